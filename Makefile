@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+# roofline: one non-recursive Makefile; every product lies under $(BUILD). `make help` lists targets.
+SHELL = /bin/sh
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+# --- what a packager may override ---------------------------------------------------------------
+AR          ?= ar
+PKG_CONFIG  ?= pkg-config
+INSTALL     ?= install
+CLANG_TIDY  ?= clang-tidy
+CFLAGS      ?= -O2 -g
+BUILD       ?= build
+prefix      ?= /usr/local
+exec_prefix ?= $(prefix)
+bindir      ?= $(exec_prefix)/bin
+libdir      ?= $(exec_prefix)/lib
+includedir  ?= $(prefix)/include
+mandir      ?= $(prefix)/share/man
+WERROR      ?=
+WRAPPER     ?=
+
+# --- what the project requires (kept out of CFLAGS, so that CFLAGS=... is safe) -----------------
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
+        -Wmissing-prototypes -Wformat=2 -Wundef -Wvla -Wdouble-promotion
+# Looked up when a recipe runs, not when the Makefile is read: `make deps` may install them first.
+CJSON_CFLAGS  = $$($(PKG_CONFIG) --cflags libcjson)
+CJSON_LIBS    = $$($(PKG_CONFIG) --libs libcjson)
+ARG_CFLAGS    = $$($(PKG_CONFIG) --cflags argtable2)
+ARG_LIBS      = $$($(PKG_CONFIG) --libs argtable2)
+CMOCKA_CFLAGS = $$($(PKG_CONFIG) --cflags cmocka)
+CMOCKA_LIBS   = $$($(PKG_CONFIG) --libs cmocka)
+COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off \
+          -ffile-prefix-map=$(CURDIR)=. $(WARN) $(WERROR) -Iinclude -Isrc $(CPPFLAGS) $(CFLAGS)
+
+# The version is written once, in the public header.
+ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/roofline.h)
+VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
+
+HEADERS  := $(sort $(wildcard include/roofline/*.h))
+DATA     := $(sort $(shell find data -name '*.json'))
+LIB_SRC  := $(sort $(wildcard src/*.c))
+CLI_SRC  := $(sort $(wildcard src/cli/*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/data_files.o
+CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
+UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
+LIB      := $(BUILD)/libroofline.a
+BIN      := $(BUILD)/roofline
+
+## all: build the static library and the program (the default)
+all: $(LIB) $(BIN)
+
+$(LIB): $(LIB_OBJ)
+	rm -f $@
+	$(AR) rcsD $@ $(LIB_OBJ)
+
+$(BIN): $(CLI_OBJ) $(LIB)
+	$(COMPILE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+
+# Everything is compiled again when the command or the set of data files changes.
+$(BUILD)/command: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(COMPILE) $(DATA)' | cmp -s - $@ || printf '%s\n' '$(COMPILE) $(DATA)' > $@
+
+$(BUILD)/src/%.o: src/%.c $(BUILD)/command
+	@mkdir -p $(@D)
+	$(COMPILE) $(CJSON_CFLAGS) $(ARG_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
+	@mkdir -p $(@D)
+	$(COMPILE) $(CMOCKA_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
+	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+
+# The data is JSON in data/ and bytes in the library.
+$(BUILD)/gen/data_files.c: src/embed.sh $(DATA) $(BUILD)/command
+	@mkdir -p $(@D)
+	sh src/embed.sh $(DATA) > $@
+
+$(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/data.h
+	$(COMPILE) -c -o $@ $<
+
+## demo: build, then real predictions for a real decision
+demo: all
+	@sh docs/demo.sh $(BIN)
+
+## check: run every test on this build
+check: check-unit check-cli check-project
+
+check-unit: $(UNIT_BIN)
+	@for t in $(UNIT_BIN); do \
+	    if $(WRAPPER) $$t > $$t.log 2>&1; then echo "ok   $$t"; \
+	    else cat $$t.log; echo "FAIL $$t"; exit 1; fi; done
+
+check-cli: $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/cli/run.sh $(BIN) tests/cli/*.case
+	@WRAPPER='$(WRAPPER)' sh tests/cli/faults.sh $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
+
+check-project: $(LIB) $(BIN)
+	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
+
+## bless: rewrite the expected output of the command-line tests (then read the diff)
+bless: $(BIN)
+	@BLESS=1 sh tests/cli/run.sh $(BIN) tests/cli/*.case
+	@BLESS=1 sh tests/cli/docs.sh $(BIN) README.md docs/*.md
+
+## recipes: prove that an operator, a precision and a device are each added in one place
+recipes:
+	@CC='$(CC)' sh tests/recipes.sh
+
+## sanitize: every test under the address and undefined-behaviour sanitizers
+sanitize:
+	$(MAKE) check-unit check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
+	    -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow \
+	    -fno-sanitize-recover=all'
+
+## valgrind: every test under valgrind
+valgrind:
+	$(MAKE) check-unit check-cli WRAPPER='valgrind -q --leak-check=full \
+	    --errors-for-leak-kinds=all --error-exitcode=100'
+
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC)
+## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
+lint:
+	$(MAKE) all CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
+	$(MAKE) all CC=clang BUILD=$(BUILD)/lint-clang WERROR=-Werror
+	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h) $(LINT_C)
+	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
+	mandoc -Tlint -Wwarning docs/roofline.1
+	shellcheck .ci/run .ci/deps src/embed.sh docs/demo.sh tests/*.sh tests/cli/*.sh
+
+## deps: install what building and testing need (apt-get), or say what it is
+deps:
+	sh .ci/deps build test lint
+
+## install: honours DESTDIR, prefix and the directory variables
+install: all
+	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(libdir)/pkgconfig' \
+	    '$(DESTDIR)$(includedir)/roofline' '$(DESTDIR)$(mandir)/man1'
+	$(INSTALL) -m 755 $(BIN) '$(DESTDIR)$(bindir)/'
+	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(libdir)/'
+	$(INSTALL) -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/roofline/'
+	$(INSTALL) -m 644 docs/roofline.1 '$(DESTDIR)$(mandir)/man1/'
+	printf '%s\n' 'prefix=$(prefix)' 'includedir=$(includedir)' 'libdir=$(libdir)' '' \
+	    'Name: roofline' 'Description: Roofline performance model of transformer inference' \
+	    'Version: $(VERSION)' 'Requires: libcjson' 'Libs: -L$${libdir} -lroofline -lm' \
+	    'Cflags: -I$${includedir}' > '$(DESTDIR)$(libdir)/pkgconfig/roofline.pc'
+
+## clean: remove every product
+clean:
+	rm -rf '$(BUILD)'
+
+## help: list these targets
+help:
+	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: all demo check check-unit check-cli check-project bless recipes sanitize valgrind lint deps \
+        install clean help FORCE
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A prediction taken apart: every formula with the numbers put in, and the source of every figure.
+ */
+#ifndef ROOFLINE_EXPLAIN_H
+#define ROOFLINE_EXPLAIN_H
+
+#include <stddef.h>
+
+#include "roofline/predict.h"
+
+/** One step. Strings belong to the explanation. */
+struct roof_step {
+    const char *part;    /**< operator of a composite that the step belongs to; "" for the whole */
+    const char *name;    /**< what is computed or looked up */
+    const char *formula; /**< "" for a figure that is looked up */
+    const char *numbers; /**< the formula with the numbers put in; "" when there is none */
+    const char *result;  /**< the value with its unit */
+    const char *source;  /**< where a figure comes from; "" for what is computed */
+};
+
+struct roof_explanation {
+    struct roof_step *step;
+    size_t count;
+    void *private_data;
+};
+
+/** Explains a prediction. On success the caller owns *out: roof_explanation_free. */
+enum roof_status roof_explain(struct roof_explanation *out,
+                              const struct roof_prediction *prediction, struct roof_error *error);
+void roof_explanation_free(struct roof_explanation *explanation);
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Operators: from a shape and formats to work, that is FLOPs, and bytes by tensor role.
+ *
+ * One table row and one commented formula per operator (src/operator.c); docs/formulas.md has the
+ * derivations. All tables are const; all functions may run in any number of threads and allocate
+ * nothing.
+ */
+#ifndef ROOFLINE_OPERATOR_H
+#define ROOFLINE_OPERATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "roofline/hardware.h"
+#include "roofline/precision.h"
+#include "roofline/status.h"
+
+/** Append only. */
+enum roof_operator {
+    ROOF_OPERATOR_GEMM,
+    ROOF_OPERATOR_GEMV,
+    ROOF_OPERATOR_BMM,
+    ROOF_OPERATOR_ATTENTION_SCORES,
+    ROOF_OPERATOR_ATTENTION_VALUES,
+    ROOF_OPERATOR_SOFTMAX,
+    ROOF_OPERATOR_ATTENTION,
+    ROOF_OPERATOR_FLASH_ATTENTION,
+    ROOF_OPERATOR_MLA_DECODE,
+    ROOF_OPERATOR_MLA_PREFILL,
+    ROOF_OPERATOR_RMSNORM,
+    ROOF_OPERATOR_LAYERNORM,
+    ROOF_OPERATOR_ADD,
+    ROOF_OPERATOR_SILU_MUL,
+    ROOF_OPERATOR_GELU,
+    ROOF_OPERATOR_QUANTIZE,
+    ROOF_OPERATOR_ROPE,
+    ROOF_OPERATOR_KV_APPEND,
+    ROOF_OPERATOR_EMBEDDING,
+    ROOF_OPERATOR_MOE,
+    ROOF_OPERATOR_ROUTER,
+    ROOF_OPERATOR_ALL_REDUCE,
+    ROOF_OPERATOR_ALL_GATHER,
+    ROOF_OPERATOR_REDUCE_SCATTER,
+    ROOF_OPERATOR_ALL_TO_ALL,
+    ROOF_OPERATOR_COUNT
+};
+
+/** All dimensions of all operators; one struct, so that a sweep can address each by its offset.
+ * 0 means not given, and for flags and choices the default. */
+struct roof_shape {
+    int64_t m;     /**< rows of the output: tokens */
+    int64_t n;     /**< columns of the output: output features */
+    int64_t k;     /**< the summed dimension: input features */
+    int64_t batch; /**< independent products, or sequences */
+    int64_t heads; /**< query heads */
+    int64_t kv_heads;
+    int64_t head_dim;
+    int64_t query_len; /**< T: tokens that ask */
+    int64_t kv_len;    /**< S: tokens that are attended to, the new ones included */
+    int64_t causal;    /**< flag */
+    int64_t window;    /**< keys a query sees at most; 0: all */
+    int64_t kv_lora_rank;
+    int64_t qk_nope_head_dim;
+    int64_t qk_rope_head_dim;
+    int64_t v_head_dim;
+    int64_t tokens;
+    int64_t hidden;
+    int64_t gain; /**< flag: the norm reads its gain vector */
+    int64_t intermediate;
+    int64_t experts;
+    int64_t top_k;
+    int64_t routing; /**< enum roof_routing */
+    int64_t elements;
+    int64_t devices;
+    int64_t algorithm; /**< enum roof_algorithm */
+};
+
+enum roof_routing { ROOF_ROUTING_UNIFORM, ROOF_ROUTING_BALANCED };
+enum roof_algorithm { ROOF_ALGORITHM_RING, ROOF_ALGORITHM_ONE_SHOT };
+
+/** Formats as given; ROOF_PRECISION_AUTO where the default rule is to decide. */
+struct roof_formats {
+    enum roof_precision precision; /**< weights and activations at once */
+    enum roof_precision weights;
+    enum roof_precision activations;
+    enum roof_precision kv;
+    enum roof_precision out;
+    enum roof_precision compute;
+};
+#define ROOF_FORMATS_AUTO                                                                          \
+    {                                                                                              \
+        ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO,        \
+            ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO                                               \
+    }
+
+/** One operator to predict. Start with ROOF_WORKLOAD_INIT. */
+struct roof_workload {
+    enum roof_operator op;
+    struct roof_shape shape;
+    struct roof_formats formats;
+    int64_t sparse; /**< flag: peaks with 2:4 structured sparsity */
+};
+#define ROOF_WORKLOAD_INIT                                                                         \
+    {                                                                                              \
+        .formats = ROOF_FORMATS_AUTO                                                               \
+    }
+
+/** What an input takes. */
+enum roof_input_kind {
+    ROOF_INPUT_INTEGER,   /**< int64_t in min..max; sweep takes lists and ranges */
+    ROOF_INPUT_FLAG,      /**< int64_t 0 or 1; an option without a value */
+    ROOF_INPUT_CHOICE,    /**< int64_t index into choices */
+    ROOF_INPUT_PRECISION, /**< enum roof_precision by name */
+    ROOF_INPUT_TEXT       /**< anything else; its command reads it */
+};
+
+/** One input key: the only place where its name, option, range and help stand. */
+struct roof_input {
+    const char *key;    /**< in JSON, CSV and check files; NULL when it is no key */
+    const char *option; /**< long option without "--" */
+    char letter;        /**< short option, or 0 */
+    enum roof_input_kind kind;
+    int64_t min;
+    int64_t max;
+    const char *const *choices; /**< NULL-terminated, for ROOF_INPUT_CHOICE and fixed texts */
+    const char *value;          /**< placeholder in help ("N") */
+    const char *help;
+    size_t offset;     /**< into struct roof_workload; kinds but TEXT */
+    unsigned commands; /**< which commands take it (request.h); 0 for dimensions */
+    bool many;         /**< may be given several times */
+};
+
+/** Index of a dimension in roof_dimensions. */
+enum roof_dimension {
+    ROOF_DIM_M,
+    ROOF_DIM_N,
+    ROOF_DIM_K,
+    ROOF_DIM_BATCH,
+    ROOF_DIM_HEADS,
+    ROOF_DIM_KV_HEADS,
+    ROOF_DIM_HEAD_DIM,
+    ROOF_DIM_QUERY_LEN,
+    ROOF_DIM_KV_LEN,
+    ROOF_DIM_CAUSAL,
+    ROOF_DIM_WINDOW,
+    ROOF_DIM_KV_LORA_RANK,
+    ROOF_DIM_QK_NOPE_HEAD_DIM,
+    ROOF_DIM_QK_ROPE_HEAD_DIM,
+    ROOF_DIM_V_HEAD_DIM,
+    ROOF_DIM_TOKENS,
+    ROOF_DIM_HIDDEN,
+    ROOF_DIM_GAIN,
+    ROOF_DIM_INTERMEDIATE,
+    ROOF_DIM_EXPERTS,
+    ROOF_DIM_TOP_K,
+    ROOF_DIM_ROUTING,
+    ROOF_DIM_ELEMENTS,
+    ROOF_DIM_DEVICES,
+    ROOF_DIM_ALGORITHM,
+    ROOF_DIM_COUNT
+};
+extern const struct roof_input roof_dimensions[ROOF_DIM_COUNT];
+
+/** Roles of the tensors an operator touches. */
+enum roof_role {
+    ROOF_ROLE_WEIGHTS,
+    ROOF_ROLE_ACTIVATIONS,
+    ROOF_ROLE_OUT,
+    ROOF_ROLE_KV,
+    ROOF_ROLE_COUNT
+};
+const char *roof_role_name(enum roof_role role);
+
+/** What limits an operator, or what it is made of. */
+enum roof_operator_kind {
+    ROOF_KIND_MATRIX,     /**< products: matrix unit where there is one for the format */
+    ROOF_KIND_VECTOR,     /**< runs at the fp32 vector peak */
+    ROOF_KIND_COLLECTIVE, /**< also moves bytes between devices */
+    ROOF_KIND_COMPOSITE   /**< a sequence of others */
+};
+
+#define ROOF_OPERATOR_DIMS_MAX 10
+#define ROOF_OPERATOR_PARTS_MAX 3
+
+/** One row of the operator table. */
+struct roof_operator_row {
+    const char *name;
+    const char *summary;
+    enum roof_operator_kind kind;
+    enum roof_dimension dims[ROOF_OPERATOR_DIMS_MAX]; /**< in the order of sweep axes and columns */
+    int dim_count;
+    unsigned required;    /**< bits (1 << dimension) that have no default */
+    enum roof_role other; /**< role that meets the activations in the product */
+    enum roof_operator parts[ROOF_OPERATOR_PARTS_MAX]; /**< of a composite */
+    int part_count;
+};
+const struct roof_operator_row *roof_operator_row(enum roof_operator op);
+enum roof_status roof_operator_find(enum roof_operator *out, const char *name,
+                                    struct roof_error *error);
+bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension);
+
+/**
+ * Fills in every default of a workload and checks it: dimensions in range and consistent, formats
+ * by the rules of docs/formulas.md ("Formats"). In place; workload is as before on failure.
+ */
+enum roof_status roof_workload_resolve(struct roof_workload *workload, struct roof_error *error);
+
+/** The work of one operator that is not a composite. */
+struct roof_work {
+    double flops;                  /**< 2 per multiply-add */
+    double bytes[ROOF_ROLE_COUNT]; /**< between the device's memory and its caches */
+    double network_bytes;          /**< sent per device and direction; NAN: not a collective */
+};
+
+/** Receives each step of a formula when a prediction is to be explained. */
+struct roof_trace {
+    /** name = expression = value: a helper quantity, the FLOPs, or the elements of a tensor. For a
+     * tensor, role is its role and bytes what it moves, else role is ROOF_ROLE_COUNT. */
+    void (*step)(void *context, const char *name, const char *expression, double value,
+                 enum roof_role role, double bytes);
+    void *context;
+};
+
+/** The work of a resolved workload that is not a composite; trace may be NULL. */
+void roof_operator_work(struct roof_work *out, const struct roof_workload *workload,
+                        const struct roof_trace *trace);
+
+/** Parts of a workload in order: itself unless it is a composite. Returns how many. */
+int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
+                        const struct roof_workload *workload);
+
+/** Reads and writes an input's value in a workload; not for ROOF_INPUT_TEXT. */
+int64_t roof_input_get(const struct roof_workload *workload, const struct roof_input *input);
+void roof_input_put(struct roof_workload *workload, const struct roof_input *input, int64_t value);
+
+#endif

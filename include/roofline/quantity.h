@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Numbers with units: parsing, ranges and lists, and formatting. The only place where a power of
+ * ten or of two, or the name of a unit, is written. No function depends on the locale.
+ */
+#ifndef ROOFLINE_QUANTITY_H
+#define ROOFLINE_QUANTITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "roofline/status.h"
+
+/** Units of the values that go in and out. Inside, all is SI base: byte, FLOP, second, byte/s... */
+enum roof_unit {
+    ROOF_UNIT_NONE,          /**< a plain number */
+    ROOF_UNIT_BYTES,         /**< key suffix _bytes */
+    ROOF_UNIT_CAPACITY,      /**< _bytes of a memory or cache, shown to people in MiB and GiB */
+    ROOF_UNIT_FLOPS,         /**< a count of floating-point (or integer) operations */
+    ROOF_UNIT_MICROSECONDS,  /**< _us */
+    ROOF_UNIT_GB_PER_S,      /**< _gb_s: 10^9 bytes per second */
+    ROOF_UNIT_TFLOPS,        /**< _tflops: 10^12 FLOP per second */
+    ROOF_UNIT_GIGABYTES,     /**< _gb: the number printed on the box */
+    ROOF_UNIT_MEGAHERTZ,     /**< _mhz */
+    ROOF_UNIT_WATTS,         /**< _w */
+    ROOF_UNIT_FLOP_PER_BYTE, /**< arithmetic intensity */
+    ROOF_UNIT_FRACTION,      /**< 0..1, shown to people as a percentage */
+    ROOF_UNIT_COUNT
+};
+
+/** SI base to the unit of the key and back; one multiplication or division by an exact power. */
+double roof_to_unit(double si, enum roof_unit unit);
+double roof_from_unit(double value, enum roof_unit unit);
+/** The unit's name as people read it ("GB/s"); "" for a plain number. */
+const char *roof_unit_name(enum roof_unit unit);
+
+/** Large enough for any number that roof_format_number writes. */
+#define ROOF_NUMBER_SIZE 32
+
+/**
+ * Writes the shortest decimal text that reads back to exactly the same double, terminated, and
+ * returns its length: "33570816", "116.97149128919861", "1.5e-7". Not finite: writes nothing.
+ */
+size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value);
+
+#define ROOF_QUANTITY_SIZE 48
+/**
+ * For people: an SI value in engineering units with four significant digits, "117 us",
+ * "33.57 MB", "287 GB/s", "0.46%". Not finite: "-". Returns out.
+ */
+const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit);
+/** Four significant digits without a unit: "0.9995", "1.234e+10" beyond a million. Returns out. */
+const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value);
+
+/**
+ * An integer, optionally with k, M, G (powers of 1000) or Ki, Mi, Gi (of 1024): "4096", "4Ki".
+ * Refused with the range when it is outside min..max; what names the quantity in the message.
+ */
+enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *what, int64_t min,
+                                    int64_t max, struct roof_error *error);
+/** A finite decimal number, min <= value <= max. */
+enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
+                                   double max, struct roof_error *error);
+/** A time with its unit (ns, us, ms, s), above 0; the result is in seconds. */
+enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
+                                 struct roof_error *error);
+
+/** An arithmetic run of integers: first, first + step, ... (count of them). */
+struct roof_run {
+    int64_t first;
+    int64_t step;
+    int64_t count;
+};
+
+/** The values of a list such as "1,8,64:4096:x2": runs in the order written. */
+struct roof_values {
+    struct roof_run *run; /**< owned */
+    size_t run_count;
+    int64_t count; /**< of all values */
+};
+
+/** Most values that one list or range may have. */
+#define ROOF_VALUES_MAX 1000000000000
+
+/**
+ * A list of integers and ranges: a,b,c; START:STOP:STEP (arithmetic, STEP 1 when left out);
+ * START:STOP:xFACTOR (geometric, rounded to integers, equal neighbours once). Both ends belong to
+ * it when hit. Each value is held against min..max. Empty, reversed and endless ranges are refused.
+ * On success *out is owned by the caller: roof_values_free.
+ */
+enum roof_status roof_parse_values(struct roof_values *out, const char *text, const char *what,
+                                   int64_t min, int64_t max, struct roof_error *error);
+/** Value number index, 0 <= index < count. */
+int64_t roof_values_at(const struct roof_values *values, int64_t index);
+/** Appends one run; for axes that are not parsed from numbers. */
+enum roof_status roof_values_append(struct roof_values *values, struct roof_run run,
+                                    struct roof_error *error);
+void roof_values_free(struct roof_values *values);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Inputs: one row per key, and values from text. The only source of options, sweep axes, columns,
+ * completion and manual.
+ */
+#ifndef ROOFLINE_REQUEST_H
+#define ROOFLINE_REQUEST_H
+
+#include <stddef.h>
+
+#include "roofline/operator.h"
+#include "roofline/quantity.h"
+#include "roofline/status.h"
+
+/** Bits of roof_input.commands. */
+enum roof_command {
+    ROOF_COMMAND_PREDICT = 1,
+    ROOF_COMMAND_SWEEP = 2,
+    ROOF_COMMAND_RECOMMEND = 4,
+    ROOF_COMMAND_LIST = 8
+};
+
+/** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
+enum roof_input_id {
+    ROOF_INPUT_HARDWARE = ROOF_DIM_COUNT,
+    ROOF_INPUT_PRECISION_BOTH,
+    ROOF_INPUT_WEIGHTS,
+    ROOF_INPUT_ACTIVATIONS,
+    ROOF_INPUT_KV,
+    ROOF_INPUT_OUT,
+    ROOF_INPUT_COMPUTE,
+    ROOF_INPUT_SPARSE,
+    ROOF_INPUT_SET,
+    ROOF_INPUT_MEASURED,
+    ROOF_INPUT_WHY,
+    ROOF_INPUT_FORMATS,
+    ROOF_INPUT_OBJECTIVE,
+    ROOF_INPUT_MAX_ACCURACY_LOSS,
+    ROOF_INPUT_NATIVE_ONLY,
+    ROOF_INPUT_FORMAT,
+    ROOF_INPUT_COLUMNS,
+    ROOF_INPUT_OUTPUT,
+    ROOF_INPUT_COUNT
+};
+
+/** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by predict, sweep and
+ * recommend. */
+const struct roof_input *roof_input(size_t id);
+/** Whether a command takes an input. */
+bool roof_input_allowed(size_t id, enum roof_command command);
+
+/** The device when none is given. */
+#define ROOF_DEFAULT_HARDWARE "gb10"
+
+/** One value of an input from text; not for ROOF_INPUT_TEXT. */
+enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, const char *text,
+                                  struct roof_error *error);
+
+/** All values of an input: a list, and for integers ranges too (roof_parse_values). The caller owns
+ * *out: roof_values_free. */
+enum roof_status roof_input_parse_list(struct roof_values *out, const struct roof_input *input,
+                                       const char *text, struct roof_error *error);
+
+/** Adds "-m" or "--kv-len" to text. */
+void roof_input_name(struct roof_text *text, const struct roof_input *input);
+
+#endif

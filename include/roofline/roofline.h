@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/**
+ * roofline: how fast transformer operators can run on a device at a precision, what limits them,
+ * and what to change.
+ *
+ * The headers, in the order of their layers (each includes only earlier ones):
+ *
+ *   status.h     status codes and the error object
+ *   quantity.h   numbers with units: parsing, ranges, formatting
+ *   text.h       a growing buffer: where output is written
+ *   precision.h  the number-format catalog
+ *   hardware.h   devices: figures with sources, the registry
+ *   operator.h   operators: from a shape and formats to FLOPs and bytes
+ *   predict.h    work and hardware to time: the roofline
+ *   explain.h    a prediction taken apart, with its sources
+ *   request.h    the input keys: options, axes, values from text
+ *   sweep.h      a grid of predictions
+ *   recommend.h  which format to use, and why not the others
+ *   report.h     results as text, JSON, NDJSON, CSV, Markdown
+ *
+ * Rules that hold for all of them:
+ *
+ * Units      SI base units in double: FLOP, byte, second, FLOP/s, byte/s. A count and a rate never
+ *            share a name. NAN is "unknown"; it is never 0 and never guessed. Keys of files and
+ *            reports carry their unit in the name, and convert in one place (quantity.h).
+ * Errors     A function that can fail returns enum roof_status and fills the struct roof_error at
+ *            the end of its parameters, which may be NULL. On failure an out-parameter is empty
+ *            or unchanged. Nothing prints, nothing exits.
+ * Ownership  Out-parameters come first. What a _load, _parse or _open function makes belongs to the
+ *            caller and has a _free, which accepts NULL or an empty object. Pointers in results
+ *            that are called borrowed belong to what was passed in.
+ * Threads    There is no mutable global state. Const objects may be shared; an object that is
+ *            written belongs to one thread. roof_predict allocates nothing and takes no lock.
+ */
+#ifndef ROOFLINE_ROOFLINE_H
+#define ROOFLINE_ROOFLINE_H
+
+#define ROOF_VERSION_MAJOR 0
+#define ROOF_VERSION_MINOR 1
+#define ROOF_VERSION_PATCH 0
+
+#include "roofline/status.h"
+
+#include "roofline/quantity.h"
+
+#include "roofline/text.h"
+
+#include "roofline/precision.h"
+
+#include "roofline/hardware.h"
+
+#include "roofline/operator.h"
+
+#include "roofline/predict.h"
+
+#include "roofline/explain.h"
+
+#include "roofline/request.h"
+
+#include "roofline/sweep.h"
+
+#include "roofline/recommend.h"
+
+#include "roofline/report.h"
+
+#endif

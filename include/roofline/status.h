@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Status codes and the error object.
+ *
+ * Every function that can fail returns an enum roof_status and takes, as its last parameter, a
+ * struct roof_error that it fills when it fails. The pointer may be NULL. The library never prints,
+ * never exits and keeps no error state of its own.
+ */
+#ifndef ROOFLINE_STATUS_H
+#define ROOFLINE_STATUS_H
+
+#include <stddef.h>
+
+/** Pinned: values are never changed or used again. The program's exit codes are derived from them.
+ */
+enum roof_status {
+    ROOF_OK = 0,
+    ROOF_UNSATISFIED = 1, /**< a valid question whose answer is no */
+    ROOF_USAGE = 2,       /**< an argument is unknown, missing or out of range */
+    ROOF_INVALID = 3,     /**< an input file is not what it should be */
+    ROOF_IO = 4,          /**< reading or writing failed */
+    ROOF_MEMORY = 5       /**< out of memory */
+};
+
+#define ROOF_ERROR_SOURCE_SIZE 512
+#define ROOF_ERROR_MESSAGE_SIZE 2048
+
+/** What went wrong, where, and what is allowed; one line without a newline. */
+struct roof_error {
+    enum roof_status status;
+    int line;                            /**< from 1; 0 when the place is not in a text */
+    int column;                          /**< in bytes, from 1; 0 when unknown */
+    char source[ROOF_ERROR_SOURCE_SIZE]; /**< file name; "" when there is none */
+    char message[ROOF_ERROR_MESSAGE_SIZE];
+};
+
+#if defined(__GNUC__)
+#define ROOF_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define ROOF_PRINTF(text, first)
+#endif
+
+/** One word or two for a status; never NULL. */
+const char *roof_status_text(enum roof_status status);
+
+/**
+ * Fills error (which may be NULL) without a place and returns status, so that a caller can write
+ * `return roof_error_set(error, ROOF_USAGE, "...")`. Control characters that come in through user
+ * text are replaced by '?', so that the message stays one line.
+ */
+enum roof_status roof_error_set(struct roof_error *error, enum roof_status status,
+                                const char *format, ...) ROOF_PRINTF(3, 4);
+
+/** The same with a place in a text: source:line:column. */
+enum roof_status roof_error_at(struct roof_error *error, enum roof_status status,
+                               const char *source, int line, int column, const char *format, ...)
+    ROOF_PRINTF(6, 7);
+
+/** Writes "source:line:column: message" (parts that are unknown left out) into out, truncated to
+ * size and terminated. Returns out. */
+const char *roof_error_line(char *out, size_t size, const struct roof_error *error);
+
+#endif

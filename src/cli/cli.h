@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/* What the commands of the program share. */
+#ifndef ROOF_CLI_H
+#define ROOF_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "roofline/roofline.h"
+
+/* The exit code of a status; the only place where the two meet. */
+int cli_exit_code(enum roof_status status);
+/* Prints "roofline COMMAND: message" to stderr, and returns the exit code. */
+int cli_fail(const char *command, const struct roof_error *error);
+
+/* One command: its table row is in main.c. */
+struct cli_command {
+    const char *name;
+    enum roof_command id;
+    int (*run)(const struct cli_command *command, int argc, char **argv);
+    const char *operands; /* for the usage line */
+    const char *summary;
+    const char *examples; /* one per line */
+};
+
+int cli_predict(const struct cli_command *command, int argc, char **argv);
+int cli_sweep(const struct cli_command *command, int argc, char **argv);
+int cli_recommend(const struct cli_command *command, int argc, char **argv);
+int cli_list(const struct cli_command *command, int argc, char **argv);
+
+/* --- options ------------------------------------------------------------------------------- */
+
+#define CLI_MANY_MAX 32
+#define CLI_OPERANDS_MAX 2
+
+/* The command line as texts, one slot per input. Strings belong to argv. */
+struct cli_options {
+    const char *value[ROOF_INPUT_COUNT]; /* NULL: not given; "" for a flag that was */
+    const char *set[CLI_MANY_MAX];       /* --set, in order */
+    int set_count;
+    const char *operand[CLI_OPERANDS_MAX];
+    int operand_count;
+    bool help; /* --help was asked for and printed */
+};
+
+/* Reads argv by the table of inputs. Prints the help when it is asked for. */
+enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
+                             char **argv, struct roof_error *error);
+
+/* The operator that the first operand names. */
+enum roof_status cli_operator(enum roof_operator *out, const struct cli_options *options,
+                              struct roof_error *error);
+/* The workload of a command line with single values. */
+enum roof_status cli_workload(struct roof_workload *out, const struct cli_options *options,
+                              struct roof_error *error);
+/* The chosen value of an input of kind ROOF_INPUT_CHOICE; its first choice when not given. */
+enum roof_status cli_choice(int64_t *out, const struct cli_options *options, size_t input,
+                            struct roof_error *error);
+
+/* Folders that are searched for data before the embedded files. */
+struct cli_directories {
+    const char *path[3];
+    char *owned;
+};
+enum roof_status cli_directories(struct cli_directories *out, struct roof_error *error);
+
+/* A device by id or file, with every --set applied; the caller owns *out. */
+enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
+                              const struct cli_options *options, struct roof_error *error);
+/* The device with the published figures of a device that is as the documents have it, else NULL. */
+enum roof_status cli_product(struct roof_hardware **out, const struct roof_hardware *hardware,
+                             struct roof_error *error);
+
+/* --- output -------------------------------------------------------------------------------- */
+
+/* Where results go: standard output, or a file that appears under its name when it is complete. */
+struct cli_output {
+    FILE *file;
+    char *part; /* the name while it is written; NULL for stdout, pipes and devices */
+    const char *name;
+};
+enum roof_status cli_output_open(struct cli_output *out, const char *path,
+                                 struct roof_error *error);
+/* Writes and clears text; text that failed for lack of memory is reported here. */
+enum roof_status cli_output_write(struct cli_output *out, struct roof_text *text,
+                                  struct roof_error *error);
+/* Ends the output; status is what the work before came to, and a file of failed work is removed. */
+enum roof_status cli_output_close(struct cli_output *out, enum roof_status status,
+                                  struct roof_error *error);
+/* Open, write, close. */
+enum roof_status cli_output_all(const char *path, struct roof_text *text, struct roof_error *error);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "cli.h"
+
+static enum roof_status write_prediction(struct roof_text *out, const struct cli_options *options,
+                                         enum roof_output output,
+                                         const struct roof_prediction *prediction,
+                                         struct roof_error *error)
+{
+    struct roof_explanation explanation = {0};
+    struct roof_hardware *product = NULL;
+    struct roof_table table;
+    const bool why = options->value[ROOF_INPUT_WHY] != NULL;
+    enum roof_status status =
+        roof_table_open(&table, output, ROOF_TABLE_PREDICTIONS, prediction->workload.op,
+                        options->value[ROOF_INPUT_COLUMNS], error);
+    if (status == ROOF_OK && why && output != ROOF_OUTPUT_TEXT && output != ROOF_OUTPUT_JSON) {
+        status = roof_error_set(error, ROOF_USAGE, "--why goes with --format text or json");
+    }
+    if (status == ROOF_OK && why) {
+        status = roof_explain(&explanation, prediction, error);
+    }
+    if (status == ROOF_OK && output == ROOF_OUTPUT_TEXT) {
+        status = cli_product(&product, prediction->hardware, error);
+    }
+    if (status == ROOF_OK) {
+        switch (output) {
+        case ROOF_OUTPUT_TEXT:
+            roof_report_text(out, prediction, product, why ? &explanation : NULL);
+            break;
+        case ROOF_OUTPUT_JSON:
+            roof_report_json(out, prediction, why ? &explanation : NULL);
+            break;
+        case ROOF_OUTPUT_NDJSON:
+        case ROOF_OUTPUT_CSV:
+        case ROOF_OUTPUT_MARKDOWN:
+            roof_table_begin(&table, out);
+            roof_table_row(&table, out, prediction);
+            roof_table_end(&table, out);
+            break;
+        }
+    }
+    roof_explanation_free(&explanation);
+    roof_hardware_free(product);
+    return status;
+}
+
+int cli_predict(const struct cli_command *command, int argc, char **argv)
+{
+    struct roof_error error = {0};
+    struct cli_options options;
+    struct roof_workload workload;
+    struct roof_hardware *hardware = NULL;
+    struct roof_prediction prediction;
+    struct roof_text text = ROOF_TEXT_INIT;
+    int64_t output = ROOF_OUTPUT_TEXT;
+    double measured_s = 0;
+
+    enum roof_status status = cli_options(&options, command, argc, argv, &error);
+    if (status == ROOF_OK && options.help) {
+        return 0;
+    }
+    if (status == ROOF_OK) {
+        status = cli_choice(&output, &options, ROOF_INPUT_FORMAT, &error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_workload(&workload, &options, &error);
+    }
+    const char *const measured = status == ROOF_OK ? options.value[ROOF_INPUT_MEASURED] : NULL;
+    if (measured != NULL) {
+        status = roof_parse_time(&measured_s, measured, "--measured", &error);
+    }
+    if (status == ROOF_OK) {
+        const char *const name = options.value[ROOF_INPUT_HARDWARE];
+        status =
+            cli_hardware(&hardware, name == NULL ? ROOF_DEFAULT_HARDWARE : name, &options, &error);
+    }
+    if (status == ROOF_OK) {
+        status = roof_predict(&prediction, &workload, hardware, &error);
+    }
+    if (status == ROOF_OK && measured != NULL) {
+        roof_predict_measured(&prediction, measured_s);
+    }
+    if (status == ROOF_OK) {
+        status = write_prediction(&text, &options, (enum roof_output)output, &prediction, &error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);
+    }
+    roof_text_free(&text);
+    roof_hardware_free(hardware);
+    return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* --formats P,P or "all". */
+static enum roof_status parse_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
+                                      const char *text, struct roof_error *error)
+{
+    *count = 0;
+    if (strcmp(text, "all") == 0) {
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            out[(*count)++] = (enum roof_precision)p;
+        }
+        return ROOF_OK;
+    }
+    struct roof_values values;
+    enum roof_status status =
+        roof_input_parse_list(&values, roof_input(ROOF_INPUT_WEIGHTS), text, error);
+    if (status == ROOF_OK && values.count > ROOF_PRECISION_COUNT) {
+        status = roof_error_set(error, ROOF_USAGE, "--formats names a format more than once");
+    }
+    for (int64_t i = 0; status == ROOF_OK && i < values.count; i++) {
+        out[(*count)++] = (enum roof_precision)roof_values_at(&values, i);
+    }
+    roof_values_free(&values);
+    return status;
+}
+
+static enum roof_status
+write_recommendation(struct roof_text *out, const struct cli_options *options,
+                     enum roof_output output, const struct roof_recommendation *recommendation,
+                     const struct roof_workload *workload, const struct roof_hardware *hardware,
+                     struct roof_error *error)
+{
+    struct roof_table table;
+    struct roof_hardware *product = NULL;
+    enum roof_status status =
+        roof_table_open(&table, output, ROOF_TABLE_RECOMMENDATIONS, workload->op,
+                        options->value[ROOF_INPUT_COLUMNS], error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    switch (output) {
+    case ROOF_OUTPUT_TEXT:
+        status = cli_product(&product, hardware, error);
+        if (status == ROOF_OK) {
+            roof_report_recommendation_text(out, recommendation, workload, hardware, product);
+        }
+        roof_hardware_free(product);
+        break;
+    case ROOF_OUTPUT_JSON:
+        roof_report_recommendation_json(out, recommendation, workload->op);
+        break;
+    case ROOF_OUTPUT_NDJSON:
+    case ROOF_OUTPUT_CSV:
+    case ROOF_OUTPUT_MARKDOWN:
+        roof_table_begin(&table, out);
+        for (size_t i = 0; i < recommendation->count + recommendation->rejected; i++) {
+            roof_table_row(&table, out, &recommendation->candidate[i]);
+        }
+        roof_table_end(&table, out);
+        break;
+    }
+    return status;
+}
+
+int cli_recommend(const struct cli_command *command, int argc, char **argv)
+{
+    struct roof_error error = {0};
+    struct cli_options options;
+    struct roof_workload workload;
+    struct roof_hardware *hardware = NULL;
+    struct roof_accuracy accuracy = {0};
+    struct roof_recommend_options how = ROOF_RECOMMEND_INIT;
+    enum roof_precision formats[ROOF_PRECISION_COUNT];
+    struct roof_text text = ROOF_TEXT_INIT;
+    int64_t output = ROOF_OUTPUT_TEXT;
+    int64_t objective = ROOF_OBJECTIVE_BALANCED;
+
+    enum roof_status status = cli_options(&options, command, argc, argv, &error);
+    if (status == ROOF_OK && options.help) {
+        return 0;
+    }
+    struct roof_recommendation *const recommendation = malloc(sizeof *recommendation);
+    if (status == ROOF_OK && recommendation == NULL) {
+        status = roof_error_set(&error, ROOF_MEMORY, "out of memory");
+    }
+    if (status == ROOF_OK) {
+        status = cli_choice(&output, &options, ROOF_INPUT_FORMAT, &error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_choice(&objective, &options, ROOF_INPUT_OBJECTIVE, &error);
+        how.objective = (enum roof_objective)objective;
+    }
+    if (status == ROOF_OK && options.value[ROOF_INPUT_MAX_ACCURACY_LOSS] != NULL) {
+        status =
+            roof_accuracy_find(&how.max_loss, options.value[ROOF_INPUT_MAX_ACCURACY_LOSS], &error);
+    }
+    if (status == ROOF_OK && options.value[ROOF_INPUT_FORMATS] != NULL) {
+        status =
+            parse_formats(formats, &how.format_count, options.value[ROOF_INPUT_FORMATS], &error);
+        how.formats = formats;
+    }
+    if (status == ROOF_OK) {
+        how.native_only = options.value[ROOF_INPUT_NATIVE_ONLY] != NULL;
+        status = cli_workload(&workload, &options, &error);
+    }
+    if (status == ROOF_OK) {
+        const char *const name = options.value[ROOF_INPUT_HARDWARE];
+        status =
+            cli_hardware(&hardware, name == NULL ? ROOF_DEFAULT_HARDWARE : name, &options, &error);
+    }
+    if (status == ROOF_OK) {
+        status = roof_accuracy_load(&accuracy, &error);
+    }
+    enum roof_status answer = ROOF_OK;
+    if (status == ROOF_OK) {
+        answer = roof_recommend(recommendation, &workload, hardware, &accuracy, &how, &error);
+        status = answer == ROOF_UNSATISFIED ? ROOF_OK : answer;
+    }
+    if (status == ROOF_OK) {
+        status = write_recommendation(&text, &options, (enum roof_output)output, recommendation,
+                                      &workload, hardware, &error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);
+    }
+    roof_text_free(&text);
+    roof_accuracy_free(&accuracy);
+    roof_hardware_free(hardware);
+    free(recommendation);
+    return status == ROOF_OK ? cli_exit_code(answer) : cli_fail(command->name, &error);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct cli_command commands[] = {
+    {"predict", ROOF_COMMAND_PREDICT, cli_predict, "WORKLOAD",
+     "Predicts the roofline time of one operator and says what limits it.",
+     "  roofline predict gemv -n 4096 -k 4096 -H gb10 -p nvfp4\n"
+     "  roofline predict gemm -m 128 -n 24576 -k 1536 -w int4 -a fp16 -H gb200 --why\n"
+     "  roofline predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --kv-len 8192\n"},
+    {"sweep", ROOF_COMMAND_SWEEP, cli_sweep, "WORKLOAD",
+     "Predicts a grid: every dimension, precision and device takes a list or a range.",
+     "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"
+     "  roofline sweep gemv -n 4Ki -k 4Ki -H gb10,h100,b200 -p fp16,fp8,nvfp4\n"},
+    {"recommend", ROOF_COMMAND_RECOMMEND, cli_recommend, "WORKLOAD",
+     "Ranks the number formats for an operator, with a reason for each.",
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H gb10\n"
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"},
+    {"list", ROOF_COMMAND_LIST, cli_list, "hardware|precisions|operators [ID]",
+     "Prints what is known: devices, number formats and operators, with their sources.",
+     "  roofline list hardware\n"
+     "  roofline list hardware gb10\n"
+     "  roofline list precisions nvfp4\n"},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+int cli_exit_code(enum roof_status status)
+{
+    switch (status) {
+    case ROOF_OK:
+        return 0;
+    case ROOF_UNSATISFIED:
+        return 1;
+    case ROOF_USAGE:
+        return 2;
+    case ROOF_INVALID:
+        return 3;
+    case ROOF_IO:
+    case ROOF_MEMORY:
+        break;
+    }
+    return 4;
+}
+
+int cli_fail(const char *command, const struct roof_error *error)
+{
+    char message[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
+    fprintf(stderr, "roofline %s: %s\n", command, roof_error_line(message, sizeof message, error));
+    return cli_exit_code(error->status);
+}
+
+static void print_usage(FILE *out)
+{
+    fprintf(out, "usage: roofline COMMAND ...\n\n"
+                 "How fast transformer operators can run on a device at a precision, what limits\n"
+                 "them, and what to change.\n\n");
+    for (size_t i = 0; i < COMMANDS; i++) {
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    }
+    fprintf(out, "\nroofline COMMAND --help has the options of a command and examples.\n"
+                 "roofline --version prints the version. The manual: man roofline.\n");
+}
+
+/* What was written to stdout must have arrived, or the exit code says so. */
+static int finish(int code)
+{
+    if (code == 0 && (ferror(stdout) != 0 || fclose(stdout) != 0)) {
+        fputs("roofline: cannot write standard output\n", stderr);
+        return cli_exit_code(ROOF_IO);
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    /* A closed pipe is an error to report, not a silent death; getopt must not depend on the
+     * environment. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)unsetenv("POSIXLY_CORRECT");
+
+    if (argc < 2) {
+        print_usage(stderr);
+        return cli_exit_code(ROOF_USAGE);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return finish(0);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("roofline %d.%d.%d\n", ROOF_VERSION_MAJOR, ROOF_VERSION_MINOR, ROOF_VERSION_PATCH);
+        return finish(0);
+    }
+    const char *names[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        if (strcmp(argv[1], names[i]) == 0) {
+            const int code = commands[i].run(&commands[i], argc - 1, argv + 1);
+            return code == 0 ? finish(0) : code;
+        }
+    }
+    struct roof_error error = {0};
+    roof_unknown_name(&error, ROOF_USAGE, "command", argv[1], names, COMMANDS);
+    fprintf(stderr, "roofline: %s\n", error.message);
+    return cli_exit_code(error.status);
+}

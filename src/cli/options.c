@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+#include <argtable2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* The argtable of a command: one entry per allowed input, then the operands, --help and the end. */
+struct table {
+    void *entry[ROOF_INPUT_COUNT + 3];
+    size_t input[ROOF_INPUT_COUNT]; /* which input an entry is */
+    char letter[ROOF_INPUT_COUNT][2];
+    size_t count;
+    struct arg_str *operands;
+    struct arg_lit *help;
+    struct arg_end *end;
+    size_t size; /* of entry */
+};
+
+/* Operands are counted by argtable up to this; more than a command takes is our own message. */
+#define OPERANDS_SEEN 16
+
+static enum roof_status build(struct table *t, const struct cli_command *command,
+                              struct roof_error *error)
+{
+    *t = (struct table){0};
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        const struct roof_input *const input = roof_input(i);
+        if (!roof_input_allowed(i, command->id)) {
+            continue;
+        }
+        t->letter[t->count][0] = input->letter;
+        const char *const letter = input->letter == 0 ? NULL : t->letter[t->count];
+        const char *const option = strlen(input->option) > 1 ? input->option : NULL;
+        t->entry[t->count] = input->kind == ROOF_INPUT_FLAG
+                                 ? (void *)arg_lit0(letter, option, input->help)
+                                 : (void *)arg_strn(letter, option, input->value, 0,
+                                                    input->many ? CLI_MANY_MAX : 1, input->help);
+        t->input[t->count++] = i;
+    }
+    t->operands = arg_strn(NULL, NULL, command->operands, 0, OPERANDS_SEEN, NULL);
+    t->help = arg_lit0("h", "help", "print this help");
+    t->end = arg_end(8);
+    t->size = t->count;
+    t->entry[t->size++] = t->operands;
+    t->entry[t->size++] = t->help;
+    t->entry[t->size++] = t->end;
+    for (size_t i = 0; i < t->size; i++) {
+        if (t->entry[i] == NULL) {
+            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+    }
+    return ROOF_OK;
+}
+
+/* getopt takes any unambiguous beginning of a long option; scripts would break when one is added,
+ * so only whole names pass. */
+static enum roof_status check_long_options(const struct table *t, int argc, char **argv,
+                                           struct roof_error *error)
+{
+    const char *known[ROOF_INPUT_COUNT + 1];
+    size_t count = 0;
+    for (size_t i = 0; i + 1 < t->size; i++) {
+        const struct arg_hdr *const header = t->entry[i];
+        if (header->longopts != NULL) {
+            known[count++] = header->longopts;
+        }
+    }
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], "--", 2) != 0) {
+            continue;
+        }
+        const size_t length = strcspn(argv[i] + 2, "=");
+        bool found = false;
+        for (size_t k = 0; k < count && !found; k++) {
+            found = strlen(known[k]) == length && memcmp(known[k], argv[i] + 2, length) == 0;
+        }
+        if (!found) {
+            argv[i][2 + length] = '\0';
+            return roof_unknown_name(error, ROOF_USAGE, "option", argv[i] + 2, known, count);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* The first thing argtable found wrong, as one line. */
+static enum roof_status parse_error(const struct table *t, struct roof_error *error)
+{
+    const int code = t->end->error[0];
+    const char *const text = t->end->argval[0] == NULL ? "" : t->end->argval[0];
+    if (t->end->parent[0] != t->end) { /* an option given more often than it may be */
+        const struct arg_hdr *const header = t->end->parent[0];
+        if (header == &t->operands->hdr) {
+            return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", text);
+        }
+        return roof_error_set(error, ROOF_USAGE, "the option %s%s is given more than once",
+                              header->longopts != NULL ? "--" : "-",
+                              header->longopts != NULL ? header->longopts : header->shortopts);
+    }
+    switch (code) {
+    case ARG_EMISSARG:
+        return roof_error_set(error, ROOF_USAGE, "the option '%s' needs a value", text);
+    case ARG_EMALLOC:
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    case ARG_ENOMATCH:
+        return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", text);
+    case ARG_ELONGOPT: /* a flag with a value: --causal=1 */
+        return roof_error_set(error, ROOF_USAGE, "'%s' is not an option, or takes no value", text);
+    default: /* the letter of an unknown short option */
+        return roof_error_set(error, ROOF_USAGE, "unknown option -%c; see --help", code);
+    }
+}
+
+static void print_help(const struct table *t, const struct cli_command *command)
+{
+    enum roof_operator op = ROOF_OPERATOR_COUNT;
+    if (t->operands->count > 0) { /* roofline predict gemm --help: only what gemm takes */
+        (void)roof_operator_find(&op, t->operands->sval[0], NULL);
+    }
+    for (size_t i = 0; i < t->count && op < ROOF_OPERATOR_COUNT; i++) {
+        struct arg_hdr *const header = t->entry[i];
+        if (t->input[i] < ROOF_DIM_COUNT &&
+            !roof_operator_has(op, (enum roof_dimension)t->input[i])) {
+            header->glossary = NULL;
+        }
+    }
+    printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s\nOptions\n", command->name,
+           command->operands, command->summary, command->examples);
+    arg_print_glossary(stdout, (void **)(size_t)t->entry, "  %-31s %s\n");
+    if (command->id != ROOF_COMMAND_LIST) {
+        printf("\nWorkloads: roofline list operators. Devices: roofline list hardware. Formats: "
+               "roofline list precisions.\n");
+    }
+}
+
+enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
+                             char **argv, struct roof_error *error)
+{
+    *out = (struct cli_options){0};
+    struct table t;
+    enum roof_status status = build(&t, command, error);
+    if (status == ROOF_OK) {
+        status = check_long_options(&t, argc, argv, error);
+    }
+    if (status == ROOF_OK) {
+        const int errors = arg_parse(argc, argv, t.entry);
+        if (t.help->count > 0) {
+            print_help(&t, command);
+            out->help = true;
+        } else if (errors > 0) {
+            status = parse_error(&t, error);
+        }
+    }
+    if (status == ROOF_OK && !out->help) {
+        for (size_t i = 0; i < t.count; i++) {
+            const size_t input = t.input[i];
+            if (roof_input(input)->kind == ROOF_INPUT_FLAG) {
+                out->value[input] = ((struct arg_lit *)t.entry[i])->count > 0 ? "" : NULL;
+                continue;
+            }
+            const struct arg_str *const entry = t.entry[i];
+            out->value[input] = entry->count > 0 ? entry->sval[0] : NULL;
+            for (int k = 0; input == ROOF_INPUT_SET && k < entry->count; k++) {
+                out->set[out->set_count++] = entry->sval[k];
+            }
+        }
+        for (int i = 0; i < t.operands->count; i++) {
+            if (i == CLI_OPERANDS_MAX) {
+                status = roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'",
+                                        t.operands->sval[i]);
+                break;
+            }
+            out->operand[out->operand_count++] = t.operands->sval[i];
+        }
+    }
+    arg_freetable(t.entry, t.size);
+    return status;
+}
+
+enum roof_status cli_operator(enum roof_operator *out, const struct cli_options *options,
+                              struct roof_error *error)
+{
+    if (options->operand_count == 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "which operator? for example: gemm -m 128 -n 4096 -k 4096");
+    }
+    if (options->operand_count > 1) {
+        return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", options->operand[1]);
+    }
+    return roof_operator_find(out, options->operand[0], error);
+}
+
+enum roof_status cli_workload(struct roof_workload *out, const struct cli_options *options,
+                              struct roof_error *error)
+{
+    struct roof_workload workload = ROOF_WORKLOAD_INIT;
+    enum roof_status status = cli_operator(&workload.op, options, error);
+    for (size_t i = 0; i < ROOF_INPUT_COUNT && status == ROOF_OK; i++) {
+        const struct roof_input *const input = roof_input(i);
+        const char *const text = options->value[i];
+        /* Those that are neither a dimension, a format nor --sparse are read by their commands. */
+        const bool of_workload =
+            i < ROOF_DIM_COUNT || input->kind == ROOF_INPUT_PRECISION || i == ROOF_INPUT_SPARSE;
+        if (text == NULL || !of_workload) {
+            continue;
+        }
+        int64_t value = 1;
+        if (input->kind != ROOF_INPUT_FLAG) {
+            status = roof_input_parse(&value, input, text, error);
+            if (status != ROOF_OK && strpbrk(text, ",:") != NULL) {
+                status = roof_error_set(error, ROOF_USAGE,
+                                        "'%s': lists and ranges go with roofline sweep", text);
+            }
+        }
+        if (status == ROOF_OK && i < ROOF_DIM_COUNT &&
+            !roof_operator_has(workload.op, (enum roof_dimension)i)) {
+            struct roof_text name = ROOF_TEXT_INIT;
+            roof_input_name(&name, input);
+            status = roof_error_set(error, ROOF_USAGE, "%s does not take %s",
+                                    roof_operator_row(workload.op)->name,
+                                    name.data == NULL ? input->option : name.data);
+            roof_text_free(&name);
+        }
+        if (status == ROOF_OK) {
+            roof_input_put(&workload, input, value);
+        }
+    }
+    *out = workload;
+    return status;
+}
+
+enum roof_status cli_choice(int64_t *out, const struct cli_options *options, size_t input,
+                            struct roof_error *error)
+{
+    *out = 0;
+    return options->value[input] == NULL
+               ? ROOF_OK
+               : roof_input_parse(out, roof_input(input), options->value[input], error);
+}
+
+enum roof_status cli_directories(struct cli_directories *out, struct roof_error *error)
+{
+    *out = (struct cli_directories){0};
+    size_t count = 0;
+    const char *const data = getenv("ROOFLINE_DATA");
+    if (data != NULL && *data != '\0') {
+        out->path[count++] = data;
+    }
+    const char *home = getenv("XDG_DATA_HOME");
+    const char *below = "/roofline";
+    if (home == NULL || *home == '\0') {
+        home = getenv("HOME");
+        below = "/.local/share/roofline";
+    }
+    if (home != NULL && *home != '\0') {
+        const size_t size = strlen(home) + strlen(below) + 1;
+        out->owned = malloc(size);
+        if (out->owned == NULL) {
+            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+        snprintf(out->owned, size, "%s%s", home, below);
+        out->path[count++] = out->owned;
+    }
+    return ROOF_OK;
+}
+
+enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
+                              const struct cli_options *options, struct roof_error *error)
+{
+    *out = NULL;
+    struct cli_directories directories;
+    enum roof_status status = cli_directories(&directories, error);
+    if (status == ROOF_OK) {
+        status = roof_hardware_load(out, name, directories.path, error);
+    }
+    free(directories.owned);
+    for (int i = 0; i < options->set_count && status == ROOF_OK; i++) {
+        status = roof_hardware_set(*out, options->set[i], error);
+    }
+    if (status != ROOF_OK) {
+        roof_hardware_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+enum roof_status cli_product(struct roof_hardware **out, const struct roof_hardware *hardware,
+                             struct roof_error *error)
+{
+    *out = NULL;
+    if (hardware->basis != ROOF_BASIS_DOCUMENTS || hardware->product == NULL) {
+        return ROOF_OK;
+    }
+    return roof_hardware_load(out, hardware->product, NULL, error);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* Everything under data/, embedded when the library is built (src/embed.sh writes the table). */
+#ifndef ROOF_DATA_H
+#define ROOF_DATA_H
+
+#include <stddef.h>
+
+#include "json.h"
+
+struct roof_data_file {
+    const char *path; /* below data/: "hardware/gb10.json" */
+    const char *text; /* terminated */
+    size_t length;
+};
+
+/* Sorted by path. */
+extern const struct roof_data_file roof_data_files[];
+extern const size_t roof_data_file_count;
+
+/* Parses an embedded file; owned by the caller. */
+enum roof_status roof_data_json(struct roof_json **out, const char *path, struct roof_error *error);
+
+#endif

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/explain.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * All strings go into one buffer as offsets and become pointers at the end, when it no longer
+ * grows. The names known so far (dimensions and earlier results) turn a formula into numbers.
+ */
+#define STRINGS 6 /* per step, in the order of struct roof_step */
+#define NAMES_MAX 40
+
+struct builder {
+    struct roof_text text;
+    struct roof_text offsets; /* size_t, STRINGS per step */
+    const struct roof_prediction *prediction;
+    const struct roof_workload *part;
+    const char *part_name;
+    struct {
+        const char *name;
+        double value;
+    } known[NAMES_MAX];
+    size_t known_count;
+};
+
+static void string(struct builder *b, const char *value)
+{
+    const size_t offset = b->text.length;
+    roof_text_add(&b->text, value, strlen(value) + 1);
+    roof_text_add(&b->offsets, (const char *)&offset, sizeof offset);
+}
+
+static void step(struct builder *b, const char *name, const char *formula, const char *numbers,
+                 const char *result, const char *source)
+{
+    string(b, b->part_name);
+    string(b, name);
+    string(b, formula);
+    string(b, numbers);
+    string(b, result);
+    string(b, source == NULL ? "" : source);
+}
+
+static void know(struct builder *b, const char *name, double value)
+{
+    if (b->known_count < NAMES_MAX) {
+        b->known[b->known_count].name = name;
+        b->known[b->known_count].value = value;
+        b->known_count++;
+    }
+}
+
+static const double *value_of(const struct builder *b, const char *name, size_t length)
+{
+    for (size_t i = 0; i < b->known_count; i++) {
+        if (strlen(b->known[i].name) == length && memcmp(b->known[i].name, name, length) == 0) {
+            return &b->known[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* Copies the formula with every known name replaced by its value. */
+static void put_in(struct roof_text *out, const struct builder *b, const char *formula)
+{
+    const char *p = formula;
+    while (*p != '\0') {
+        size_t length = 0;
+        while (isalnum((unsigned char)p[length]) || p[length] == '_') {
+            length++;
+        }
+        const double *const value = length > 0 ? value_of(b, p, length) : NULL;
+        if (value != NULL) {
+            roof_text_number(out, *value);
+        } else {
+            length = length == 0 ? 1 : length;
+            roof_text_add(out, p, length);
+        }
+        p += length;
+    }
+}
+
+static void result_text(struct roof_text *out, double value, enum roof_unit unit)
+{
+    char short_text[ROOF_QUANTITY_SIZE];
+    roof_text_number(out, unit == ROOF_UNIT_MICROSECONDS ? roof_to_unit(value, unit) : value);
+    if (unit == ROOF_UNIT_NONE) {
+        return;
+    }
+    roof_text_printf(out, " %s", roof_unit_name(unit));
+    if (unit == ROOF_UNIT_BYTES || unit == ROOF_UNIT_FLOPS) {
+        roof_text_printf(out, " (%s)", roof_format_quantity(short_text, value, unit));
+    }
+}
+
+/* name = formula = numbers = value */
+static void computed(struct builder *b, const char *name, const char *formula, double value,
+                     enum roof_unit unit)
+{
+    struct roof_text numbers = ROOF_TEXT_INIT;
+    struct roof_text result = ROOF_TEXT_INIT;
+    put_in(&numbers, b, formula);
+    result_text(&result, value, unit);
+    b->text.failed = b->text.failed || numbers.failed || result.failed;
+    step(b, name, formula, numbers.data == NULL ? "" : numbers.data,
+         result.data == NULL ? "" : result.data, "");
+    roof_text_free(&numbers);
+    roof_text_free(&result);
+    know(b, name, value);
+}
+
+/* The size of a tensor: elements by the operator's formula, bytes by the layout of its format. */
+static void tensor_step(struct builder *b, const char *name, const char *expression,
+                        double elements, enum roof_role role, double bytes)
+{
+    const struct roof_formats *const f = &b->part->formats;
+    const enum roof_precision of_role[ROOF_ROLE_COUNT] = {
+        [ROOF_ROLE_WEIGHTS] = f->weights,
+        [ROOF_ROLE_ACTIVATIONS] = f->activations,
+        [ROOF_ROLE_OUT] = f->out,
+        [ROOF_ROLE_KV] = f->kv,
+    };
+    const struct roof_format *const format = roof_format(of_role[role]);
+    struct roof_text formula = ROOF_TEXT_INIT;
+    struct roof_text numbers = ROOF_TEXT_INIT;
+    struct roof_text result = ROOF_TEXT_INIT;
+    char key[48];
+    strncpy(key, name, sizeof key - 1);
+    key[sizeof key - 1] = '\0';
+    if (strcmp(name, "indices") == 0) {
+        roof_text_printf(&formula, "(%s) * 4", expression);
+        roof_text_put(&numbers, "(");
+        put_in(&numbers, b, expression);
+        roof_text_put(&numbers, ") * 4");
+    } else {
+        if (strstr(name, "bytes") == NULL) {
+            strncat(key, "_bytes", sizeof key - strlen(key) - 1);
+        }
+        roof_text_printf(&formula, "(%s) * bits(%s) / 8", expression, format->name);
+        roof_text_put(&numbers, "(");
+        put_in(&numbers, b, expression);
+        roof_text_put(&numbers, ") * ");
+        roof_text_number(&numbers, roof_precision_bits(of_role[role]));
+        roof_text_put(&numbers, " / 8");
+        const double scales = bytes - roof_tensor_bytes(of_role[role], elements, 0, 0);
+        if (format->tensor_bytes + format->channel_bytes > 0 && scales > 0) {
+            roof_text_put(&formula, " + scales");
+            roof_text_put(&numbers, " + ");
+            roof_text_number(&numbers, scales);
+        }
+    }
+    result_text(&result, bytes, ROOF_UNIT_BYTES);
+    b->text.failed = b->text.failed || formula.failed || numbers.failed || result.failed;
+    if (!b->text.failed) {
+        step(b, key, formula.data, numbers.data, result.data, "");
+    }
+    roof_text_free(&formula);
+    roof_text_free(&numbers);
+    roof_text_free(&result);
+}
+
+static void on_trace(void *context, const char *name, const char *expression, double value,
+                     enum roof_role role, double bytes)
+{
+    struct builder *const b = context;
+    if (role == ROOF_ROLE_COUNT) {
+        computed(b, name, expression, value,
+                 strcmp(name, "flops") == 0 ? ROOF_UNIT_FLOPS : ROOF_UNIT_NONE);
+    } else if (value > 0) {
+        tensor_step(b, name, expression, value, role, bytes);
+    }
+}
+
+/* A looked-up figure: its value in the unit of its key, with source, confidence and note. */
+static void figure_step(struct builder *b, const char *name, const struct roof_figure *figure,
+                        enum roof_unit unit)
+{
+    struct roof_text result = ROOF_TEXT_INIT;
+    struct roof_text source = ROOF_TEXT_INIT;
+    roof_text_number(&result, roof_to_unit(figure->value, unit));
+    roof_text_printf(&result, " %s", roof_unit_name(unit));
+    roof_text_put(&source, figure->source == NULL ? "no source given" : figure->source);
+    if (figure->confidence != ROOF_CONFIDENCE_UNKNOWN) {
+        roof_text_printf(&source, " [%s confidence]", roof_confidence_name(figure->confidence));
+    }
+    if (figure->note != NULL) {
+        roof_text_printf(&source, " (%s)", figure->note);
+    }
+    b->text.failed = b->text.failed || result.failed || source.failed;
+    if (!b->text.failed) {
+        step(b, name, "", "", result.data, source.data);
+    }
+    roof_text_free(&result);
+    roof_text_free(&source);
+}
+
+static void figures(struct builder *b)
+{
+    const struct roof_prediction *const p = b->prediction;
+    const struct roof_hardware *const hardware = p->hardware;
+    figure_step(b, "bandwidth", &hardware->figure[ROOF_FIGURE_BANDWIDTH], ROOF_UNIT_GB_PER_S);
+    bool shown[ROOF_PEAK_TABLE_COUNT] = {false};
+    for (int i = 0; i < p->part_count; i++) {
+        const struct roof_part *const part = &p->part[i];
+        enum roof_peak_table table =
+            part->unit == ROOF_COMPUTE_VECTOR ? ROOF_PEAK_VECTOR : ROOF_PEAK_MATRIX;
+        if (table == ROOF_PEAK_MATRIX && p->workload.sparse > 0 &&
+            !isnan(hardware->peak[ROOF_PEAK_SPARSE][part->compute].value)) {
+            table = ROOF_PEAK_SPARSE;
+        }
+        if (!isnan(part->peak_flops_per_s) && !shown[table]) {
+            char name[80];
+            snprintf(name, sizeof name, "peak %s, %s", roof_format(part->compute)->name,
+                     roof_peak_table_label(table));
+            figure_step(b, name, &hardware->peak[table][part->compute], ROOF_UNIT_TFLOPS);
+            shown[table] = true;
+        }
+    }
+    if (p->link != NULL) {
+        figure_step(b, "link", p->link, ROOF_UNIT_GB_PER_S);
+    }
+}
+
+static void times(struct builder *b, const struct roof_part *part)
+{
+    const struct roof_prediction *const p = b->prediction;
+    struct roof_text sum = ROOF_TEXT_INIT;
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        if (part->work.bytes[role] > 0) {
+            roof_text_printf(&sum, "%s%s_bytes", sum.length == 0 ? "" : " + ",
+                             roof_role_name((enum roof_role)role));
+        }
+    }
+    static const char *const role_keys[ROOF_ROLE_COUNT] = {
+        [ROOF_ROLE_WEIGHTS] = "weights_bytes",
+        [ROOF_ROLE_ACTIVATIONS] = "activations_bytes",
+        [ROOF_ROLE_OUT] = "out_bytes",
+        [ROOF_ROLE_KV] = "kv_bytes",
+    };
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        know(b, role_keys[role], part->work.bytes[role]);
+    }
+    if (sum.data != NULL) {
+        computed(b, "bytes", sum.data, part->bytes, ROOF_UNIT_BYTES);
+    }
+    roof_text_free(&sum);
+    know(b, "bandwidth", p->bandwidth_bytes_per_s);
+    know(b, "peak", part->peak_flops_per_s);
+    know(b, "link", p->link_bytes_per_s);
+    know(b, "network_bytes", part->work.network_bytes);
+    computed(b, "arithmetic_intensity", "flops / bytes", part->work.flops / part->bytes,
+             ROOF_UNIT_FLOP_PER_BYTE);
+    if (!isnan(part->peak_flops_per_s)) {
+        computed(b, "ridge_point", "peak / bandwidth",
+                 part->peak_flops_per_s / p->bandwidth_bytes_per_s, ROOF_UNIT_FLOP_PER_BYTE);
+    }
+    computed(b, "memory_time", "bytes / bandwidth", part->memory_time_s, ROOF_UNIT_MICROSECONDS);
+    if (!isnan(part->compute_time_s)) {
+        computed(b, "compute_time", "flops / peak", part->compute_time_s, ROOF_UNIT_MICROSECONDS);
+    } else {
+        step(b, "compute_time", "flops / peak", "", "unknown: no peak for this format", "");
+    }
+    if (!isnan(part->network_time_s)) {
+        computed(b, "network_time", "network_bytes / link", part->network_time_s,
+                 ROOF_UNIT_MICROSECONDS);
+    }
+    struct roof_text result = ROOF_TEXT_INIT;
+    result_text(&result, part->time_s, ROOF_UNIT_MICROSECONDS);
+    roof_text_printf(&result, ", %s-bound", roof_bottleneck_name(part->bottleneck));
+    step(b, "time",
+         isnan(part->network_time_s) ? "max(memory_time, compute_time)"
+                                     : "max(memory_time, compute_time, network_time)",
+         "", result.data == NULL ? "" : result.data, "");
+    roof_text_free(&result);
+}
+
+static void explain_parts(struct builder *b)
+{
+    const struct roof_prediction *const p = b->prediction;
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    const int count = roof_workload_parts(parts, &p->workload);
+    struct roof_text sum = ROOF_TEXT_INIT;
+    for (int i = 0; i < count; i++) {
+        b->part = &parts[i];
+        b->part_name = count > 1 ? roof_operator_row(parts[i].op)->name : "";
+        b->known_count = 0;
+        for (int d = 0; d < ROOF_DIM_COUNT; d++) {
+            if (roof_operator_has(parts[i].op, (enum roof_dimension)d)) {
+                know(b, roof_dimensions[d].key,
+                     (double)roof_input_get(&parts[i], &roof_dimensions[d]));
+            }
+        }
+        struct roof_work work;
+        const struct roof_trace trace = {.step = on_trace, .context = b};
+        roof_operator_work(&work, &parts[i], &trace);
+        times(b, &p->part[i]);
+        roof_text_put(&sum, i == 0 ? "" : " + ");
+        roof_text_number(&sum, roof_to_unit(p->part[i].time_s, ROOF_UNIT_MICROSECONDS));
+    }
+    if (count > 1 && sum.data != NULL) {
+        struct roof_text result = ROOF_TEXT_INIT;
+        result_text(&result, p->time_s, ROOF_UNIT_MICROSECONDS);
+        b->part_name = "";
+        step(b, "time", "sum over the parts", sum.data, result.data == NULL ? "" : result.data, "");
+        roof_text_free(&result);
+    }
+    roof_text_free(&sum);
+}
+
+enum roof_status roof_explain(struct roof_explanation *out,
+                              const struct roof_prediction *prediction, struct roof_error *error)
+{
+    *out = (struct roof_explanation){0};
+    struct builder b = {.prediction = prediction, .part_name = ""};
+    figures(&b);
+    explain_parts(&b);
+    const size_t count = b.offsets.length / (STRINGS * sizeof(size_t));
+    out->step = calloc(count + 1, sizeof *out->step);
+    if (b.text.failed || b.offsets.failed || out->step == NULL) {
+        roof_text_free(&b.text);
+        roof_text_free(&b.offsets);
+        free(out->step);
+        *out = (struct roof_explanation){0};
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t offset[STRINGS];
+        memcpy(offset, b.offsets.data + i * sizeof offset, sizeof offset);
+        out->step[i] = (struct roof_step){
+            .part = b.text.data + offset[0],
+            .name = b.text.data + offset[1],
+            .formula = b.text.data + offset[2],
+            .numbers = b.text.data + offset[3],
+            .result = b.text.data + offset[4],
+            .source = b.text.data + offset[5],
+        };
+    }
+    roof_text_free(&b.offsets);
+    out->count = count;
+    out->private_data = b.text.data;
+    return ROOF_OK;
+}
+
+void roof_explanation_free(struct roof_explanation *explanation)
+{
+    if (explanation != NULL) {
+        free(explanation->step);
+        free(explanation->private_data);
+        *explanation = (struct roof_explanation){0};
+    }
+}

@@ -1,0 +1,820 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/hardware.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data.h"
+
+/* Strings that are made while loading, and the document that all others point into. */
+struct owned {
+    struct roof_json *json;
+    char **string;
+    size_t count;
+};
+
+static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
+    [ROOF_FIGURE_BANDWIDTH] = {"bandwidth_gb_s", "memory bandwidth", ROOF_UNIT_GB_PER_S, 1e-3, 1e7},
+    [ROOF_FIGURE_MEMORY_CAPACITY] = {"memory_capacity_bytes", "memory, usable", ROOF_UNIT_CAPACITY,
+                                     1, 1e16},
+    [ROOF_FIGURE_MEMORY_NOMINAL] = {"memory_nominal_gb", "memory, printed", ROOF_UNIT_GIGABYTES,
+                                    1e-3, 1e7},
+    [ROOF_FIGURE_SM_COUNT] = {"sm_count", "SMs or compute units", ROOF_UNIT_NONE, 1, 1e6},
+    [ROOF_FIGURE_BOOST_CLOCK] = {"boost_clock_mhz", "boost clock", ROOF_UNIT_MEGAHERTZ, 1, 1e5},
+    [ROOF_FIGURE_L2] = {"l2_bytes", "L2 cache", ROOF_UNIT_CAPACITY, 1, 1e13},
+    [ROOF_FIGURE_LLC] = {"llc_bytes", "last-level cache", ROOF_UNIT_CAPACITY, 1, 1e13},
+    [ROOF_FIGURE_TDP] = {"tdp_w", "TDP", ROOF_UNIT_WATTS, 1e-3, 1e6},
+    [ROOF_FIGURE_DEVICES_PER_NODE] = {"devices_per_node", "devices per node", ROOF_UNIT_NONE, 1,
+                                      1e6},
+    [ROOF_FIGURE_LINK] = {"link_gb_s", "link, per direction", ROOF_UNIT_GB_PER_S, 1e-6, 1e7},
+    [ROOF_FIGURE_NETWORK] = {"network_gb_s", "network, per direction", ROOF_UNIT_GB_PER_S, 1e-6,
+                             1e7},
+};
+
+static const struct {
+    const char *key;
+    const char *label;
+} peak_tables[ROOF_PEAK_TABLE_COUNT] = {
+    [ROOF_PEAK_MATRIX] = {"peak_tflops", "matrix"},
+    [ROOF_PEAK_SPARSE] = {"sparse_tflops", "matrix, 2:4 sparse"},
+    [ROOF_PEAK_VECTOR] = {"vector_tflops", "vector"},
+};
+
+/* The range of a peak, in TFLOPS. */
+#define PEAK_MIN 1e-6
+#define PEAK_MAX 1e9
+
+/* A key of a peak table may name a unit that serves several formats. */
+static const struct {
+    const char *name;
+    enum roof_precision format[2];
+} unit_groups[] = {
+    {"fp8", {ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E5M2}},
+    {"mxfp8", {ROOF_PRECISION_MXFP8_E4M3, ROOF_PRECISION_MXFP8_E5M2}},
+    {"mxfp6", {ROOF_PRECISION_MXFP6_E3M2, ROOF_PRECISION_MXFP6_E2M3}},
+};
+
+static const char *const basis_names[] = {
+    [ROOF_BASIS_DOCUMENTS] = "documents",
+    [ROOF_BASIS_PUBLISHED] = "published",
+    [ROOF_BASIS_USER] = "user",
+};
+
+static const char *const confidence_names[] = {
+    [ROOF_CONFIDENCE_UNKNOWN] = "unknown",
+    [ROOF_CONFIDENCE_LOW] = "low",
+    [ROOF_CONFIDENCE_MEDIUM] = "medium",
+    [ROOF_CONFIDENCE_HIGH] = "high",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const struct roof_figure_key *roof_figure_key(enum roof_figure_id id)
+{
+    return &figure_keys[id];
+}
+
+const char *roof_peak_table_key(enum roof_peak_table table)
+{
+    return peak_tables[table].key;
+}
+
+const char *roof_peak_table_label(enum roof_peak_table table)
+{
+    return peak_tables[table].label;
+}
+
+const char *roof_compute_unit_name(enum roof_compute_unit unit)
+{
+    return unit == ROOF_COMPUTE_MATRIX ? "matrix" : "vector";
+}
+
+const char *roof_basis_name(enum roof_basis basis)
+{
+    return basis_names[basis];
+}
+
+const char *roof_confidence_name(enum roof_confidence confidence)
+{
+    return confidence_names[confidence];
+}
+
+/*
+ * Which unit and peak each format runs at: the matrix unit where the device has one for the format,
+ * else the vector unit, else the first of its fallbacks that has either.
+ */
+static void derive(struct roof_hardware *hardware)
+{
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        const struct roof_format *const format = roof_format((enum roof_precision)p);
+        enum roof_precision tried = format->unit;
+        struct roof_compute *const compute = &hardware->compute[p];
+        *compute = (struct roof_compute){tried, ROOF_COMPUTE_MATRIX, false, NAN, NAN};
+        for (int next = 0; tried != ROOF_PRECISION_AUTO; next++) {
+            const double matrix = hardware->peak[ROOF_PEAK_MATRIX][tried].value;
+            const double vector = hardware->peak[ROOF_PEAK_VECTOR][tried].value;
+            if (!isnan(matrix) || !isnan(vector)) {
+                const double sparse = hardware->peak[ROOF_PEAK_SPARSE][tried].value;
+                compute->precision = tried;
+                compute->unit = isnan(matrix) ? ROOF_COMPUTE_VECTOR : ROOF_COMPUTE_MATRIX;
+                compute->native = tried == format->unit;
+                compute->peak_flops_per_s = isnan(matrix) ? vector : matrix;
+                compute->sparse_flops_per_s =
+                    isnan(sparse) || isnan(matrix) ? compute->peak_flops_per_s : sparse;
+                break;
+            }
+            tried = next < ROOF_FALLBACKS_MAX ? format->fallback[next] : ROOF_PRECISION_AUTO;
+        }
+    }
+    hardware->vector_flops_per_s = hardware->peak[ROOF_PEAK_VECTOR][ROOF_PRECISION_FP32].value;
+}
+
+/* Takes string over, so that it lives as long as the device; NULL when out of memory. */
+static const char *own(struct roof_hardware *hardware, char *string)
+{
+    struct owned *const owned = hardware->private_data;
+    char **const grown = realloc(owned->string, (owned->count + 1) * sizeof *grown);
+    if (grown == NULL || string == NULL) {
+        free(string);
+        owned->string = grown == NULL ? owned->string : grown;
+        return NULL;
+    }
+    owned->string = grown;
+    owned->string[owned->count++] = string;
+    return string;
+}
+
+/* --- reading ------------------------------------------------------------------------------- */
+
+struct reader {
+    struct roof_hardware *hardware;
+    const struct roof_json *json;
+    const roof_json_value *sources; /* the file's table of citations, or NULL */
+    struct roof_error *error;
+};
+
+/* A source is a citation, or the key of one in "sources". */
+static const char *citation(const struct reader *r, const roof_json_value *value)
+{
+    const char *const text = roof_json_string(value);
+    const char *const resolved =
+        text == NULL ? NULL : roof_json_string(roof_json_get(r->sources, text));
+    return resolved == NULL ? text : resolved;
+}
+
+static enum roof_status read_source(struct reader *r, struct roof_figure *figure,
+                                    const roof_json_value *value)
+{
+    if (value == NULL) {
+        return ROOF_OK;
+    }
+    if (!roof_json_is_array(value)) {
+        figure->source = citation(r, value);
+        return figure->source != NULL
+                   ? ROOF_OK
+                   : roof_json_error(r->json, value, r->error,
+                                     "source must be a string or an array of strings");
+    }
+    struct roof_text joined = ROOF_TEXT_INIT;
+    for (const roof_json_value *item = roof_json_first(value); item != NULL;
+         item = roof_json_next(item)) {
+        const char *const one = citation(r, item);
+        if (one == NULL) {
+            roof_text_free(&joined);
+            return roof_json_error(r->json, item, r->error, "a source must be a string");
+        }
+        roof_text_put(&joined, joined.length == 0 ? "" : "; ");
+        roof_text_put(&joined, one);
+    }
+    figure->source = own(r->hardware, joined.data);
+    return figure->source != NULL ? ROOF_OK
+                                  : roof_error_set(r->error, ROOF_MEMORY, "out of memory");
+}
+
+/* A number in the key's unit, or {value, source, confidence, note}. */
+static enum roof_status read_figure(struct reader *r, struct roof_figure *figure,
+                                    const roof_json_value *value, const char *what,
+                                    enum roof_unit unit, double min, double max)
+{
+    const bool object = roof_json_is_object(value);
+    const roof_json_value *const number = object ? roof_json_get(value, "value") : value;
+    double read = 0;
+    if (!roof_json_number(&read, number) || !(read >= min && read <= max)) {
+        char low[ROOF_QUANTITY_SIZE];
+        char high[ROOF_QUANTITY_SIZE];
+        return roof_json_error(r->json, number == NULL ? value : number, r->error,
+                               "%s must be a number from %s to %s%s%s", what,
+                               roof_format_short(low, min), roof_format_short(high, max),
+                               unit == ROOF_UNIT_NONE ? "" : " ", roof_unit_name(unit));
+    }
+    *figure = (struct roof_figure){.value = roof_from_unit(read, unit)};
+    if (!object) {
+        return ROOF_OK;
+    }
+    enum roof_status status = ROOF_OK;
+    for (const roof_json_value *item = roof_json_first(value); item != NULL && status == ROOF_OK;
+         item = roof_json_next(item)) {
+        const char *const key = roof_json_key(item);
+        const char *const text = roof_json_string(item);
+        if (strcmp(key, "source") == 0) {
+            status = read_source(r, figure, item);
+        } else if (strcmp(key, "note") == 0 && text != NULL) {
+            figure->note = text;
+        } else if (strcmp(key, "confidence") == 0) {
+            for (size_t i = 0; i < COUNT(confidence_names); i++) {
+                if (text != NULL && strcmp(text, confidence_names[i]) == 0) {
+                    figure->confidence = (enum roof_confidence)i;
+                }
+            }
+            if (figure->confidence == ROOF_CONFIDENCE_UNKNOWN) {
+                status = roof_json_error(r->json, item, r->error,
+                                         "confidence must be high, medium or low");
+            }
+        } else if (strcmp(key, "value") != 0 && strcmp(key, "published") != 0) {
+            /* "published" is what list shows beside a figure of the documents; not an input. */
+            status = roof_json_error(r->json, item, r->error,
+                                     "%s: unknown or wrong '%s'; allowed are value, source, "
+                                     "confidence, note",
+                                     what, key);
+        }
+    }
+    return status;
+}
+
+/* The formats that a key of a peak table stands for; 0 when it is unknown. */
+static int peak_formats(enum roof_precision format[2], const char *key, struct roof_error *error)
+{
+    for (size_t i = 0; i < COUNT(unit_groups); i++) {
+        if (strcmp(key, unit_groups[i].name) == 0) {
+            format[0] = unit_groups[i].format[0];
+            format[1] = unit_groups[i].format[1];
+            return 2;
+        }
+    }
+    return roof_precision_find(&format[0], key, error) == ROOF_OK ? 1 : 0;
+}
+
+static enum roof_status read_peaks(struct reader *r, enum roof_peak_table table,
+                                   const roof_json_value *value)
+{
+    if (!roof_json_is_object(value)) {
+        return roof_json_error(r->json, value, r->error,
+                               "%s must be an object with a number per format, such as "
+                               "{\"fp16\": 100}",
+                               peak_tables[table].key);
+    }
+    enum roof_status status = ROOF_OK;
+    for (const roof_json_value *item = roof_json_first(value); item != NULL && status == ROOF_OK;
+         item = roof_json_next(item)) {
+        enum roof_precision format[2] = {ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO};
+        struct roof_error unknown = {0};
+        const int count = peak_formats(format, roof_json_key(item), &unknown);
+        if (count == 0) {
+            return roof_json_error(r->json, item, r->error, "%s: %s", peak_tables[table].key,
+                                   unknown.message);
+        }
+        for (int i = 0; i < count && status == ROOF_OK; i++) {
+            struct roof_figure *const figure = &r->hardware->peak[table][format[i]];
+            if (!isnan(figure->value)) {
+                return roof_json_error(r->json, item, r->error,
+                                       "%s gives the peak of %s twice (fp8 stands for both FP8 "
+                                       "formats, mxfp8 and mxfp6 likewise)",
+                                       peak_tables[table].key, roof_format(format[i])->name);
+            }
+            status = read_figure(r, figure, item, roof_json_key(item), ROOF_UNIT_TFLOPS, PEAK_MIN,
+                                 PEAK_MAX);
+        }
+    }
+    return status;
+}
+
+static enum roof_status read_strings(struct reader *r, const char *const **out,
+                                     const roof_json_value *value)
+{
+    size_t count = 0;
+    for (const roof_json_value *item = roof_json_first(value); item != NULL;
+         item = roof_json_next(item)) {
+        if (roof_json_string(item) == NULL) {
+            count = 0;
+            break;
+        }
+        count++;
+    }
+    if (!roof_json_is_array(value) || (count == 0 && roof_json_first(value) != NULL)) {
+        return roof_json_error(r->json, value, r->error, "%s must be an array of strings",
+                               roof_json_key(value));
+    }
+    const char **const list = calloc(count + 1, sizeof *list);
+    if (own(r->hardware, (char *)list) == NULL) {
+        return roof_error_set(r->error, ROOF_MEMORY, "out of memory");
+    }
+    count = 0;
+    for (const roof_json_value *item = roof_json_first(value); item != NULL;
+         item = roof_json_next(item)) {
+        list[count++] = roof_json_string(item);
+    }
+    *out = list;
+    return ROOF_OK;
+}
+
+static enum roof_status read_basis(struct reader *r, const roof_json_value *value)
+{
+    const char *const text = roof_json_string(value);
+    for (size_t i = 0; i < COUNT(basis_names); i++) {
+        if (text != NULL && strcmp(text, basis_names[i]) == 0) {
+            r->hardware->basis = (enum roof_basis)i;
+            return ROOF_OK;
+        }
+    }
+    return roof_json_error(r->json, value, r->error, "basis must be documents, published or user");
+}
+
+#define SCHEMA "roofline/hardware/1"
+
+static enum roof_status read_member(struct reader *r, const roof_json_value *item)
+{
+    struct roof_hardware *const hardware = r->hardware;
+    const char *const key = roof_json_key(item);
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        const struct roof_figure_key *const row = &figure_keys[i];
+        if (strcmp(key, row->key) == 0) {
+            return read_figure(r, &hardware->figure[i], item, key, row->unit, row->min, row->max);
+        }
+    }
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        if (strcmp(key, peak_tables[t].key) == 0) {
+            return read_peaks(r, (enum roof_peak_table)t, item);
+        }
+    }
+    if (strcmp(key, "basis") == 0) {
+        return read_basis(r, item);
+    }
+    if (strcmp(key, "aliases") == 0) {
+        return read_strings(r, &hardware->aliases, item);
+    }
+    if (strcmp(key, "notes") == 0) {
+        return read_strings(r, &hardware->notes, item);
+    }
+    if (strcmp(key, "sources") == 0) { /* looked up by the figures */
+        return roof_json_is_object(item)
+                   ? ROOF_OK
+                   : roof_json_error(r->json, item, r->error,
+                                     "sources must be an object of citations");
+    }
+    const char *const text = roof_json_string(item);
+    if (strcmp(key, "schema") == 0) {
+        return text != NULL && strcmp(text, SCHEMA) == 0
+                   ? ROOF_OK
+                   : roof_json_error(r->json, item, r->error, "schema must be \"%s\"", SCHEMA);
+    }
+    const struct {
+        const char *key;
+        const char **out;
+    } strings[] = {{"id", &hardware->id},
+                   {"name", &hardware->name},
+                   {"vendor", &hardware->vendor},
+                   {"architecture", &hardware->architecture},
+                   {"product", &hardware->product}};
+    for (size_t i = 0; i < COUNT(strings); i++) {
+        if (strcmp(key, strings[i].key) == 0) {
+            if (text == NULL || *text == '\0') {
+                return roof_json_error(r->json, item, r->error, "%s must be a string", key);
+            }
+            *strings[i].out = text;
+            return ROOF_OK;
+        }
+    }
+    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT + COUNT(strings) + 5];
+    size_t count = 0;
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        known[count++] = figure_keys[i].key;
+    }
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        known[count++] = peak_tables[t].key;
+    }
+    for (size_t i = 0; i < COUNT(strings); i++) {
+        known[count++] = strings[i].key;
+    }
+    static const char *const others[] = {"schema", "basis", "aliases", "notes", "sources"};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        known[count++] = others[i];
+    }
+    struct roof_error unknown = {0};
+    roof_unknown_name(&unknown, ROOF_INVALID, "key", key, known, count);
+    return roof_json_error(r->json, item, r->error, "%s", unknown.message);
+}
+
+static const char *const no_strings[] = {NULL};
+
+/* Takes json over. */
+static enum roof_status from_json(struct roof_hardware **out, struct roof_json *json,
+                                  struct roof_error *error)
+{
+    *out = NULL;
+    struct roof_hardware *const hardware = calloc(1, sizeof *hardware);
+    struct owned *const owned = calloc(1, sizeof *owned);
+    if (hardware == NULL || owned == NULL) {
+        free(hardware);
+        free(owned);
+        roof_json_free(json);
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    owned->json = json;
+    hardware->private_data = owned;
+    hardware->basis = ROOF_BASIS_USER;
+    hardware->vendor = "";
+    hardware->architecture = "";
+    hardware->aliases = no_strings;
+    hardware->notes = no_strings;
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        hardware->figure[i].value = NAN;
+    }
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            hardware->peak[t][p].value = NAN;
+        }
+    }
+    const roof_json_value *const root = roof_json_root(json);
+    struct reader r = {.hardware = hardware,
+                       .json = json,
+                       .sources = roof_json_get(root, "sources"),
+                       .error = error};
+    enum roof_status status = ROOF_OK;
+    if (!roof_json_is_object(root)) {
+        status = roof_json_error(json, root, error,
+                                 "a device is an object: {\"bandwidth_gb_s\": "
+                                 "..., \"peak_tflops\": {...}}");
+    } else {
+        for (const roof_json_value *item = roof_json_first(root); item != NULL && status == ROOF_OK;
+             item = roof_json_next(item)) {
+            status = read_member(&r, item);
+        }
+    }
+    bool peak = false;
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        peak = peak || !isnan(hardware->peak[ROOF_PEAK_MATRIX][p].value) ||
+               !isnan(hardware->peak[ROOF_PEAK_VECTOR][p].value);
+    }
+    if (status == ROOF_OK && (isnan(hardware->figure[ROOF_FIGURE_BANDWIDTH].value) || !peak)) {
+        status = roof_json_error(
+            json, root, error, "a device needs %s and at least one peak in %s or %s",
+            figure_keys[ROOF_FIGURE_BANDWIDTH].key, peak_tables[ROOF_PEAK_MATRIX].key,
+            peak_tables[ROOF_PEAK_VECTOR].key);
+    }
+    if (status != ROOF_OK) {
+        roof_hardware_free(hardware);
+        return status;
+    }
+    if (hardware->id == NULL) {
+        hardware->id = roof_json_source(json);
+    }
+    if (hardware->name == NULL) {
+        hardware->name = hardware->id;
+    }
+    derive(hardware);
+    *out = hardware;
+    return ROOF_OK;
+}
+
+enum roof_status roof_hardware_parse(struct roof_hardware **out, const char *text, size_t length,
+                                     const char *source, struct roof_error *error)
+{
+    *out = NULL;
+    struct roof_json *json = NULL;
+    const enum roof_status status = roof_json_parse(&json, text, length, source, error);
+    return status == ROOF_OK ? from_json(out, json, error) : status;
+}
+
+static enum roof_status from_file(struct roof_hardware **out, const char *path,
+                                  struct roof_error *error)
+{
+    struct roof_json *json = NULL;
+    enum roof_status status = roof_json_read(&json, path, error);
+    if (status == ROOF_OK) {
+        status = from_json(out, json, error);
+    }
+    if (status == ROOF_OK) {
+        (*out)->basis = ROOF_BASIS_USER;
+    }
+    return status;
+}
+
+void roof_hardware_free(struct roof_hardware *hardware)
+{
+    if (hardware != NULL) {
+        struct owned *const owned = hardware->private_data;
+        for (size_t i = 0; i < owned->count; i++) {
+            free(owned->string[i]);
+        }
+        free(owned->string);
+        roof_json_free(owned->json);
+        free(owned);
+        free(hardware);
+    }
+}
+
+/* --- the registry -------------------------------------------------------------------------- */
+
+#define FOLDER "hardware/"
+#define SUFFIX ".json"
+
+/* The id in "hardware/ID.json", with its length; NULL when path is another. */
+static const char *id_in_path(const char *path, size_t *length)
+{
+    if (strncmp(path, FOLDER, strlen(FOLDER)) != 0) {
+        return NULL;
+    }
+    path += strlen(FOLDER);
+    *length = strlen(path) - strlen(SUFFIX);
+    return path;
+}
+
+static const struct roof_data_file *embedded_by_id(const char *id)
+{
+    for (size_t i = 0; i < roof_data_file_count; i++) {
+        size_t length = 0;
+        const char *const known = id_in_path(roof_data_files[i].path, &length);
+        if (known != NULL && strlen(id) == length && memcmp(id, known, length) == 0) {
+            return &roof_data_files[i];
+        }
+    }
+    return NULL;
+}
+
+/* Only files whose text holds the quoted name can have it as an alias: the others stay unread. */
+static enum roof_status embedded_by_alias(struct roof_hardware **out, const char *name,
+                                          struct roof_error *error)
+{
+    struct roof_text quoted = ROOF_TEXT_INIT;
+    roof_json_quote(&quoted, name);
+    enum roof_status status =
+        quoted.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+    for (size_t i = 0; i < roof_data_file_count && status == ROOF_OK && *out == NULL; i++) {
+        const struct roof_data_file *const file = &roof_data_files[i];
+        size_t length = 0;
+        if (id_in_path(file->path, &length) == NULL || strstr(file->text, quoted.data) == NULL) {
+            continue;
+        }
+        struct roof_hardware *hardware = NULL;
+        status = roof_hardware_parse(&hardware, file->text, file->length, file->path, error);
+        bool match = false;
+        for (const char *const *alias = hardware == NULL ? no_strings : hardware->aliases;
+             *alias != NULL; alias++) {
+            match = match || strcmp(*alias, name) == 0;
+        }
+        if (match) {
+            *out = hardware;
+        } else {
+            roof_hardware_free(hardware);
+        }
+    }
+    roof_text_free(&quoted);
+    return status;
+}
+
+static enum roof_status unknown_hardware(const char *name, const char *const *directories,
+                                         struct roof_error *error)
+{
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t count = 0;
+    enum roof_status status = roof_hardware_ids(&ids, &count, directories, error);
+    if (status == ROOF_OK) {
+        const char **const names = calloc(count + 1, sizeof *names);
+        const char *id = ids.data;
+        for (size_t i = 0; names != NULL && i < count; i++) {
+            names[i] = id;
+            id += strlen(id) + 1;
+        }
+        status = names == NULL
+                     ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                     : roof_unknown_name(error, ROOF_USAGE, "hardware", name, names, count);
+        free(names);
+    }
+    roof_text_free(&ids);
+    return status;
+}
+
+enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name,
+                                    const char *const *directories, struct roof_error *error)
+{
+    *out = NULL;
+    const size_t length = strlen(name);
+    const bool json =
+        length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
+    if (json || strchr(name, '/') != NULL) {
+        return from_file(out, name, error);
+    }
+    for (; directories != NULL && *directories != NULL; directories++) {
+        struct roof_text path = ROOF_TEXT_INIT;
+        roof_text_printf(&path, "%s/" FOLDER "%s" SUFFIX, *directories, name);
+        if (path.failed) {
+            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+        enum roof_status status = ROOF_OK;
+        const bool found = access(path.data, F_OK) == 0;
+        if (found) {
+            status = from_file(out, path.data, error);
+        }
+        roof_text_free(&path);
+        if (found) {
+            return status;
+        }
+    }
+    const struct roof_data_file *const file = embedded_by_id(name);
+    if (file != NULL) {
+        return roof_hardware_parse(out, file->text, file->length, file->path, error);
+    }
+    const enum roof_status status = embedded_by_alias(out, name, error);
+    if (status != ROOF_OK || *out != NULL) {
+        return status;
+    }
+    return unknown_hardware(name, directories, error);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+struct names {
+    char **name;
+    size_t count;
+    bool failed;
+};
+
+static void add_name(struct names *names, const char *start, size_t length)
+{
+    char **const grown = realloc(names->name, (names->count + 1) * sizeof *grown);
+    char *const copy = strndup(start, length);
+    names->name = grown == NULL ? names->name : grown;
+    if (grown == NULL || copy == NULL) {
+        free(copy);
+        names->failed = true;
+        return;
+    }
+    names->name[names->count++] = copy;
+}
+
+enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
+                                   const char *const *directories, struct roof_error *error)
+{
+    struct names names = {0};
+    for (size_t i = 0; i < roof_data_file_count; i++) {
+        size_t length = 0;
+        const char *const id = id_in_path(roof_data_files[i].path, &length);
+        if (id != NULL) {
+            add_name(&names, id, length);
+        }
+    }
+    for (; directories != NULL && *directories != NULL; directories++) {
+        struct roof_text path = ROOF_TEXT_INIT;
+        roof_text_printf(&path, "%s/" FOLDER, *directories);
+        DIR *const folder = path.failed ? NULL : opendir(path.data);
+        for (struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
+            const size_t length = strlen(entry->d_name);
+            if (length > strlen(SUFFIX) && entry->d_name[0] != '.' &&
+                strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0) {
+                add_name(&names, entry->d_name, length - strlen(SUFFIX));
+            }
+        }
+        if (folder != NULL) {
+            closedir(folder);
+        }
+        roof_text_free(&path);
+    }
+    if (names.count > 0) {
+        qsort(names.name, names.count, sizeof *names.name, by_name);
+    }
+    *count = 0;
+    for (size_t i = 0; i < names.count; i++) {
+        if (i == 0 || strcmp(names.name[i - 1], names.name[i]) != 0) {
+            roof_text_add(out, names.name[i], strlen(names.name[i]) + 1);
+            ++*count;
+        }
+    }
+    for (size_t i = 0; i < names.count; i++) {
+        free(names.name[i]);
+    }
+    free(names.name);
+    return names.failed || out->failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                                       : ROOF_OK;
+}
+
+/* --- changing and asking ------------------------------------------------------------------- */
+
+enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *assignment,
+                                   struct roof_error *error)
+{
+    const char *const equals = strchr(assignment, '=');
+    char key[64];
+    if (equals == NULL || (size_t)(equals - assignment) >= sizeof key) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--set takes KEY=VALUE such as bandwidth_gb_s=500 or "
+                              "peak_tflops.fp16=100, not '%s'",
+                              assignment);
+    }
+    memcpy(key, assignment, (size_t)(equals - assignment));
+    key[equals - assignment] = '\0';
+    static const char set_source[] = "given with --set";
+    struct roof_figure figure = {.source = set_source};
+    enum roof_status status = ROOF_OK;
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        const struct roof_figure_key *const row = &figure_keys[i];
+        if (strcmp(key, row->key) == 0) {
+            status = roof_parse_number(&figure.value, equals + 1, key, row->min, row->max, error);
+            if (status == ROOF_OK) {
+                figure.value = roof_from_unit(figure.value, row->unit);
+                hardware->figure[i] = figure;
+                hardware->basis = ROOF_BASIS_USER;
+            }
+            return status;
+        }
+    }
+    const char *const dot = strchr(key, '.');
+    for (int t = 0; dot != NULL && t < ROOF_PEAK_TABLE_COUNT; t++) {
+        const size_t length = strlen(peak_tables[t].key);
+        if ((size_t)(dot - key) == length && memcmp(key, peak_tables[t].key, length) == 0) {
+            enum roof_precision format[2] = {ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO};
+            const int count = peak_formats(format, dot + 1, error);
+            if (count == 0) {
+                return ROOF_USAGE;
+            }
+            status = roof_parse_number(&figure.value, equals + 1, key, PEAK_MIN, PEAK_MAX, error);
+            if (status == ROOF_OK) {
+                figure.value = roof_from_unit(figure.value, ROOF_UNIT_TFLOPS);
+                for (int i = 0; i < count; i++) {
+                    hardware->peak[t][format[i]] = figure;
+                }
+                hardware->basis = ROOF_BASIS_USER;
+                derive(hardware);
+            }
+            return status;
+        }
+    }
+    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT];
+    static const char *const peak_examples[ROOF_PEAK_TABLE_COUNT] = {
+        "peak_tflops.FORMAT", "sparse_tflops.FORMAT", "vector_tflops.FORMAT"};
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        known[i] = figure_keys[i].key;
+    }
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        known[ROOF_FIGURE_COUNT + t] = peak_examples[t];
+    }
+    return roof_unknown_name(error, ROOF_USAGE, "figure", key, known, COUNT(known));
+}
+
+enum roof_status roof_hardware_link(double *out_bytes_per_s, const struct roof_figure **used,
+                                    const struct roof_hardware *hardware, double devices,
+                                    struct roof_error *error)
+{
+    const struct roof_figure *const link = &hardware->figure[ROOF_FIGURE_LINK];
+    const struct roof_figure *const network = &hardware->figure[ROOF_FIGURE_NETWORK];
+    /* Where the size of a node is unknown, the group is taken to stay inside one. */
+    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    const bool crosses = devices > node;
+    enum roof_figure_id missing = ROOF_FIGURE_COUNT;
+    *used = link;
+    if (crosses && isnan(network->value)) {
+        missing = ROOF_FIGURE_NETWORK;
+    } else if (crosses && !(link->value < network->value)) {
+        *used = network;
+    } else if (isnan(link->value)) {
+        missing = ROOF_FIGURE_LINK;
+    }
+    if (missing != ROOF_FIGURE_COUNT) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: %s is unknown, and %.0f devices need it; give it with "
+                              "--set %s=VALUE",
+                              hardware->id, figure_keys[missing].key, devices,
+                              figure_keys[missing].key);
+    }
+    *out_bytes_per_s = (*used)->value;
+    return ROOF_OK;
+}
+
+/* Unknown in one and known in the other is a difference; unknown in both is none. */
+static bool figure_differs(const struct roof_figure *a, const struct roof_figure *b)
+{
+    return isnan(a->value) != isnan(b->value) || (!isnan(a->value) && a->value != b->value);
+}
+
+bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b)
+{
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        if (figure_differs(&a->figure[i], &b->figure[i])) {
+            return true;
+        }
+    }
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            if (figure_differs(&a->peak[t][p], &b->peak[t][p])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

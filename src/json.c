@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: MIT
+#include "json.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct roof_json {
+    char *text;
+    size_t length;
+    char *source;
+    cJSON *root;
+};
+
+/* The checker walks the text once, recursively, to a bounded depth. */
+struct scan {
+    const char *text;
+    const char *p;
+    const char *end;
+    const char *source;
+    struct roof_error *error;
+    int depth;
+    size_t values; /* values begun so far: the preorder index of the next one */
+    size_t wanted; /* stop at this value; SIZE_MAX: check everything */
+    const char *found;
+};
+
+static void place(const char *text, const char *p, int *line, int *column)
+{
+    *line = 1;
+    const char *start = text;
+    for (const char *q = text; q < p; q++) {
+        if (*q == '\n') {
+            ++*line;
+            start = q + 1;
+        }
+    }
+    *column = (int)(p - start) + 1;
+}
+
+static enum roof_status fail(struct scan *s, const char *at, const char *message)
+{
+    int line = 0;
+    int column = 0;
+    place(s->text, at, &line, &column);
+    return roof_error_at(s->error, ROOF_INVALID, s->source, line, column, "%s", message);
+}
+
+static void blanks(struct scan *s)
+{
+    while (s->p < s->end && (*s->p == ' ' || *s->p == '\t' || *s->p == '\n' || *s->p == '\r')) {
+        s->p++;
+    }
+}
+
+static bool digit(const struct scan *s)
+{
+    return s->p < s->end && *s->p >= '0' && *s->p <= '9';
+}
+
+static enum roof_status number(struct scan *s)
+{
+    const char *const start = s->p;
+    s->p += *s->p == '-';
+    if (!digit(s)) {
+        return fail(s, s->p, "a digit must follow '-'");
+    }
+    const bool zero = *s->p == '0';
+    s->p++;
+    if (zero && digit(s)) {
+        return fail(s, start, "a number may not begin with 0");
+    }
+    while (digit(s)) {
+        s->p++;
+    }
+    if (s->p < s->end && *s->p == '.') {
+        s->p++;
+        if (!digit(s)) {
+            return fail(s, s->p, "a digit must follow the decimal point");
+        }
+        while (digit(s)) {
+            s->p++;
+        }
+    }
+    if (s->p < s->end && (*s->p == 'e' || *s->p == 'E')) {
+        s->p++;
+        s->p += s->p < s->end && (*s->p == '+' || *s->p == '-');
+        if (!digit(s)) {
+            return fail(s, s->p, "a digit must follow the exponent");
+        }
+        while (digit(s)) {
+            s->p++;
+        }
+    }
+    if (s->p - start > 60) { /* cJSON reads at most 63 characters of a number */
+        return fail(s, start, "a number may have at most 60 characters");
+    }
+    return ROOF_OK;
+}
+
+/* Length of the UTF-8 sequence at p, 0 when it is not one (overlong, surrogate, too large). */
+static size_t utf8(const unsigned char *p, const unsigned char *end)
+{
+    const size_t left = (size_t)(end - p);
+    if (p[0] < 0x80) {
+        return 1;
+    }
+    if (p[0] >= 0xC2 && p[0] <= 0xDF && left >= 2 && (p[1] & 0xC0U) == 0x80) {
+        return 2;
+    }
+    if (p[0] >= 0xE0 && p[0] <= 0xEF && left >= 3 && (p[1] & 0xC0U) == 0x80 &&
+        (p[2] & 0xC0U) == 0x80 && !(p[0] == 0xE0 && p[1] < 0xA0) &&
+        !(p[0] == 0xED && p[1] > 0x9F)) {
+        return 3;
+    }
+    if (p[0] >= 0xF0 && p[0] <= 0xF4 && left >= 4 && (p[1] & 0xC0U) == 0x80 &&
+        (p[2] & 0xC0U) == 0x80 && (p[3] & 0xC0U) == 0x80 && !(p[0] == 0xF0 && p[1] < 0x90) &&
+        !(p[0] == 0xF4 && p[1] > 0x8F)) {
+        return 4;
+    }
+    return 0;
+}
+
+/* The four hexadecimal digits after \u, or -1. */
+static long hex4(const char *p, const char *end)
+{
+    if (end - p < 4 || strspn(p, "0123456789abcdefABCDEF") < 4) {
+        return -1;
+    }
+    const char four[5] = {p[0], p[1], p[2], p[3], '\0'};
+    return strtol(four, NULL, 16);
+}
+
+static enum roof_status escape(struct scan *s)
+{
+    const char *const start = s->p++; /* the backslash */
+    if (s->p >= s->end || strchr("\"\\/bfnrtu", *s->p) == NULL || *s->p == '\0') {
+        return fail(s, start,
+                    "unknown escape; allowed are \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX");
+    }
+    if (*s->p++ != 'u') {
+        return ROOF_OK;
+    }
+    const long code = hex4(s->p, s->end);
+    if (code < 0) {
+        return fail(s, start, "\\u needs four hexadecimal digits");
+    }
+    s->p += 4;
+    if (code == 0) {
+        return fail(s, start, "\\u0000 is not allowed in a string");
+    }
+    if (code >= 0xDC00 && code <= 0xDFFF) {
+        return fail(s, start, "a low surrogate without a high one");
+    }
+    if (code >= 0xD800 && code <= 0xDBFF) {
+        const long low =
+            s->end - s->p >= 6 && s->p[0] == '\\' && s->p[1] == 'u' ? hex4(s->p + 2, s->end) : -1;
+        if (low < 0xDC00 || low > 0xDFFF) {
+            return fail(s, start, "a high surrogate without a low one");
+        }
+        s->p += 6;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status string(struct scan *s)
+{
+    const char *const start = s->p++;
+    while (s->p < s->end && *s->p != '"') {
+        if (*s->p == '\\') {
+            const enum roof_status status = escape(s);
+            if (status != ROOF_OK) {
+                return status;
+            }
+            continue;
+        }
+        if ((unsigned char)*s->p < 0x20) {
+            return fail(s, s->p, "a control character in a string must be escaped");
+        }
+        const size_t length = utf8((const unsigned char *)s->p, (const unsigned char *)s->end);
+        if (length == 0) {
+            return fail(s, s->p, "invalid UTF-8");
+        }
+        s->p += length;
+    }
+    if (s->p >= s->end) {
+        return fail(s, start, "the string does not end");
+    }
+    s->p++;
+    return ROOF_OK;
+}
+
+static enum roof_status value(struct scan *s);
+
+/* '[' value, ... ']' or '{' "key": value, ... '}' */
+static enum roof_status container(struct scan *s, char close)
+{
+    const char *const start = s->p++;
+    if (++s->depth > ROOF_JSON_DEPTH_MAX) {
+        return fail(s, start, "nested too deeply; at most 64 levels are allowed");
+    }
+    blanks(s);
+    if (s->p < s->end && *s->p == close) {
+        s->p++;
+        s->depth--;
+        return ROOF_OK;
+    }
+    for (;;) {
+        enum roof_status status = ROOF_OK;
+        blanks(s);
+        if (close == '}') {
+            if (s->p >= s->end || *s->p != '"') {
+                return fail(s, s->p, "expected a key in double quotes");
+            }
+            status = string(s);
+            blanks(s);
+            if (status == ROOF_OK && (s->p >= s->end || *s->p != ':')) {
+                return fail(s, s->p, "expected ':' after the key");
+            }
+            s->p++;
+        }
+        if (status == ROOF_OK) {
+            status = value(s);
+        }
+        if (status != ROOF_OK || s->found != NULL) {
+            return status;
+        }
+        blanks(s);
+        if (s->p < s->end && *s->p == ',') {
+            s->p++;
+        } else if (s->p < s->end && *s->p == close) {
+            s->p++;
+            s->depth--;
+            return ROOF_OK;
+        } else {
+            return fail(s, s->p, close == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
+        }
+    }
+}
+
+static enum roof_status value(struct scan *s)
+{
+    blanks(s);
+    if (s->values++ == s->wanted) {
+        s->found = s->p;
+        return ROOF_OK;
+    }
+    if (s->p >= s->end) {
+        return fail(s, s->p, "expected a value, found the end of the text");
+    }
+    if (*s->p == '{') {
+        return container(s, '}');
+    }
+    if (*s->p == '[') {
+        return container(s, ']');
+    }
+    if (*s->p == '"') {
+        return string(s);
+    }
+    if (*s->p == '-' || digit(s)) {
+        return number(s);
+    }
+    static const char *const words[] = {"true", "false", "null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t length = strlen(words[i]);
+        if ((size_t)(s->end - s->p) >= length && memcmp(s->p, words[i], length) == 0) {
+            s->p += length;
+            return ROOF_OK;
+        }
+    }
+    return fail(s, s->p, "expected a value");
+}
+
+/* Preorder index of target in the tree below node; *index is how many values came before. */
+static bool count_to(const cJSON *node, const cJSON *target, size_t *index)
+{
+    if (node == target) {
+        return true;
+    }
+    ++*index;
+    for (const cJSON *child = node->child; child != NULL; child = child->next) {
+        if (count_to(child, target, index)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *node,
+                                 struct roof_error *error, const char *format, ...)
+{
+    struct scan s = {.text = json->text,
+                     .p = json->text,
+                     .end = json->text + json->length,
+                     .source = json->source};
+    count_to(json->root, node, &s.wanted);
+    (void)value(&s); /* the text was checked before */
+    int line = 0;
+    int column = 0;
+    place(json->text, s.found == NULL ? json->text : s.found, &line, &column);
+    char message[ROOF_ERROR_MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return roof_error_at(error, ROOF_INVALID, json->source, line, column, "%s", message);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
+}
+
+/* Sorted, because a hostile object may have a million keys. */
+static enum roof_status check_keys(const struct roof_json *json, const cJSON *object,
+                                   struct roof_error *error)
+{
+    size_t count = 0;
+    for (const cJSON *child = object->child; child != NULL; child = child->next) {
+        count++;
+    }
+    if (count < 2) {
+        return ROOF_OK;
+    }
+    const cJSON **const sorted = malloc(count * sizeof *sorted);
+    if (sorted == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    size_t i = 0;
+    for (const cJSON *child = object->child; child != NULL; child = child->next) {
+        sorted[i++] = child;
+    }
+    qsort(sorted, count, sizeof *sorted, by_key);
+    const char *twice = NULL;
+    for (i = 1; i < count && twice == NULL; i++) {
+        if (by_key(&sorted[i - 1], &sorted[i]) == 0) {
+            twice = sorted[i]->string;
+        }
+    }
+    free(sorted);
+    if (twice == NULL) {
+        return ROOF_OK;
+    }
+    const cJSON *second = object->child;
+    for (bool seen = false; !seen || strcmp(second->string, twice) != 0; second = second->next) {
+        seen = seen || strcmp(second->string, twice) == 0;
+    }
+    return roof_json_error(json, second, error, "the key '%s' stands twice in its object", twice);
+}
+
+/* What the text alone does not show: duplicate keys, and numbers that are not finite. */
+static enum roof_status check_tree(const struct roof_json *json, const cJSON *node,
+                                   struct roof_error *error)
+{
+    if (cJSON_IsNumber(node) && !isfinite(node->valuedouble)) {
+        return roof_json_error(json, node, error, "the number is too large for a double");
+    }
+    enum roof_status status = ROOF_OK;
+    if (cJSON_IsObject(node)) {
+        status = check_keys(json, node, error);
+    }
+    for (const cJSON *child = node->child; child != NULL && status == ROOF_OK;
+         child = child->next) {
+        status = check_tree(json, child, error);
+    }
+    return status;
+}
+
+/* Takes text over, whatever happens. */
+static enum roof_status parse_owned(struct roof_json **out, char *text, size_t length,
+                                    const char *source, struct roof_error *error)
+{
+    *out = NULL;
+    struct roof_json *const json = calloc(1, sizeof *json);
+    char *const name = strdup(source);
+    if (json == NULL || name == NULL) {
+        free(json);
+        free(name);
+        free(text);
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    *json = (struct roof_json){.text = text, .length = length, .source = name};
+    struct scan s = {.text = text,
+                     .p = text,
+                     .end = text + length,
+                     .source = name,
+                     .error = error,
+                     .wanted = SIZE_MAX};
+    enum roof_status status = value(&s);
+    if (status == ROOF_OK) {
+        blanks(&s);
+        if (s.p != s.end) {
+            status = fail(&s, s.p, "unexpected text after the value");
+        }
+    }
+    if (status == ROOF_OK) {
+        json->root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, 1);
+        status = json->root != NULL
+                     ? check_tree(json, json->root, error)
+                     : roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", name);
+    }
+    if (status != ROOF_OK) {
+        roof_json_free(json);
+        return status;
+    }
+    *out = json;
+    return ROOF_OK;
+}
+
+enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
+                                 const char *source, struct roof_error *error)
+{
+    *out = NULL;
+    char *const copy = malloc(length + 1);
+    if (copy == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return parse_owned(out, copy, length, source, error);
+}
+
+enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error)
+{
+    *out = NULL;
+    enum roof_status status = ROOF_OK;
+    char *text = NULL;
+    size_t length = 0;
+    struct stat info;
+    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0 || fstat(file, &info) != 0) {
+        status = roof_error_at(error, ROOF_IO, path, 0, 0, "cannot open: %s", strerror(errno));
+    } else if (!S_ISREG(info.st_mode)) {
+        status = roof_error_at(error, ROOF_IO, path, 0, 0, "not a regular file");
+    } else if (info.st_size > (off_t)ROOF_JSON_SIZE_MAX) {
+        status = roof_error_at(error, ROOF_INVALID, path, 1, 1,
+                               "the file has %lld bytes; at most %u are read",
+                               (long long)info.st_size, ROOF_JSON_SIZE_MAX);
+    } else {
+        const size_t room = (size_t)info.st_size;
+        text = malloc(room + 1);
+        if (text == NULL) {
+            status = roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", path);
+        }
+        while (status == ROOF_OK && length < room) {
+            const ssize_t got = read(file, text + length, room - length);
+            if (got > 0) {
+                length += (size_t)got;
+            } else if (got == 0) {
+                break; /* the file became shorter */
+            } else if (errno != EINTR) {
+                status =
+                    roof_error_at(error, ROOF_IO, path, 0, 0, "cannot read: %s", strerror(errno));
+            }
+        }
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    if (status != ROOF_OK) {
+        free(text);
+        return status;
+    }
+    text[length] = '\0';
+    return parse_owned(out, text, length, path, error);
+}
+
+void roof_json_free(struct roof_json *json)
+{
+    if (json != NULL) {
+        cJSON_Delete(json->root);
+        free(json->text);
+        free(json->source);
+        free(json);
+    }
+}
+
+const roof_json_value *roof_json_root(const struct roof_json *json)
+{
+    return json->root;
+}
+
+const char *roof_json_source(const struct roof_json *json)
+{
+    return json->source;
+}
+
+bool roof_json_is_object(const roof_json_value *node)
+{
+    return cJSON_IsObject(node);
+}
+
+bool roof_json_is_array(const roof_json_value *node)
+{
+    return cJSON_IsArray(node);
+}
+
+const char *roof_json_string(const roof_json_value *node)
+{
+    return cJSON_GetStringValue(node);
+}
+
+bool roof_json_number(double *out, const roof_json_value *node)
+{
+    if (!cJSON_IsNumber(node)) {
+        return false;
+    }
+    *out = node->valuedouble;
+    return true;
+}
+
+const roof_json_value *roof_json_get(const roof_json_value *object, const char *key)
+{
+    return cJSON_IsObject(object) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
+}
+
+const roof_json_value *roof_json_first(const roof_json_value *parent)
+{
+    return parent == NULL ? NULL : parent->child;
+}
+
+const roof_json_value *roof_json_next(const roof_json_value *node)
+{
+    return node->next;
+}
+
+const char *roof_json_key(const roof_json_value *node)
+{
+    return node->string;
+}
+
+void roof_json_quote(struct roof_text *out, const char *string_value)
+{
+    roof_text_put(out, "\"");
+    for (const char *p = string_value; *p != '\0'; p++) {
+        const unsigned char c = (unsigned char)*p;
+        if (c == '"' || c == '\\') {
+            const char pair[2] = {'\\', *p};
+            roof_text_add(out, pair, 2);
+        } else if (c < 0x20) {
+            roof_text_printf(out, "\\u%04x", (unsigned)c);
+        } else {
+            roof_text_add(out, p, 1);
+        }
+    }
+    roof_text_put(out, "\"");
+}

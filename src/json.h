@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Strict JSON: RFC 8259 and nothing else, with the place of every mistake. json.c is the only file
+ * that includes cJSON.h; others see values as opaque pointers that belong to their document.
+ *
+ * cJSON builds the tree; the checks it does not make (numbers such as 01 or 1e400, duplicate keys,
+ * \u0000, invalid UTF-8, trailing text, depth) are made on the text before, and the place of a
+ * value is found by counting values in the text.
+ */
+#ifndef ROOF_JSON_H
+#define ROOF_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "roofline/status.h"
+#include "roofline/text.h"
+
+struct roof_json; /* a document: text, tree, name */
+typedef struct cJSON roof_json_value;
+
+/* Most bytes of a file that is read as JSON, and most levels of nesting. */
+#define ROOF_JSON_SIZE_MAX (16U * 1024 * 1024)
+#define ROOF_JSON_DEPTH_MAX 64
+
+/* Parses length bytes; source is the name for messages. Owned by the caller: roof_json_free. */
+enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
+                                 const char *source, struct roof_error *error);
+/* Reads and parses a regular file of at most ROOF_JSON_SIZE_MAX bytes. */
+enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error);
+void roof_json_free(struct roof_json *json);
+
+const roof_json_value *roof_json_root(const struct roof_json *json);
+const char *roof_json_source(const struct roof_json *json);
+
+/* Kinds; all accept NULL and answer false. */
+bool roof_json_is_object(const roof_json_value *value);
+bool roof_json_is_array(const roof_json_value *value);
+/* NULL unless value is a string; a double unless it is a number (then false). */
+const char *roof_json_string(const roof_json_value *value);
+bool roof_json_number(double *out, const roof_json_value *value);
+
+/* A member by its exact name, NULL when it is absent. */
+const roof_json_value *roof_json_get(const roof_json_value *object, const char *key);
+/* First child and next sibling of an array or object; NULL at the end. */
+const roof_json_value *roof_json_first(const roof_json_value *parent);
+const roof_json_value *roof_json_next(const roof_json_value *value);
+/* The key under which a value stands in its object. */
+const char *roof_json_key(const roof_json_value *value);
+
+/* ROOF_INVALID with the line and column of value, which belongs to json. */
+enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *value,
+                                 struct roof_error *error, const char *format, ...)
+    ROOF_PRINTF(4, 5);
+
+/* Writes a JSON string with its quotes. */
+void roof_json_quote(struct roof_text *out, const char *string);
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/predict.h"
+
+#include <math.h>
+
+const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
+{
+    static const char *const names[ROOF_BOTTLENECK_COUNT] = {
+        [ROOF_BOTTLENECK_MEMORY] = "memory",
+        [ROOF_BOTTLENECK_COMPUTE] = "compute",
+        [ROOF_BOTTLENECK_NETWORK] = "network",
+    };
+    return names[bottleneck];
+}
+
+/* The unit and peak of one part; the whole takes those of its matrix part. */
+static struct roof_compute part_compute(const struct roof_workload *part,
+                                        const struct roof_hardware *hardware,
+                                        enum roof_precision *wanted)
+{
+    const struct roof_operator_row *const row = roof_operator_row(part->op);
+    const struct roof_formats *const f = &part->formats;
+    if (row->kind != ROOF_KIND_MATRIX) {
+        *wanted = ROOF_PRECISION_FP32;
+        return (struct roof_compute){
+            .precision = ROOF_PRECISION_FP32,
+            .unit = ROOF_COMPUTE_VECTOR,
+            .native = !isnan(hardware->vector_flops_per_s),
+            .peak_flops_per_s = hardware->vector_flops_per_s,
+            .sparse_flops_per_s = hardware->vector_flops_per_s,
+        };
+    }
+    const enum roof_precision other = row->other == ROOF_ROLE_KV ? f->kv : f->weights;
+    *wanted = f->compute != ROOF_PRECISION_AUTO ? f->compute
+                                                : roof_precision_product(other, f->activations);
+    return hardware->compute[*wanted];
+}
+
+/* No FLOPs take no time, even at an unknown peak. */
+static double compute_time(double flops, double peak)
+{
+    return flops > 0 ? flops / peak : 0;
+}
+
+static enum roof_status predict_part(struct roof_part *out, struct roof_prediction *whole,
+                                     const struct roof_workload *part, struct roof_error *error)
+{
+    const struct roof_hardware *const hardware = whole->hardware;
+    enum roof_precision wanted = ROOF_PRECISION_AUTO;
+    const struct roof_compute compute = part_compute(part, hardware, &wanted);
+    const double peak = part->sparse > 0 ? compute.sparse_flops_per_s : compute.peak_flops_per_s;
+
+    *out = (struct roof_part){.op = part->op,
+                              .compute = compute.precision,
+                              .unit = compute.unit,
+                              .peak_flops_per_s = peak,
+                              .network_time_s = NAN};
+    roof_operator_work(&out->work, part, NULL);
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        out->bytes += out->work.bytes[role];
+    }
+    out->memory_time_s = out->bytes / hardware->figure[ROOF_FIGURE_BANDWIDTH].value;
+    out->compute_time_s = compute_time(out->work.flops, peak);
+    if (!isnan(out->work.network_bytes)) {
+        const enum roof_status status = roof_hardware_link(
+            &whole->link_bytes_per_s, &whole->link, hardware, (double)part->shape.devices, error);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        out->network_time_s = out->work.network_bytes / whole->link_bytes_per_s;
+    }
+    /* Equality of memory and compute counts as compute; comparisons with NAN are false. */
+    out->time_s = out->memory_time_s;
+    out->bottleneck = ROOF_BOTTLENECK_MEMORY;
+    if (out->compute_time_s >= out->time_s) {
+        out->time_s = out->compute_time_s;
+        out->bottleneck = ROOF_BOTTLENECK_COMPUTE;
+    }
+    if (out->network_time_s > out->time_s) {
+        out->time_s = out->network_time_s;
+        out->bottleneck = ROOF_BOTTLENECK_NETWORK;
+    }
+
+    const bool matrix = roof_operator_row(part->op)->kind == ROOF_KIND_MATRIX;
+    if (matrix || whole->part_count == 1) {
+        whole->compute = compute.precision;
+        whole->wanted = wanted;
+        whole->unit = compute.unit;
+        whole->peak_flops_per_s = peak;
+    }
+    whole->native = whole->native && compute.native;
+    whole->flops += out->work.flops;
+    whole->bytes += out->bytes;
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        whole->role_bytes[role] += out->work.bytes[role];
+    }
+    whole->memory_time_s += out->memory_time_s;
+    whole->compute_time_s += out->compute_time_s;
+    whole->time_s += out->time_s;
+    return ROOF_OK;
+}
+
+enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,
+                              const struct roof_hardware *hardware, struct roof_error *error)
+{
+    struct roof_workload resolved = *workload;
+    enum roof_status status = roof_workload_resolve(&resolved, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    struct roof_prediction p = {
+        .workload = resolved,
+        .hardware = hardware,
+        .native = true,
+        .ridge = NAN,
+        .peak_flops_per_s = NAN,
+        .fraction_of_peak = NAN,
+        .bandwidth_bytes_per_s = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
+        .link_bytes_per_s = NAN,
+        .measured_s = NAN,
+        .achieved_flops_per_s = NAN,
+        .achieved_bytes_per_s = NAN,
+        .fraction_of_bound = NAN,
+    };
+    p.part_count = roof_workload_parts(parts, &resolved);
+    double share[ROOF_BOTTLENECK_COUNT] = {0};
+    for (int i = 0; i < p.part_count; i++) {
+        status = predict_part(&p.part[i], &p, &parts[i], error);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        share[p.part[i].bottleneck] += p.part[i].time_s;
+    }
+    for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
+        if (share[b] > share[p.bottleneck]) {
+            p.bottleneck = (enum roof_bottleneck)b;
+        }
+    }
+    p.network_bytes = p.part[0].work.network_bytes; /* collectives have one part */
+    p.network_time_s = p.part[0].network_time_s;
+    p.intensity = p.flops / p.bytes;
+    p.attainable_flops_per_s = p.flops / p.time_s;
+    if (p.part_count == 1) {
+        if (p.bottleneck == ROOF_BOTTLENECK_COMPUTE && p.flops > 0) {
+            p.attainable_flops_per_s = p.peak_flops_per_s; /* exactly, not by way of the time */
+        }
+        p.ridge = p.peak_flops_per_s / p.bandwidth_bytes_per_s;
+        p.fraction_of_peak = p.attainable_flops_per_s / p.peak_flops_per_s;
+    } else {
+        p.peak_flops_per_s = NAN; /* parts run at different peaks */
+    }
+    *out = p;
+    return ROOF_OK;
+}
+
+void roof_predict_measured(struct roof_prediction *prediction, double measured_s)
+{
+    prediction->measured_s = measured_s;
+    prediction->achieved_flops_per_s = prediction->flops / measured_s;
+    prediction->achieved_bytes_per_s = prediction->bytes / measured_s;
+    prediction->fraction_of_bound = prediction->time_s / measured_s;
+}

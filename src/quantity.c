@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/quantity.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How a unit is stored in a key, and how it is shown: SI value = key value * multiple / divisor. */
+struct unit {
+    const char *name;
+    double multiple;
+    double divisor;
+    const char
+        *base; /* the unit that takes engineering prefixes; NULL: shown as the plain key unit */
+};
+
+static const struct unit units[ROOF_UNIT_COUNT] = {
+    [ROOF_UNIT_NONE] = {"", 1, 1, NULL},
+    [ROOF_UNIT_BYTES] = {"bytes", 1, 1, "B"},
+    [ROOF_UNIT_CAPACITY] = {"bytes", 1, 1, "iB"},
+    [ROOF_UNIT_FLOPS] = {"FLOP", 1, 1, "FLOP"},
+    [ROOF_UNIT_MICROSECONDS] = {"us", 1, 1e6, "s"},
+    [ROOF_UNIT_GB_PER_S] = {"GB/s", 1e9, 1, NULL},
+    [ROOF_UNIT_TFLOPS] = {"TFLOPS", 1e12, 1, NULL},
+    [ROOF_UNIT_GIGABYTES] = {"GB", 1e9, 1, NULL},
+    [ROOF_UNIT_MEGAHERTZ] = {"MHz", 1e6, 1, NULL},
+    [ROOF_UNIT_WATTS] = {"W", 1, 1, NULL},
+    [ROOF_UNIT_FLOP_PER_BYTE] = {"FLOP/byte", 1, 1, NULL},
+    [ROOF_UNIT_FRACTION] = {"%", 1, 1e2, NULL},
+};
+
+/* SI prefixes for people, and the suffixes that integers may carry. */
+static const struct {
+    const char *name;
+    double factor;
+} prefixes[] = {{"P", 1e15}, {"T", 1e12}, {"G", 1e9},  {"M", 1e6}, {"k", 1e3},
+                {"", 1},     {"m", 1e-3}, {"u", 1e-6}, {"n", 1e-9}};
+
+static const struct {
+    const char *name;
+    double factor;
+} binary_prefixes[] = {
+    {"T", 1099511627776.0}, {"G", 1073741824.0}, {"M", 1048576.0}, {"K", 1024.0}};
+
+static const struct {
+    const char *name;
+    int64_t factor;
+} multiples[] = {
+    {"", 1},
+    {"k", 1000},
+    {"M", 1000000},
+    {"G", 1000000000},
+    {"Ki", 1024},
+    {"Mi", 1024 * 1024},
+    {"Gi", 1024 * 1024 * 1024},
+};
+
+static const struct {
+    const char *name;
+    double divisor;
+} times[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+double roof_to_unit(double si, enum roof_unit unit)
+{
+    /* One of the two factors is 1, so only one rounding happens. */
+    return si * units[unit].divisor / units[unit].multiple;
+}
+
+double roof_from_unit(double value, enum roof_unit unit)
+{
+    return value * units[unit].multiple / units[unit].divisor;
+}
+
+const char *roof_unit_name(enum roof_unit unit)
+{
+    return units[unit].name;
+}
+
+/*
+ * Shortest digits that read back: 15 significant digits always survive double -> text -> double
+ * for text of at most 15 digits, 17 always suffice, so the answer is the first of 1, 15, 16, 17
+ * that reads back. Trailing zeros are cut afterwards.
+ */
+static int shortest_digits(char digits[18], int *exponent, double value)
+{
+    char text[40];
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(text, sizeof text, "%.*e", precision - 1, value);
+        if (precision == 17 || strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    /* d<decimal point of the locale>ddde+xx: keep the digits only. */
+    int count = 0;
+    const char *p = text;
+    for (; *p != 'e'; p++) {
+        if (isdigit((unsigned char)*p) && count < 17) {
+            digits[count++] = *p;
+        }
+    }
+    *exponent = atoi(p + 1);
+    while (count > 1 && digits[count - 1] == '0') {
+        count--;
+    }
+    return count;
+}
+
+size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
+{
+    char *p = out;
+    *p = '\0';
+    if (!isfinite(value)) {
+        return 0;
+    }
+    if (value == 0) { /* also -0: a sign carries no meaning in any of our figures */
+        memcpy(out, "0", 2);
+        return 1;
+    }
+    if (value < 0) {
+        *p++ = '-';
+        value = -value;
+    }
+    if (value < 9007199254740992.0 && value == floor(value)) { /* 2^53: whole and exact */
+        p += snprintf(p, 20, "%" PRId64, (int64_t)value);
+        return (size_t)(p - out);
+    }
+    char digits[18] = {0};
+    int exponent = 0;
+    const int count = shortest_digits(digits, &exponent, value);
+    if (exponent < -5 || exponent > 20) { /* d.ddde-7 */
+        *p++ = digits[0];
+        if (count > 1) {
+            *p++ = '.';
+            memcpy(p, digits + 1, (size_t)count - 1);
+            p += count - 1;
+        }
+        p += snprintf(p, 6, "e%d", exponent);
+    } else if (exponent < 0) { /* 0.000ddd */
+        *p++ = '0';
+        *p++ = '.';
+        for (int zeros = -1; zeros > exponent; zeros--) {
+            *p++ = '0';
+        }
+        memcpy(p, digits, (size_t)count);
+        p += count;
+    } else { /* ddd.ddd or ddd000 */
+        for (int i = 0; i < count || i <= exponent; i++) {
+            if (i == exponent + 1) {
+                *p++ = '.';
+            }
+            *p++ = i < count ? digits[i] : '0';
+        }
+    }
+    *p = '\0';
+    return (size_t)(p - out);
+}
+
+/* Four significant digits, no trailing zeros, '.' in every locale. */
+static void four_digits(char *out, size_t size, double value)
+{
+    const double magnitude = fabs(value);
+    int decimals = 3;
+    if (magnitude > 0) {
+        decimals = 3 - (int)floor(log10(magnitude));
+    }
+    if (decimals < -2 || decimals > 9) {
+        snprintf(out, size, "%.3e", value);
+    } else {
+        snprintf(out, size, "%.*f", decimals < 0 ? 0 : decimals, value);
+    }
+    char *const point = strpbrk(out, ".,");
+    if (point != NULL) {
+        *point = '.';
+        char *end = strchr(out, 'e');
+        char *tail = end == NULL ? out + strlen(out) : end;
+        char *last = tail;
+        while (last[-1] == '0') {
+            last--;
+        }
+        if (last[-1] == '.') {
+            last--;
+        }
+        memmove(last, tail, strlen(tail) + 1);
+    }
+}
+
+const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value)
+{
+    if (isfinite(value)) {
+        four_digits(out, ROOF_QUANTITY_SIZE, value);
+    } else {
+        memcpy(out, "-", 2);
+    }
+    return out;
+}
+
+const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit)
+{
+    const struct unit *const row = &units[unit];
+    char number[32];
+    if (!isfinite(si)) {
+        memcpy(out, "-", 2);
+        return out;
+    }
+    if (row->base == NULL) {
+        four_digits(number, sizeof number, roof_to_unit(si, unit));
+        snprintf(out, ROOF_QUANTITY_SIZE, "%s%s%s", number,
+                 unit == ROOF_UNIT_FRACTION || row->name[0] == '\0' ? "" : " ", row->name);
+        return out;
+    }
+    size_t i = 0;
+    if (unit == ROOF_UNIT_CAPACITY) {
+        while (i < COUNT(binary_prefixes) - 1 && si < binary_prefixes[i].factor) {
+            i++;
+        }
+        four_digits(number, sizeof number, si / binary_prefixes[i].factor);
+        snprintf(out, ROOF_QUANTITY_SIZE, "%s %s%s", number, binary_prefixes[i].name, row->base);
+        return out;
+    }
+    /* 0.99995 rounds up to the next prefix: 999.95 k is shown as 1 M. Counts have no small ones. */
+    const size_t last = unit == ROOF_UNIT_MICROSECONDS ? COUNT(prefixes) - 1 : 5;
+    while (i < last && fabs(si) < prefixes[i].factor * 0.99995) {
+        i++;
+    }
+    if (si == 0) {
+        i = 5;
+    }
+    four_digits(number, sizeof number, si / prefixes[i].factor);
+    snprintf(out, ROOF_QUANTITY_SIZE, "%s %s%s", number, prefixes[i].name, row->base);
+    return out;
+}
+
+/* strtod for '.' in every locale; *end is where the number stopped. Refuses what is not a plain
+ * decimal number: inf, nan, hexadecimal, leading blanks. */
+static bool plain_number(double *out, const char *text, const char **end)
+{
+    const char *p = text + (*text == '-' || *text == '+');
+    if (!isdigit((unsigned char)*p) && !(*p == '.' && isdigit((unsigned char)p[1]))) {
+        return false;
+    }
+    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
+        return false;
+    }
+    const size_t length = strspn(text, "0123456789+-.eE");
+    char copy[128];
+    const char *const point = localeconv()->decimal_point;
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char *const piece = text[i] == '.' ? point : NULL;
+        const size_t size = piece == NULL ? 1 : strlen(piece);
+        if (used + size >= sizeof copy) {
+            return false;
+        }
+        memcpy(copy + used, piece == NULL ? text + i : piece, size);
+        used += size;
+    }
+    copy[used] = '\0';
+    char *stop = NULL;
+    *out = strtod(copy, &stop);
+    /* Only the decimal point can have changed its length, and there is at most one before stop. */
+    size_t consumed = (size_t)(stop - copy);
+    const char *const dot = memchr(text, '.', length);
+    if (dot != NULL && consumed > (size_t)(dot - text)) {
+        consumed -= strlen(point) - 1;
+    }
+    *end = text + consumed;
+    return true;
+}
+
+static enum roof_status range_error(struct roof_error *error, const char *what, int64_t min,
+                                    int64_t max, const char *text)
+{
+    return roof_error_set(error, ROOF_USAGE,
+                          "%s must be an integer from %" PRId64 " to %" PRId64
+                          " (k, M, G or Ki, Mi, Gi may follow), not '%s'",
+                          what, min, max, text);
+}
+
+/* One integer of length bytes. */
+static bool integer_text(int64_t *out, const char *text, size_t length)
+{
+    const bool negative = length > 0 && text[0] == '-';
+    size_t i = negative ? 1 : 0;
+    const size_t first = i;
+    int64_t value = 0;
+    for (; i < length && isdigit((unsigned char)text[i]); i++) {
+        const int digit = text[i] - '0';
+        if (value > (INT64_MAX - digit) / 10) {
+            return false;
+        }
+        value = value * 10 + digit;
+    }
+    if (i == first) {
+        return false;
+    }
+    for (size_t m = 0; m < COUNT(multiples); m++) {
+        if (strlen(multiples[m].name) == length - i &&
+            memcmp(multiples[m].name, text + i, length - i) == 0) {
+            if (value > INT64_MAX / multiples[m].factor) {
+                return false;
+            }
+            value *= multiples[m].factor;
+            *out = negative ? -value : value;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *what, int64_t min,
+                                    int64_t max, struct roof_error *error)
+{
+    int64_t value = 0;
+    if (!integer_text(&value, text, strlen(text)) || value < min || value > max) {
+        return range_error(error, what, min, max, text);
+    }
+    *out = value;
+    return ROOF_OK;
+}
+
+enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
+                                   double max, struct roof_error *error)
+{
+    double value = 0;
+    const char *end = text;
+    if (!plain_number(&value, text, &end) || *end != '\0' || !(value >= min && value <= max)) {
+        char low[ROOF_QUANTITY_SIZE];
+        char high[ROOF_QUANTITY_SIZE];
+        return roof_error_set(error, ROOF_USAGE, "%s must be a number from %s to %s, not '%s'",
+                              what, roof_format_short(low, min), roof_format_short(high, max),
+                              text);
+    }
+    *out = value;
+    return ROOF_OK;
+}
+
+enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
+                                 struct roof_error *error)
+{
+    double value = 0;
+    const char *end = text;
+    if (plain_number(&value, text, &end) && value > 0 && isfinite(value)) {
+        for (size_t i = 0; i < COUNT(times); i++) {
+            if (strcmp(end, times[i].name) == 0) {
+                *out_s = value / times[i].divisor;
+                return ROOF_OK;
+            }
+        }
+    }
+    return roof_error_set(error, ROOF_USAGE,
+                          "%s must be a time above 0 with its unit (ns, us, ms or s) such as 83us, "
+                          "not '%s'",
+                          what, text);
+}
+
+enum roof_status roof_values_append(struct roof_values *values, struct roof_run run,
+                                    struct roof_error *error)
+{
+    /* Grow at powers of two: the count itself says when. */
+    if ((values->run_count & (values->run_count - 1)) == 0) {
+        const size_t room = values->run_count == 0 ? 1 : 2 * values->run_count;
+        struct roof_run *const grown = realloc(values->run, room * sizeof *grown);
+        if (grown == NULL) {
+            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+        values->run = grown;
+    }
+    values->run[values->run_count++] = run;
+    values->count += run.count;
+    return ROOF_OK;
+}
+
+struct range {
+    const char *what;
+    int64_t min, max;
+    const char *item; /* for messages */
+    int64_t start, stop;
+};
+
+static enum roof_status geometric(struct roof_values *out, const struct range *range,
+                                  const char *factor_text, struct roof_error *error)
+{
+    double factor = 0;
+    const char *end = factor_text;
+    if (!plain_number(&factor, factor_text, &end) || *end != '\0' || !(factor > 1) ||
+        !isfinite(factor)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: the factor of '%s' must be a number above 1, as in 1:64:x2",
+                              range->what, range->item);
+    }
+    if (range->start < 1) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: the geometric range '%s' must start at 1 or above", range->what,
+                              range->item);
+    }
+    int64_t previous = 0;
+    for (double value = (double)range->start; value < (double)range->stop + 0.5; value *= factor) {
+        const int64_t rounded = (int64_t)floor(value + 0.5);
+        if (rounded != previous) {
+            const struct roof_run run = {.first = rounded, .step = 0, .count = 1};
+            const enum roof_status status = roof_values_append(out, run, error);
+            if (status != ROOF_OK) {
+                return status;
+            }
+            previous = rounded;
+        }
+    }
+    return ROOF_OK;
+}
+
+/* One element of the list: an integer or a range. item is a private, writable copy. */
+static enum roof_status parse_item(struct roof_values *out, char *item, const struct range *limits,
+                                   struct roof_error *error)
+{
+    struct range range = *limits;
+    char *const whole = item;
+    char shown[128];
+    snprintf(shown, sizeof shown, "%s", whole);
+    range.item = shown;
+    char *const stop_text = strchr(whole, ':');
+    if (stop_text == NULL) {
+        enum roof_status status =
+            roof_parse_integer(&range.start, whole, range.what, range.min, range.max, error);
+        if (status == ROOF_OK) {
+            status = roof_values_append(out, (struct roof_run){range.start, 0, 1}, error);
+        }
+        return status;
+    }
+    *stop_text = '\0';
+    char *const step_text = strchr(stop_text + 1, ':');
+    if (step_text != NULL) {
+        *step_text = '\0';
+    }
+    enum roof_status status =
+        roof_parse_integer(&range.start, whole, range.what, range.min, range.max, error);
+    if (status == ROOF_OK) {
+        status =
+            roof_parse_integer(&range.stop, stop_text + 1, range.what, range.min, range.max, error);
+    }
+    if (status != ROOF_OK) {
+        return status;
+    }
+    if (range.start > range.stop) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: the range '%s' is reversed; write START:STOP with START <= STOP",
+                              range.what, shown);
+    }
+    if (step_text != NULL && step_text[1] == 'x') {
+        return geometric(out, &range, step_text + 2, error);
+    }
+    int64_t step = 1;
+    if (step_text != NULL &&
+        (!integer_text(&step, step_text + 1, strlen(step_text + 1)) || step < 1)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: the step of '%s' must be an integer from 1, or xFACTOR",
+                              range.what, shown);
+    }
+    const int64_t count = (range.stop - range.start) / step + 1;
+    return roof_values_append(out, (struct roof_run){range.start, step, count}, error);
+}
+
+enum roof_status roof_parse_values(struct roof_values *out, const char *text, const char *what,
+                                   int64_t min, int64_t max, struct roof_error *error)
+{
+    *out = (struct roof_values){0};
+    const struct range limits = {.what = what, .min = min, .max = max};
+    char *const copy = strdup(text);
+    if (copy == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    enum roof_status status = ROOF_OK;
+    char *item = copy;
+    while (status == ROOF_OK && item != NULL) {
+        char *const comma = strchr(item, ',');
+        if (comma != NULL) {
+            *comma = '\0';
+        }
+        if (*item == '\0') {
+            status = roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
+                                    what, text);
+        } else {
+            status = parse_item(out, item, &limits, error);
+        }
+        if (status == ROOF_OK && out->count > ROOF_VALUES_MAX) {
+            status = roof_error_set(error, ROOF_USAGE, "%s: '%s' has more than %lld values", what,
+                                    text, (long long)ROOF_VALUES_MAX);
+        }
+        item = comma == NULL ? NULL : comma + 1;
+    }
+    free(copy);
+    if (status != ROOF_OK) {
+        roof_values_free(out);
+    }
+    return status;
+}
+
+int64_t roof_values_at(const struct roof_values *values, int64_t index)
+{
+    size_t r = 0;
+    while (index >= values->run[r].count) {
+        index -= values->run[r++].count;
+    }
+    return values->run[r].first + index * values->run[r].step;
+}
+
+void roof_values_free(struct roof_values *values)
+{
+    if (values != NULL) {
+        free(values->run);
+        *values = (struct roof_values){0};
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/recommend.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const enum roof_precision defaults[] = {
+    ROOF_PRECISION_FP16,       ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_INT8,  ROOF_PRECISION_INT4,
+    ROOF_PRECISION_MXFP8_E4M3, ROOF_PRECISION_MXFP4,    ROOF_PRECISION_NVFP4,
+};
+
+const enum roof_precision *roof_recommend_defaults(size_t *count)
+{
+    *count = sizeof defaults / sizeof *defaults;
+    return defaults;
+}
+
+/*
+ * How a format is run on the device. Where its unit exists, weights and activations both have it.
+ * Where not, a quantised format is stored and converted: activations stay at 16 bits. Attention
+ * has its stored operand in the KV cache instead of the weights.
+ */
+static struct roof_workload as_candidate(const struct roof_workload *workload,
+                                         const struct roof_hardware *hardware,
+                                         enum roof_precision precision, const char **method)
+{
+    const struct roof_format *const format = roof_format(precision);
+    const struct roof_operator_row *const row = roof_operator_row(workload->op);
+    const bool product = row->kind == ROOF_KIND_MATRIX || row->kind == ROOF_KIND_COMPOSITE;
+    const bool native = format->native_method[0] != '\0' && hardware->compute[precision].native;
+    struct roof_workload w = *workload;
+    w.formats.weights = ROOF_PRECISION_AUTO;
+    w.formats.activations = ROOF_PRECISION_AUTO;
+    w.formats.compute = ROOF_PRECISION_AUTO;
+    w.formats.precision = precision;
+    *method = native ? format->native_method : "fallback";
+    if (!product) {
+        *method = "storage"; /* only the bytes change: vector operators run at fp32 */
+        return w;
+    }
+    if (!native && format->weight_method != NULL) {
+        *method = format->weight_method;
+        w.formats.activations = ROOF_PRECISION_FP16;
+    }
+    if (row->other == ROOF_ROLE_KV && w.formats.kv == ROOF_PRECISION_AUTO) {
+        w.formats.kv = precision;
+    }
+    return w;
+}
+
+static void reject(struct roof_recommendation *out, const struct roof_candidate *candidate,
+                   const char *format, ...) ROOF_PRINTF(3, 4);
+
+/* Rejected ones are kept behind the ranked ones; ranked ones are added by swapping in front. */
+static void reject(struct roof_recommendation *out, const struct roof_candidate *candidate,
+                   const char *format, ...)
+{
+    struct roof_candidate *const slot = &out->candidate[out->count + out->rejected++];
+    va_list arguments;
+    *slot = *candidate;
+    slot->rank = 0;
+    va_start(arguments, format);
+    vsnprintf(slot->reason, sizeof slot->reason, format, arguments);
+    va_end(arguments);
+}
+
+static void accept(struct roof_recommendation *out, const struct roof_candidate *candidate)
+{
+    out->candidate[out->count + out->rejected] = out->candidate[out->count];
+    out->candidate[out->count++] = *candidate;
+}
+
+static double candidate_time(const struct roof_candidate *c)
+{
+    return c->prediction.time_s;
+}
+
+static int by_loss(const struct roof_candidate *a, const struct roof_candidate *b)
+{
+    return a->loss != b->loss ? (a->loss < b->loss ? -1 : 1)
+                              : (a->format < b->format ? -1 : a->format > b->format);
+}
+
+/* Time, then lower accuracy loss, then the catalog's order. */
+static int by_time(const void *x, const void *y)
+{
+    const struct roof_candidate *const a = x;
+    const struct roof_candidate *const b = y;
+    if (candidate_time(a) != candidate_time(b)) {
+        return candidate_time(a) < candidate_time(b) ? -1 : 1;
+    }
+    return by_loss(a, b);
+}
+
+/* Accuracy loss, then time, then the catalog's order. */
+static int by_accuracy(const void *x, const void *y)
+{
+    const struct roof_candidate *const a = x;
+    const struct roof_candidate *const b = y;
+    return a->loss != b->loss ? (a->loss < b->loss ? -1 : 1) : by_time(x, y);
+}
+
+static int by_format(const void *x, const void *y)
+{
+    const struct roof_candidate *const a = x;
+    const struct roof_candidate *const b = y;
+    return a->format < b->format ? -1 : a->format > b->format;
+}
+
+static void explain_winner(struct roof_candidate *winner, const struct roof_candidate *fastest,
+                           enum roof_objective objective)
+{
+    const char *const bound = roof_bottleneck_name(winner->prediction.bottleneck);
+    if (objective == ROOF_OBJECTIVE_BALANCED && fastest->format != winner->format) {
+        snprintf(winner->reason, sizeof winner->reason,
+                 "least accuracy loss (%s) within %.0f%% of the fastest (%s); %s-bound",
+                 roof_accuracy_name(winner->loss), 100 * ROOF_BALANCED_SLACK,
+                 roof_format(fastest->format)->name, bound);
+    } else {
+        snprintf(winner->reason, sizeof winner->reason, "the fastest%s; %s-bound",
+                 objective == ROOF_OBJECTIVE_BALANCED
+                     ? ", and nothing near it has less accuracy loss"
+                     : "",
+                 bound);
+    }
+}
+
+/* Against the winner: how much faster or slower, at which loss. */
+static void explain_other(struct roof_candidate *other, const struct roof_candidate *winner)
+{
+    const double ratio = candidate_time(other) / candidate_time(winner);
+    const char *const loss = other->loss > winner->loss   ? "more accuracy loss"
+                             : other->loss < winner->loss ? "less accuracy loss"
+                                                          : "the same accuracy loss";
+    const char *const name = roof_format(winner->format)->name;
+    char speed[64];
+    if (ratio == 1) {
+        snprintf(speed, sizeof speed, "as fast as %s", name);
+    } else if (ratio < 1) {
+        snprintf(speed, sizeof speed, "%.0f%% faster than %s", 100 * (1 / ratio - 1), name);
+    } else if (ratio < 1.995) {
+        snprintf(speed, sizeof speed, "%.0f%% slower than %s", 100 * (ratio - 1), name);
+    } else {
+        snprintf(speed, sizeof speed, "%.1fx slower than %s", ratio, name);
+    }
+    snprintf(other->reason, sizeof other->reason, "%s, at %s (%s); %s-bound", speed, loss,
+             roof_accuracy_name(other->loss), roof_bottleneck_name(other->prediction.bottleneck));
+}
+
+static void rank(struct roof_recommendation *out, enum roof_objective objective)
+{
+    struct roof_candidate *const c = out->candidate;
+    qsort(c, out->count, sizeof *c, by_time);
+    const struct roof_candidate fastest = c[0];
+    if (objective == ROOF_OBJECTIVE_BALANCED) {
+        size_t near = 0;
+        while (near < out->count &&
+               candidate_time(&c[near]) <= (1 + ROOF_BALANCED_SLACK) * candidate_time(&fastest)) {
+            near++;
+        }
+        qsort(c, near, sizeof *c, by_accuracy);
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        c[i].rank = (int)i + 1;
+        if (i == 0) {
+            explain_winner(&c[0], &fastest, objective);
+        } else {
+            explain_other(&c[i], &c[0]);
+        }
+    }
+}
+
+enum roof_status
+roof_recommend(struct roof_recommendation *out, const struct roof_workload *workload,
+               const struct roof_hardware *hardware, const struct roof_accuracy *accuracy,
+               const struct roof_recommend_options *options, struct roof_error *error)
+{
+    memset(out, 0, sizeof *out);
+    size_t count = options->format_count;
+    const enum roof_precision *formats = options->formats;
+    if (formats == NULL) {
+        formats = roof_recommend_defaults(&count);
+    }
+    struct roof_prediction baseline;
+    const char *method = NULL;
+    struct roof_workload w = as_candidate(workload, hardware, ROOF_PRECISION_FP16, &method);
+    enum roof_status status = roof_predict(&baseline, &w, hardware, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    bool seen[ROOF_PRECISION_COUNT] = {false};
+    for (size_t i = 0; i < count; i++) {
+        struct roof_candidate c = {.format = formats[i]};
+        const struct roof_format *const format = roof_format(c.format);
+        if (seen[c.format]) {
+            continue;
+        }
+        seen[c.format] = true;
+        c.loss = accuracy->of[c.format].loss;
+        w = as_candidate(workload, hardware, c.format, &c.method);
+        status = roof_predict(&c.prediction, &w, hardware, error);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        c.speedup = baseline.time_s / c.prediction.time_s;
+        const bool native = strcmp(c.method, format->native_method) == 0;
+        if (c.loss > options->max_loss) {
+            reject(out, &c, "accuracy class %s is worse than the allowed %s%s",
+                   roof_accuracy_name(c.loss), roof_accuracy_name(options->max_loss),
+                   options->max_loss == ROOF_ACCURACY_2_TO_5
+                       ? " (--max-accuracy-loss severe allows it)"
+                       : "");
+        } else if (options->native_only && !native) {
+            reject(out, &c, "not native: %s has no %s unit", hardware->id, format->name);
+        } else if (isnan(c.prediction.compute_time_s)) {
+            reject(out, &c, "%s has no known peak for %s or what it falls back to", hardware->id,
+                   format->name);
+        } else {
+            accept(out, &c);
+        }
+    }
+    qsort(out->candidate + out->count, out->rejected, sizeof *out->candidate, by_format);
+    if (out->count == 0) {
+        return roof_error_set(error, ROOF_UNSATISFIED, "every candidate is rejected");
+    }
+    rank(out, options->objective);
+    return ROOF_OK;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_LIST)
+#define WORKLOAD (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
+#define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP)
+#define FORMAT(key_, option_, letter_, field, help_, commands_)                                    \
+    {                                                                                              \
+        .key = (key_), .option = (option_), .letter = (letter_), .kind = ROOF_INPUT_PRECISION,     \
+        .value = "P", .help = (help_), .offset = offsetof(struct roof_workload, formats.field),    \
+        .commands = (commands_)                                                                    \
+    }
+
+static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
+static const char *const objectives[] = {"balanced", "time", NULL};
+
+static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
+#define ROW(id) [ROOF_INPUT_##id - ROOF_DIM_COUNT]
+    ROW(HARDWARE) = {.key = "hardware",
+                     .option = "hardware",
+                     .letter = 'H',
+                     .kind = ROOF_INPUT_TEXT,
+                     .value = "ID|FILE",
+                     .help = "device, or a JSON file with one (default " ROOF_DEFAULT_HARDWARE ")",
+                     .commands = WORKLOAD},
+    ROW(PRECISION_BOTH) = FORMAT(NULL, "precision", 'p', precision,
+                                 "weights and activations at once (default fp16)", POINT),
+    ROW(WEIGHTS) = FORMAT("weights", "weights", 'w', weights, "format of the weights", POINT),
+    ROW(ACTIVATIONS) =
+        FORMAT("activations", "activations", 'a', activations, "format of the activations", POINT),
+    ROW(KV) = FORMAT("kv", "kv", 0, kv,
+                     "format of the KV cache (default: activations, bf16 below 16 bits)", WORKLOAD),
+    ROW(OUT) = FORMAT("out", "out", 0, out,
+                      "format of the output (default: activations, bf16 below 16 bits)", WORKLOAD),
+    ROW(COMPUTE) = FORMAT("compute", "compute", 0, compute,
+                          "format of the multiplications, when the kernel converts", POINT),
+    ROW(SPARSE) = {.key = "sparse",
+                   .option = "sparse",
+                   .kind = ROOF_INPUT_FLAG,
+                   .max = 1,
+                   .help = "peaks with 2:4 structured sparsity, where the device has them",
+                   .offset = offsetof(struct roof_workload, sparse),
+                   .commands = WORKLOAD},
+    ROW(SET) = {.option = "set",
+                .kind = ROOF_INPUT_TEXT,
+                .value = "KEY=VALUE",
+                .help = "override a figure of the hardware (bandwidth_gb_s=500, "
+                        "peak_tflops.fp16=100)",
+                .commands = WORKLOAD | ROOF_COMMAND_LIST,
+                .many = true},
+    ROW(MEASURED) = {.key = "measured_us",
+                     .option = "measured",
+                     .kind = ROOF_INPUT_TEXT,
+                     .value = "TIME",
+                     .help = "a measured time (83us, 1.2ms): what it achieved",
+                     .commands = ROOF_COMMAND_PREDICT},
+    ROW(WHY) = {.option = "why",
+                .kind = ROOF_INPUT_FLAG,
+                .max = 1,
+                .help = "every formula with its numbers, and the source of every figure",
+                .commands = ROOF_COMMAND_PREDICT},
+    ROW(FORMATS) = {.option = "formats",
+                    .kind = ROOF_INPUT_TEXT,
+                    .value = "P,...",
+                    .help = "candidates (default fp16,fp8_e4m3,int8,int4,mxfp8_e4m3,mxfp4,nvfp4; "
+                            "all: every format)",
+                    .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(OBJECTIVE) = {.option = "objective",
+                      .kind = ROOF_INPUT_CHOICE,
+                      .choices = objectives,
+                      .max = 1,
+                      .value = "balanced|time",
+                      .help = "balanced (default): the least accuracy loss within 20% of the "
+                              "fastest; time: the fastest",
+                      .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
+                              .kind = ROOF_INPUT_TEXT,
+                              .value = "CLASS",
+                              .help = "worst class allowed: none, minimal, <1%, 1-2%, 2-5% "
+                                      "(default), severe",
+                              .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(NATIVE_ONLY) = {.option = "native-only",
+                        .kind = ROOF_INPUT_FLAG,
+                        .max = 1,
+                        .help = "only formats that the device multiplies itself",
+                        .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(FORMAT) = {.option = "format",
+                   .letter = 'f',
+                   .kind = ROOF_INPUT_CHOICE,
+                   .choices = output_formats,
+                   .max = 4,
+                   .value = "FORMAT",
+                   .help = "text (default), json, ndjson, csv or md",
+                   .commands = ALL},
+    ROW(COLUMNS) = {.option = "columns",
+                    .kind = ROOF_INPUT_TEXT,
+                    .value = "KEY,...",
+                    .help = "these columns only (csv, ndjson, md)",
+                    .commands = ALL},
+    ROW(OUTPUT) = {.option = "output",
+                   .letter = 'o',
+                   .kind = ROOF_INPUT_TEXT,
+                   .value = "FILE",
+                   .help = "write to FILE, complete or not at all",
+                   .commands = ALL},
+};
+
+const struct roof_input *roof_input(size_t id)
+{
+    return id < ROOF_DIM_COUNT ? &roof_dimensions[id] : &inputs[id - ROOF_DIM_COUNT];
+}
+
+bool roof_input_allowed(size_t id, enum roof_command command)
+{
+    const unsigned commands = id < ROOF_DIM_COUNT ? WORKLOAD : roof_input(id)->commands;
+    return (commands & (unsigned)command) != 0;
+}
+
+void roof_input_name(struct roof_text *text, const struct roof_input *input)
+{
+    if (input->letter != 0) {
+        roof_text_printf(text, "-%c", input->letter);
+    } else {
+        roof_text_printf(text, "--%s", input->option);
+    }
+}
+
+static enum roof_status parse_choice(int64_t *out, const struct roof_input *input, const char *text,
+                                     struct roof_error *error)
+{
+    size_t count = 0;
+    for (; input->choices[count] != NULL; count++) {
+        if (strcmp(text, input->choices[count]) == 0) {
+            *out = (int64_t)count;
+            return ROOF_OK;
+        }
+    }
+    return roof_unknown_name(error, ROOF_USAGE, input->option, text, input->choices, count);
+}
+
+enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, const char *text,
+                                  struct roof_error *error)
+{
+    enum roof_precision precision = ROOF_PRECISION_AUTO;
+    enum roof_status status = ROOF_OK;
+    struct roof_text name = ROOF_TEXT_INIT;
+    switch (input->kind) {
+    case ROOF_INPUT_CHOICE:
+        return parse_choice(out, input, text, error);
+    case ROOF_INPUT_PRECISION:
+        status = roof_precision_find(&precision, text, error);
+        *out = precision;
+        return status;
+    case ROOF_INPUT_INTEGER:
+    case ROOF_INPUT_FLAG:
+        roof_input_name(&name, input);
+        status = roof_parse_integer(out, text, name.data, input->min, input->max, error);
+        roof_text_free(&name);
+        return status;
+    case ROOF_INPUT_TEXT:
+        break;
+    }
+    return roof_error_set(error, ROOF_USAGE, "--%s has no single value", input->option);
+}
+
+enum roof_status roof_input_parse_list(struct roof_values *out, const struct roof_input *input,
+                                       const char *text, struct roof_error *error)
+{
+    *out = (struct roof_values){0};
+    struct roof_text name = ROOF_TEXT_INIT;
+    roof_input_name(&name, input);
+    if (name.failed) {
+        roof_text_free(&name);
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    enum roof_status status = ROOF_OK;
+    if (input->kind == ROOF_INPUT_INTEGER) {
+        status = roof_parse_values(out, text, name.data, input->min, input->max, error);
+        roof_text_free(&name);
+        return status;
+    }
+    const char *item = text;
+    while (status == ROOF_OK && item != NULL) {
+        const char *const comma = strchr(item, ',');
+        const size_t length = comma == NULL ? strlen(item) : (size_t)(comma - item);
+        char *const copy = strndup(item, length);
+        int64_t value = 0;
+        if (copy == NULL) {
+            status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+        } else if (length == 0) {
+            status = roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
+                                    name.data, text);
+        } else {
+            status = roof_input_parse(&value, input, copy, error);
+        }
+        if (status == ROOF_OK) {
+            status = roof_values_append(out, (struct roof_run){value, 0, 1}, error);
+        }
+        free(copy);
+        item = comma == NULL ? NULL : comma + 1;
+    }
+    roof_text_free(&name);
+    if (status != ROOF_OK) {
+        roof_values_free(out);
+    }
+    return status;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *roof_status_text(enum roof_status status)
+{
+    switch (status) { /* no default: the compiler names a status without a text */
+    case ROOF_OK:
+        return "ok";
+    case ROOF_UNSATISFIED:
+        return "not satisfied";
+    case ROOF_USAGE:
+        return "usage error";
+    case ROOF_INVALID:
+        return "invalid input";
+    case ROOF_IO:
+        return "input or output failed";
+    case ROOF_MEMORY:
+        return "out of memory";
+    }
+    return "unknown status";
+}
+
+static void keep_one_line(char *text)
+{
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c < 0x20 || c == 0x7f) {
+            *text = '?';
+        }
+    }
+}
+
+static enum roof_status fill(struct roof_error *error, enum roof_status status, const char *source,
+                             int line, int column, const char *format, va_list arguments)
+{
+    if (error != NULL) {
+        error->status = status;
+        error->line = line;
+        error->column = column;
+        snprintf(error->source, sizeof error->source, "%s", source);
+        vsnprintf(error->message, sizeof error->message, format, arguments);
+        keep_one_line(error->source);
+        keep_one_line(error->message);
+    }
+    return status;
+}
+
+enum roof_status roof_error_set(struct roof_error *error, enum roof_status status,
+                                const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, "", 0, 0, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+enum roof_status roof_error_at(struct roof_error *error, enum roof_status status,
+                               const char *source, int line, int column, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, source, line, column, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+const char *roof_error_line(char *out, size_t size, const struct roof_error *error)
+{
+    if (error->source[0] == '\0') {
+        snprintf(out, size, "%s", error->message);
+    } else if (error->line == 0) {
+        snprintf(out, size, "%s: %s", error->source, error->message);
+    } else {
+        snprintf(out, size, "%s:%d:%d: %s", error->source, error->line, error->column,
+                 error->message);
+    }
+    return out;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "roofline/quantity.h"
+
+/* Room for extra more bytes and a terminator. */
+static bool reserve(struct roof_text *text, size_t extra)
+{
+    if (text->failed || extra >= (size_t)-1 / 2 - text->length) {
+        text->failed = true;
+        return false;
+    }
+    const size_t needed = text->length + extra + 1;
+    if (needed > text->capacity) {
+        size_t capacity = text->capacity == 0 ? 256 : text->capacity;
+        while (capacity < needed) {
+            capacity *= 2;
+        }
+        char *const data = realloc(text->data, capacity);
+        if (data == NULL) {
+            text->failed = true;
+            return false;
+        }
+        text->data = data;
+        text->capacity = capacity;
+    }
+    return true;
+}
+
+void roof_text_add(struct roof_text *text, const char *bytes, size_t length)
+{
+    if (reserve(text, length)) {
+        memcpy(text->data + text->length, bytes, length);
+        text->length += length;
+        text->data[text->length] = '\0';
+    }
+}
+
+void roof_text_put(struct roof_text *text, const char *string)
+{
+    roof_text_add(text, string, strlen(string));
+}
+
+void roof_text_printf(struct roof_text *text, const char *format, ...)
+{
+    char small[256];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(small, sizeof small, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && (size_t)length < sizeof small) {
+        roof_text_add(text, small, (size_t)length);
+    } else if (length >= 0 && reserve(text, (size_t)length)) {
+        va_start(arguments, format);
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+        text->length += (size_t)length;
+    } else {
+        text->failed = true;
+    }
+}
+
+void roof_text_fill(struct roof_text *text, char byte, size_t count)
+{
+    if (reserve(text, count)) {
+        memset(text->data + text->length, byte, count);
+        text->length += count;
+        text->data[text->length] = '\0';
+    }
+}
+
+void roof_text_number(struct roof_text *text, double value)
+{
+    char number[ROOF_NUMBER_SIZE];
+    roof_text_add(text, number, roof_format_number(number, value));
+}
+
+void roof_text_clear(struct roof_text *text)
+{
+    text->length = 0;
+    if (text->data != NULL) {
+        text->data[0] = '\0';
+    }
+}
+
+void roof_text_free(struct roof_text *text)
+{
+    if (text != NULL) {
+        free(text->data);
+        *text = (struct roof_text)ROOF_TEXT_INIT;
+    }
+}
+
+size_t roof_text_width(const char *string)
+{
+    size_t width = 0;
+    for (; *string != '\0'; string++) {
+        width += ((unsigned char)*string & 0xC0U) != 0x80U;
+    }
+    return width;
+}
+
+/* Levenshtein distance; words of up to 63 bytes, longer ones are compared by their beginning. */
+static unsigned distance(const char *a, const char *b)
+{
+    enum { LIMIT = 63 };
+    const size_t rows = strnlen(a, LIMIT);
+    const size_t columns = strnlen(b, LIMIT);
+    unsigned row[LIMIT + 1];
+    for (size_t j = 0; j <= columns; j++) {
+        row[j] = (unsigned)j;
+    }
+    for (size_t i = 1; i <= rows; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= columns; j++) {
+            const unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            unsigned best = row[j - 1] < row[j] ? row[j - 1] + 1 : row[j] + 1;
+            best = replaced < best ? replaced : best;
+            row[j] = best;
+        }
+    }
+    return row[columns];
+}
+
+enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
+                                   const char *kind, const char *wanted, const char *const *names,
+                                   size_t count)
+{
+    struct roof_text list = ROOF_TEXT_INIT;
+    size_t listed = 0;
+    /* A few dozen names: one pass per distance keeps their own order and needs no memory. */
+    for (unsigned d = 0; listed < count; d++) {
+        for (size_t i = 0; i < count; i++) {
+            if (distance(wanted, names[i]) == d) {
+                roof_text_put(&list, listed++ == 0 ? "" : ", ");
+                roof_text_put(&list, names[i]);
+            }
+        }
+    }
+    roof_error_set(error, status, "unknown %s '%.60s'; known, nearest first: %s", kind, wanted,
+                   list.data == NULL ? "none" : list.data);
+    roof_text_free(&list);
+    return status;
+}
