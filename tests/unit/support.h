@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+/* What the unit tests share: cmocka, and a device whose figures make mental arithmetic. */
+#ifndef ROOF_TESTS_SUPPORT_H
+#define ROOF_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "roofline/roofline.h"
+
+/*
+ * 100 GB/s; matrix units: fp16 1 TFLOP/s (ridge point 10), fp8 2, int8 2, nvfp4 4; vector units:
+ * fp32 0.1 TFLOP/s (ridge point 1). Two devices per node, 10 GB/s inside, 1 GB/s between nodes.
+ */
+#define SYNTHETIC                                                                                  \
+    "{\"id\": \"synthetic\", \"bandwidth_gb_s\": 100,"                                             \
+    " \"peak_tflops\": {\"fp16\": 1, \"fp8\": 2, \"int8\": 2, \"nvfp4\": 4},"                      \
+    " \"sparse_tflops\": {\"fp16\": 2},"                                                           \
+    " \"vector_tflops\": {\"fp32\": 0.1},"                                                         \
+    " \"devices_per_node\": 2, \"link_gb_s\": 10, \"network_gb_s\": 1}"
+
+static inline struct roof_hardware *parse_device(const char *json)
+{
+    struct roof_hardware *hardware = NULL;
+    struct roof_error error = {0};
+    const enum roof_status status =
+        roof_hardware_parse(&hardware, json, strlen(json), "test.json", &error);
+    if (status != ROOF_OK) {
+        fail_msg("%d:%d: %s", error.line, error.column, error.message);
+    }
+    return hardware;
+}
+
+/* |got - expected| <= relative * |expected| */
+#define assert_near(got, expected, relative)                                                       \
+    do {                                                                                           \
+        const double got_ = (got);                                                                 \
+        const double expected_ = (expected);                                                       \
+        const double off_ = got_ > expected_ ? got_ - expected_ : expected_ - got_;                \
+        const double size_ = expected_ < 0 ? -expected_ : expected_;                               \
+        if (!(off_ <= (relative) * size_)) {                                                       \
+            fail_msg("%s is %.17g, expected %.17g", #got, got_, expected_);                        \
+        }                                                                                          \
+    } while (0)
+
+#endif
