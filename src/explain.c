@@ -18,7 +18,7 @@ struct builder {
     struct roof_text text;
     struct roof_text offsets; /* size_t, STRINGS per step */
     const struct roof_prediction *prediction;
-    const struct roof_workload *part;
+    struct roof_workload part; /* the one being explained */
     const char *part_name;
     struct {
         const char *name;
@@ -117,7 +117,7 @@ static void computed(struct builder *b, const char *name, const char *formula, d
 static void tensor_step(struct builder *b, const char *name, const char *expression,
                         double elements, enum roof_role role, double bytes)
 {
-    const struct roof_formats *const f = &b->part->formats;
+    const struct roof_formats *const f = &b->part.formats;
     const enum roof_precision of_role[ROOF_ROLE_COUNT] = {
         [ROOF_ROLE_WEIGHTS] = f->weights,
         [ROOF_ROLE_ACTIVATIONS] = f->activations,
@@ -285,7 +285,7 @@ static void explain_parts(struct builder *b)
     const int count = roof_workload_parts(parts, &p->workload);
     struct roof_text sum = ROOF_TEXT_INIT;
     for (int i = 0; i < count; i++) {
-        b->part = &parts[i];
+        b->part = parts[i];
         b->part_name = count > 1 ? roof_operator_row(parts[i].op)->name : "";
         b->known_count = 0;
         for (int d = 0; d < ROOF_DIM_COUNT; d++) {

@@ -113,7 +113,8 @@ static void derive(struct roof_hardware *hardware)
         const struct roof_format *const format = roof_format((enum roof_precision)p);
         enum roof_precision tried = format->unit;
         struct roof_compute *const compute = &hardware->compute[p];
-        *compute = (struct roof_compute){tried, ROOF_COMPUTE_MATRIX, false, NAN, NAN};
+        *compute =
+            (struct roof_compute){tried, ROOF_COMPUTE_MATRIX, false, ROOF_UNKNOWN, ROOF_UNKNOWN};
         for (int next = 0; tried != ROOF_PRECISION_AUTO; next++) {
             const double matrix = hardware->peak[ROOF_PEAK_MATRIX][tried].value;
             const double vector = hardware->peak[ROOF_PEAK_VECTOR][tried].value;
@@ -431,11 +432,11 @@ static enum roof_status from_json(struct roof_hardware **out, struct roof_json *
     hardware->aliases = no_strings;
     hardware->notes = no_strings;
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        hardware->figure[i].value = NAN;
+        hardware->figure[i].value = ROOF_UNKNOWN;
     }
     for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
         for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-            hardware->peak[t][p].value = NAN;
+            hardware->peak[t][p].value = ROOF_UNKNOWN;
         }
     }
     const roof_json_value *const root = roof_json_root(json);
@@ -492,12 +493,13 @@ enum roof_status roof_hardware_parse(struct roof_hardware **out, const char *tex
 static enum roof_status from_file(struct roof_hardware **out, const char *path,
                                   struct roof_error *error)
 {
+    *out = NULL;
     struct roof_json *json = NULL;
     enum roof_status status = roof_json_read(&json, path, error);
     if (status == ROOF_OK) {
         status = from_json(out, json, error);
     }
-    if (status == ROOF_OK) {
+    if (*out != NULL) {
         (*out)->basis = ROOF_BASIS_USER;
     }
     return status;
@@ -649,14 +651,14 @@ struct names {
 static void add_name(struct names *names, const char *start, size_t length)
 {
     char **const grown = realloc(names->name, (names->count + 1) * sizeof *grown);
-    char *const copy = strndup(start, length);
-    names->name = grown == NULL ? names->name : grown;
-    if (grown == NULL || copy == NULL) {
-        free(copy);
+    if (grown == NULL) {
         names->failed = true;
         return;
     }
-    names->name[names->count++] = copy;
+    names->name = grown;
+    names->name[names->count] = strndup(start, length);
+    names->failed = names->failed || names->name[names->count] == NULL;
+    names->count += names->name[names->count] != NULL;
 }
 
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,

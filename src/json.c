@@ -428,50 +428,66 @@ enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_
     return parse_owned(out, copy, length, source, error);
 }
 
-enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error)
+/* Reads up to room bytes of an open file; a file that became shorter gives fewer. */
+static enum roof_status read_bytes(int file, char *text, size_t room, size_t *length,
+                                   const char *path, struct roof_error *error)
 {
-    *out = NULL;
-    enum roof_status status = ROOF_OK;
-    char *text = NULL;
-    size_t length = 0;
+    *length = 0;
+    while (*length < room) {
+        const ssize_t got = read(file, text + *length, room - *length);
+        if (got > 0) {
+            *length += (size_t)got;
+        } else if (got == 0) {
+            break;
+        } else if (errno != EINTR) {
+            return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot read: %s", strerror(errno));
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Parses an open file. */
+static enum roof_status parse_file(struct roof_json **out, int file, const char *path,
+                                   struct roof_error *error)
+{
     struct stat info;
-    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0 || fstat(file, &info) != 0) {
-        status = roof_error_at(error, ROOF_IO, path, 0, 0, "cannot open: %s", strerror(errno));
-    } else if (!S_ISREG(info.st_mode)) {
-        status = roof_error_at(error, ROOF_IO, path, 0, 0, "not a regular file");
-    } else if (info.st_size > (off_t)ROOF_JSON_SIZE_MAX) {
-        status = roof_error_at(error, ROOF_INVALID, path, 1, 1,
-                               "the file has %lld bytes; at most %u are read",
-                               (long long)info.st_size, ROOF_JSON_SIZE_MAX);
-    } else {
-        const size_t room = (size_t)info.st_size;
-        text = malloc(room + 1);
-        if (text == NULL) {
-            status = roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", path);
-        }
-        while (status == ROOF_OK && length < room) {
-            const ssize_t got = read(file, text + length, room - length);
-            if (got > 0) {
-                length += (size_t)got;
-            } else if (got == 0) {
-                break; /* the file became shorter */
-            } else if (errno != EINTR) {
-                status =
-                    roof_error_at(error, ROOF_IO, path, 0, 0, "cannot read: %s", strerror(errno));
-            }
-        }
+    if (fstat(file, &info) != 0) {
+        return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot read: %s", strerror(errno));
     }
-    if (file >= 0) {
-        close(file);
+    if (!S_ISREG(info.st_mode)) {
+        return roof_error_at(error, ROOF_IO, path, 0, 0, "not a regular file");
     }
+    if (info.st_size > (off_t)ROOF_JSON_SIZE_MAX) {
+        return roof_error_at(error, ROOF_INVALID, path, 1, 1,
+                             "the file has %lld bytes; at most %u are read",
+                             (long long)info.st_size, ROOF_JSON_SIZE_MAX);
+    }
+    const size_t room = (size_t)info.st_size;
+    size_t length = 0;
+    char *const text = malloc(room + 1);
+    if (text == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", path);
+    }
+    const enum roof_status status = read_bytes(file, text, room, &length, path, error);
     if (status != ROOF_OK) {
         free(text);
         return status;
     }
     text[length] = '\0';
     return parse_owned(out, text, length, path, error);
+}
+
+enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error)
+{
+    *out = NULL;
+    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) {
+        return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot open: %s", strerror(errno));
+    }
+    const enum roof_status status = parse_file(out, file, path, error);
+    close(file);
+    return status;
 }
 
 void roof_json_free(struct roof_json *json)
@@ -538,10 +554,10 @@ const char *roof_json_key(const roof_json_value *node)
     return node->string;
 }
 
-void roof_json_quote(struct roof_text *out, const char *string_value)
+void roof_json_quote(struct roof_text *out, const char *text)
 {
     roof_text_put(out, "\"");
-    for (const char *p = string_value; *p != '\0'; p++) {
+    for (const char *p = text; *p != '\0'; p++) {
         const unsigned char c = (unsigned char)*p;
         if (c == '"' || c == '\\') {
             const char pair[2] = {'\\', *p};

@@ -34,26 +34,26 @@ const roof_json_value *roof_json_root(const struct roof_json *json);
 const char *roof_json_source(const struct roof_json *json);
 
 /* Kinds; all accept NULL and answer false. */
-bool roof_json_is_object(const roof_json_value *value);
-bool roof_json_is_array(const roof_json_value *value);
-/* NULL unless value is a string; a double unless it is a number (then false). */
-const char *roof_json_string(const roof_json_value *value);
-bool roof_json_number(double *out, const roof_json_value *value);
+bool roof_json_is_object(const roof_json_value *node);
+bool roof_json_is_array(const roof_json_value *node);
+/* NULL unless it is a string; a double unless it is a number (then false). */
+const char *roof_json_string(const roof_json_value *node);
+bool roof_json_number(double *out, const roof_json_value *node);
 
 /* A member by its exact name, NULL when it is absent. */
 const roof_json_value *roof_json_get(const roof_json_value *object, const char *key);
 /* First child and next sibling of an array or object; NULL at the end. */
 const roof_json_value *roof_json_first(const roof_json_value *parent);
-const roof_json_value *roof_json_next(const roof_json_value *value);
+const roof_json_value *roof_json_next(const roof_json_value *node);
 /* The key under which a value stands in its object. */
-const char *roof_json_key(const roof_json_value *value);
+const char *roof_json_key(const roof_json_value *node);
 
-/* ROOF_INVALID with the line and column of value, which belongs to json. */
-enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *value,
+/* ROOF_INVALID with the line and column of node, which belongs to json. */
+enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *node,
                                  struct roof_error *error, const char *format, ...)
     ROOF_PRINTF(4, 5);
 
 /* Writes a JSON string with its quotes. */
-void roof_json_quote(struct roof_text *out, const char *string);
+void roof_json_quote(struct roof_text *out, const char *text);
 
 #endif

@@ -154,10 +154,10 @@ static void tensor(const struct context *c, enum roof_role role, const char *tex
 #define DIM(name) const double name = (double)c->w->shape.name
 #define LET(name, expression)                                                                      \
     const double name = (expression);                                                              \
-    trace_step(c, #name, #expression, name, ROOF_ROLE_COUNT, NAN)
+    trace_step(c, #name, #expression, name, ROOF_ROLE_COUNT, ROOF_UNKNOWN)
 #define FLOPS(expression)                                                                          \
     c->work->flops = (expression);                                                                 \
-    trace_step(c, "flops", #expression, c->work->flops, ROOF_ROLE_COUNT, NAN)
+    trace_step(c, "flops", #expression, c->work->flops, ROOF_ROLE_COUNT, ROOF_UNKNOWN)
 /* role, elements; tensors and channels say how many per-tensor and per-channel scales there are. */
 #define TENSOR(role, elements, tensors, channels)                                                  \
     tensor(c, ROOF_ROLE_##role, #elements, elements, tensors, channels)
@@ -679,7 +679,7 @@ const char *roof_role_name(enum roof_role role)
 void roof_operator_work(struct roof_work *out, const struct roof_workload *workload,
                         const struct roof_trace *trace)
 {
-    *out = (struct roof_work){.network_bytes = NAN};
+    *out = (struct roof_work){.network_bytes = ROOF_UNKNOWN};
     const struct context context = {.w = workload, .work = out, .trace = trace};
     rows[workload->op].work(&context);
 }

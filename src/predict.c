@@ -54,7 +54,7 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
                               .compute = compute.precision,
                               .unit = compute.unit,
                               .peak_flops_per_s = peak,
-                              .network_time_s = NAN};
+                              .network_time_s = ROOF_UNKNOWN};
     roof_operator_work(&out->work, part, NULL);
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
         out->bytes += out->work.bytes[role];
@@ -113,15 +113,15 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
         .workload = resolved,
         .hardware = hardware,
         .native = true,
-        .ridge = NAN,
-        .peak_flops_per_s = NAN,
-        .fraction_of_peak = NAN,
+        .ridge = ROOF_UNKNOWN,
+        .peak_flops_per_s = ROOF_UNKNOWN,
+        .fraction_of_peak = ROOF_UNKNOWN,
         .bandwidth_bytes_per_s = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
-        .link_bytes_per_s = NAN,
-        .measured_s = NAN,
-        .achieved_flops_per_s = NAN,
-        .achieved_bytes_per_s = NAN,
-        .fraction_of_bound = NAN,
+        .link_bytes_per_s = ROOF_UNKNOWN,
+        .measured_s = ROOF_UNKNOWN,
+        .achieved_flops_per_s = ROOF_UNKNOWN,
+        .achieved_bytes_per_s = ROOF_UNKNOWN,
+        .fraction_of_bound = ROOF_UNKNOWN,
     };
     p.part_count = roof_workload_parts(parts, &resolved);
     double share[ROOF_BOTTLENECK_COUNT] = {0};
@@ -148,7 +148,7 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
         p.ridge = p.peak_flops_per_s / p.bandwidth_bytes_per_s;
         p.fraction_of_peak = p.attainable_flops_per_s / p.peak_flops_per_s;
     } else {
-        p.peak_flops_per_s = NAN; /* parts run at different peaks */
+        p.peak_flops_per_s = ROOF_UNKNOWN; /* parts run at different peaks */
     }
     *out = p;
     return ROOF_OK;

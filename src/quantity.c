@@ -56,8 +56,8 @@ static const struct {
     {"M", 1000000},
     {"G", 1000000000},
     {"Ki", 1024},
-    {"Mi", 1024 * 1024},
-    {"Gi", 1024 * 1024 * 1024},
+    {"Mi", INT64_C(1) << 20},
+    {"Gi", INT64_C(1) << 30},
 };
 
 static const struct {
@@ -155,7 +155,7 @@ size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
             if (i == exponent + 1) {
                 *p++ = '.';
             }
-            *p++ = i < count ? digits[i] : '0';
+            *p++ = (char)(i < count ? digits[i] : '0');
         }
     }
     *p = '\0';
@@ -253,12 +253,12 @@ static bool plain_number(double *out, const char *text, const char **end)
     const char *const point = localeconv()->decimal_point;
     size_t used = 0;
     for (size_t i = 0; i < length; i++) {
-        const char *const piece = text[i] == '.' ? point : NULL;
-        const size_t size = piece == NULL ? 1 : strlen(piece);
+        const char *const piece = text[i] == '.' ? point : &text[i];
+        const size_t size = text[i] == '.' ? strlen(point) : 1;
         if (used + size >= sizeof copy) {
             return false;
         }
-        memcpy(copy + used, piece == NULL ? text + i : piece, size);
+        memcpy(copy + used, piece, size);
         used += size;
     }
     copy[used] = '\0';
@@ -401,7 +401,8 @@ static enum roof_status geometric(struct roof_values *out, const struct range *r
                               range->item);
     }
     int64_t previous = 0;
-    for (double value = (double)range->start; value < (double)range->stop + 0.5; value *= factor) {
+    double value = (double)range->start;
+    while (value < (double)range->stop + 0.5) {
         const int64_t rounded = (int64_t)floor(value + 0.5);
         if (rounded != previous) {
             const struct roof_run run = {.first = rounded, .step = 0, .count = 1};
@@ -411,6 +412,7 @@ static enum roof_status geometric(struct roof_values *out, const struct range *r
             }
             previous = rounded;
         }
+        value *= factor;
     }
     return ROOF_OK;
 }

@@ -264,7 +264,7 @@ static void dimension_cell(struct cell *cell, const struct roof_workload *worklo
     case ROOF_INPUT_INTEGER:
     case ROOF_INPUT_PRECISION:
     case ROOF_INPUT_TEXT:
-        number_cell(cell, value == 0 && input->min > 0 ? (double)NAN : (double)value);
+        number_cell(cell, value == 0 && input->min > 0 ? ROOF_UNKNOWN : (double)value);
         break;
     }
 }
@@ -312,7 +312,7 @@ static void fill_cell(struct cell *cell, const struct roof_field *field, const v
         break;
     case RANK: {
         const int rank = *(const int *)(const void *)at;
-        number_cell(cell, rank == 0 ? (double)NAN : (double)rank);
+        number_cell(cell, rank == 0 ? ROOF_UNKNOWN : (double)rank);
         break;
     }
     case AT_PRECISION:
@@ -349,7 +349,7 @@ static void fill_cell(struct cell *cell, const struct roof_field *field, const v
     case HARDWARE_PEAK: {
         const struct roof_compute *const compute = &hardware->compute[field->offset];
         number_cell(cell, compute->native ? roof_to_unit(compute->peak_flops_per_s, field->unit)
-                                          : (double)NAN);
+                                          : ROOF_UNKNOWN);
         break;
     }
     case FORMAT_TEXT:

@@ -6,10 +6,14 @@
 #ifndef ROOFLINE_QUANTITY_H
 #define ROOFLINE_QUANTITY_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "roofline/status.h"
+
+/** "Not known", for any double of this library; ask with isnan. Called NAN in comments. */
+#define ROOF_UNKNOWN ((double)NAN)
 
 /** Units of the values that go in and out. Inside, all is SI base: byte, FLOP, second, byte/s... */
 enum roof_unit {

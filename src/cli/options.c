@@ -111,7 +111,7 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     }
 }
 
-static void print_help(const struct table *t, const struct cli_command *command)
+static void print_help(struct table *t, const struct cli_command *command)
 {
     enum roof_operator op = ROOF_OPERATOR_COUNT;
     if (t->operands->count > 0) { /* roofline predict gemm --help: only what gemm takes */
@@ -126,7 +126,7 @@ static void print_help(const struct table *t, const struct cli_command *command)
     }
     printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s\nOptions\n", command->name,
            command->operands, command->summary, command->examples);
-    arg_print_glossary(stdout, (void **)(size_t)t->entry, "  %-31s %s\n");
+    arg_print_glossary(stdout, t->entry, "  %-31s %s\n");
     if (command->id != ROOF_COMMAND_LIST) {
         printf("\nWorkloads: roofline list operators. Devices: roofline list hardware. Formats: "
                "roofline list precisions.\n");

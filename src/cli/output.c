@@ -30,10 +30,10 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     out->name = path;
     out->file = fopen(opened, "w");
     if (out->file == NULL) {
-        const int reason = errno;
+        roof_error_at(error, ROOF_IO, opened, 0, 0, "cannot write: %s", strerror(errno));
         free(out->part);
         out->part = NULL;
-        return roof_error_at(error, ROOF_IO, opened, 0, 0, "cannot write: %s", strerror(reason));
+        return ROOF_IO;
     }
     return ROOF_OK;
 }
