@@ -29,14 +29,17 @@ enum source {
     LOSS, /* accuracy class of a candidate */
     RANK, /* absent for a rejected candidate */
     HARDWARE_BASIS,
-    HARDWARE_PEAK, /* what a format runs at on a device; offset is the format */
-    FORMAT_TEXT,   /* of a precision entry: offset into struct roof_format */
+    HARDWARE_FIGURE, /* offset is the figure; its key and unit are in its own table */
+    HARDWARE_PEAK,   /* what a format runs at on a device; offset is the format */
+    FORMAT_TEXT,     /* of a precision entry: offset into struct roof_format */
     FORMAT_INT,
     FORMAT_INT64,
     FORMAT_NUMBER,
     FORMAT_FAMILY,
     FORMAT_BITS,
     FORMAT_BYTES,
+    FORMAT_FALLBACKS,
+    FORMAT_CODE_BOOK,
     ENTRY_LOSS,
     ENTRY_FIGURE,
     ENTRY_SOURCE,
@@ -49,20 +52,22 @@ struct roof_field {
     enum roof_unit unit;
     size_t offset;
     int width; /* in text tables; negative: left-aligned; 0: not among the readable columns */
-    const char *text;
+    const char *label; /* heading in text tables; NULL: the key */
+    const char *text;  /* of a CONSTANT */
 };
 
 #define P(member) offsetof(struct roof_prediction, member)
 #define C(member) offsetof(struct roof_candidate, member)
-#define W(member) P(workload.member)
-#define NUMBER(key_, member, unit_, width_)                                                        \
+#define NUMBER(key_, member, unit_) SHOWN(key_, member, unit_, 0, NULL)
+#define SHOWN(key_, member, unit_, width_, label_)                                                 \
     {                                                                                              \
         .key = (key_), .source = AT_NUMBER, .unit = ROOF_UNIT_##unit_, .offset = P(member),        \
-        .width = (width_)                                                                          \
+        .width = (width_), .label = (label_)                                                       \
     }
-#define PRECISION(key_, member, width_)                                                            \
+#define PRECISION(key_, member, width_, label_)                                                    \
     {                                                                                              \
-        .key = (key_), .source = AT_PRECISION, .offset = P(member), .width = (width_)              \
+        .key = (key_), .source = AT_PRECISION, .offset = P(member), .width = (width_),             \
+        .label = (label_)                                                                          \
     }
 
 /* The dimensions stand between the two halves: each operator has its own. */
@@ -71,40 +76,40 @@ static const struct roof_field prediction_head[] = {
     {.key = "hardware",
      .source = OF_HARDWARE,
      .offset = offsetof(struct roof_hardware, id),
-     .width = -14},
+     .width = -12},
     {.key = "hardware_basis", .source = BASIS},
     {.key = "operator", .source = OPERATOR},
 };
 
 static const struct roof_field prediction_tail[] = {
-    PRECISION("weights", workload.formats.weights, -10),
-    PRECISION("activations", workload.formats.activations, -11),
-    PRECISION("out", workload.formats.out, -8),
-    PRECISION("kv", workload.formats.kv, 0),
-    PRECISION("compute_precision", compute, -17),
+    PRECISION("weights", workload.formats.weights, -8, NULL),
+    PRECISION("activations", workload.formats.activations, -8, "acts"),
+    PRECISION("out", workload.formats.out, 0, NULL),
+    PRECISION("kv", workload.formats.kv, 0, NULL),
+    PRECISION("compute_precision", compute, -8, "computes"),
     {.key = "native", .source = AT_BOOLEAN, .offset = P(native)},
-    NUMBER("flops", flops, FLOPS, 0),
-    NUMBER("bytes", bytes, BYTES, 0),
-    NUMBER("weights_bytes", role_bytes[ROOF_ROLE_WEIGHTS], BYTES, 0),
-    NUMBER("activations_bytes", role_bytes[ROOF_ROLE_ACTIVATIONS], BYTES, 0),
-    NUMBER("out_bytes", role_bytes[ROOF_ROLE_OUT], BYTES, 0),
-    NUMBER("kv_bytes", role_bytes[ROOF_ROLE_KV], BYTES, 0),
-    NUMBER("network_bytes", network_bytes, BYTES, 0),
-    NUMBER("arithmetic_intensity", intensity, FLOP_PER_BYTE, 20),
-    NUMBER("ridge_point", ridge, FLOP_PER_BYTE, 0),
-    NUMBER("memory_time_us", memory_time_s, MICROSECONDS, 0),
-    NUMBER("compute_time_us", compute_time_s, MICROSECONDS, 0),
-    NUMBER("network_time_us", network_time_s, MICROSECONDS, 0),
-    NUMBER("time_us", time_s, MICROSECONDS, 12),
-    {.key = "bottleneck", .source = BOTTLENECK, .width = -10},
-    NUMBER("attainable_tflops", attainable_flops_per_s, TFLOPS, 17),
-    NUMBER("peak_tflops", peak_flops_per_s, TFLOPS, 0),
-    NUMBER("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S, 0),
-    NUMBER("fraction_of_peak", fraction_of_peak, NONE, 0),
-    NUMBER("measured_us", measured_s, MICROSECONDS, 0),
-    NUMBER("achieved_tflops", achieved_flops_per_s, TFLOPS, 0),
-    NUMBER("achieved_gb_s", achieved_bytes_per_s, GB_PER_S, 0),
-    NUMBER("fraction_of_bound", fraction_of_bound, NONE, 0),
+    NUMBER("flops", flops, FLOPS),
+    NUMBER("bytes", bytes, BYTES),
+    NUMBER("weights_bytes", role_bytes[ROOF_ROLE_WEIGHTS], BYTES),
+    NUMBER("activations_bytes", role_bytes[ROOF_ROLE_ACTIVATIONS], BYTES),
+    NUMBER("out_bytes", role_bytes[ROOF_ROLE_OUT], BYTES),
+    NUMBER("kv_bytes", role_bytes[ROOF_ROLE_KV], BYTES),
+    NUMBER("network_bytes", network_bytes, BYTES),
+    SHOWN("arithmetic_intensity", intensity, FLOP_PER_BYTE, 9, "FLOP/byte"),
+    NUMBER("ridge_point", ridge, FLOP_PER_BYTE),
+    NUMBER("memory_time_us", memory_time_s, MICROSECONDS),
+    NUMBER("compute_time_us", compute_time_s, MICROSECONDS),
+    NUMBER("network_time_us", network_time_s, MICROSECONDS),
+    SHOWN("time_us", time_s, MICROSECONDS, 9, NULL),
+    {.key = "bottleneck", .source = BOTTLENECK, .width = -7, .label = "bound"},
+    SHOWN("attainable_tflops", attainable_flops_per_s, TFLOPS, 8, "TFLOPS"),
+    NUMBER("peak_tflops", peak_flops_per_s, TFLOPS),
+    NUMBER("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S),
+    NUMBER("fraction_of_peak", fraction_of_peak, NONE),
+    NUMBER("measured_us", measured_s, MICROSECONDS),
+    NUMBER("achieved_tflops", achieved_flops_per_s, TFLOPS),
+    NUMBER("achieved_gb_s", achieved_bytes_per_s, GB_PER_S),
+    NUMBER("fraction_of_bound", fraction_of_bound, NONE),
 };
 
 static const struct roof_field candidate_fields[] = {
@@ -121,15 +126,15 @@ static const struct roof_field candidate_fields[] = {
 };
 
 #define H(member) offsetof(struct roof_hardware, member)
-#define FIGURE(key_, id, unit_, width_)                                                            \
+#define FIGURE(id, width_, label_)                                                                 \
     {                                                                                              \
-        .key = (key_), .source = AT_NUMBER, .unit = ROOF_UNIT_##unit_,                             \
-        .offset = H(figure[ROOF_FIGURE_##id].value), .width = (width_)                             \
+        .source = HARDWARE_FIGURE, .offset = ROOF_FIGURE_##id, .width = (width_),                  \
+        .label = (label_)                                                                          \
     }
-#define PEAK(key_, id, width_)                                                                     \
+#define PEAK(key_, id, label_)                                                                     \
     {                                                                                              \
         .key = (key_), .source = HARDWARE_PEAK, .unit = ROOF_UNIT_TFLOPS,                          \
-        .offset = ROOF_PRECISION_##id, .width = (width_)                                           \
+        .offset = ROOF_PRECISION_##id, .width = 6, .label = (label_)                               \
     }
 static const struct roof_field hardware_fields[] = {
     {.key = "id", .source = AT_TEXT, .offset = H(id), .width = -14},
@@ -137,15 +142,15 @@ static const struct roof_field hardware_fields[] = {
     {.key = "vendor", .source = AT_TEXT, .offset = H(vendor)},
     {.key = "architecture", .source = AT_TEXT, .offset = H(architecture), .width = -18},
     {.key = "basis", .source = HARDWARE_BASIS, .width = -9},
-    FIGURE("bandwidth_gb_s", BANDWIDTH, GB_PER_S, 14),
-    FIGURE("memory_nominal_gb", MEMORY_NOMINAL, GIGABYTES, 9),
-    FIGURE("memory_capacity_bytes", MEMORY_CAPACITY, BYTES, 0),
-    PEAK("fp16_tflops", FP16, 11),
-    PEAK("fp8_e4m3_tflops", FP8_E4M3, 15),
-    PEAK("int8_tflops", INT8, 11),
-    PEAK("int4_tflops", INT4, 11),
-    PEAK("nvfp4_tflops", NVFP4, 12),
-    FIGURE("tdp_w", TDP, WATTS, 5),
+    FIGURE(BANDWIDTH, 6, "GB/s"),
+    FIGURE(MEMORY_NOMINAL, 4, "GB"),
+    FIGURE(MEMORY_CAPACITY, 0, NULL),
+    PEAK("fp16_tflops", FP16, "fp16"),
+    PEAK("fp8_e4m3_tflops", FP8_E4M3, "fp8"),
+    PEAK("int8_tflops", INT8, "int8"),
+    PEAK("int4_tflops", INT4, "int4"),
+    PEAK("nvfp4_tflops", NVFP4, "nvfp4"),
+    FIGURE(TDP, 5, "W"),
 };
 
 #define F(member) offsetof(struct roof_format, member)
@@ -170,6 +175,8 @@ static const struct roof_field precision_fields[] = {
     {.key = "accuracy_loss", .source = ENTRY_LOSS, .width = -13},
     {.key = "use", .source = FORMAT_TEXT, .offset = F(use), .width = -30},
     {.key = "remark", .source = FORMAT_TEXT, .offset = F(remark)},
+    {.key = "fallbacks", .source = FORMAT_FALLBACKS},
+    {.key = "code_book", .source = FORMAT_CODE_BOOK},
     {.key = "accuracy_figure", .source = ENTRY_FIGURE},
     {.key = "accuracy_source", .source = ENTRY_SOURCE},
 };
@@ -191,7 +198,7 @@ static const struct roof_field operator_fields[] = {
 /* One field per dimension, made from the input table so that the key stands there alone. */
 static const struct roof_field dimension_fields[ROOF_DIM_COUNT] = {
 #define DIMENSION_FIELD(id)                                                                        \
-    [ROOF_DIM_##id] = {.source = DIMENSION, .offset = ROOF_DIM_##id, .width = 9}
+    [ROOF_DIM_##id] = {.source = DIMENSION, .offset = ROOF_DIM_##id, .width = 6}
     DIMENSION_FIELD(M),
     DIMENSION_FIELD(N),
     DIMENSION_FIELD(K),
@@ -221,19 +228,26 @@ static const struct roof_field dimension_fields[ROOF_DIM_COUNT] = {
 
 static const char *field_key(const struct roof_field *field)
 {
-    return field->source == DIMENSION ? roof_dimensions[field->offset].key : field->key;
+    switch ((int)field->source) {
+    case DIMENSION:
+        return roof_dimensions[field->offset].key;
+    case HARDWARE_FIGURE:
+        return roof_figure_key((enum roof_figure_id)field->offset)->key;
+    default:
+        return field->key;
+    }
 }
 
 /* --- cells --------------------------------------------------------------------------------- */
 
-enum cell_kind { ABSENT, TEXT, NUMERIC, BOOLEAN };
+enum cell_kind { ABSENT, TEXT, NUMERIC, BOOLEAN, WORDS, NUMBERS }; /* the last two: by blanks */
 
 /* The value of a field in the unit of its key. */
 struct cell {
     enum cell_kind kind;
     const char *text;
     double number;
-    char buffer[200];
+    char buffer[400];
 };
 
 static void text_cell(struct cell *cell, const char *text)
@@ -282,6 +296,29 @@ static void dimension_list(struct cell *cell, const struct roof_operator_row *ro
         used += length > 0 && used + (size_t)length < sizeof cell->buffer ? (size_t)length : 0;
     }
     text_cell(cell, cell->buffer);
+}
+
+static void fallback_list(struct cell *cell, const struct roof_format *format)
+{
+    size_t used = 0;
+    for (int i = 0; i < ROOF_FALLBACKS_MAX && format->fallback[i] != ROOF_PRECISION_AUTO; i++) {
+        used += (size_t)snprintf(cell->buffer + used, sizeof cell->buffer - used, "%s%s",
+                                 i == 0 ? "" : " ", roof_format(format->fallback[i])->name);
+    }
+    text_cell(cell, used == 0 ? NULL : cell->buffer);
+    cell->kind = used == 0 ? ABSENT : WORDS;
+}
+
+static void code_book_list(struct cell *cell, const struct roof_format *format)
+{
+    size_t used = 0;
+    for (int i = 0; i < format->code_count; i++) {
+        cell->buffer[used] = ' ';
+        used += used > 0;
+        used += roof_format_number(cell->buffer + used, format->code_book[i]);
+    }
+    text_cell(cell, cell->buffer);
+    cell->kind = used == 0 ? ABSENT : NUMBERS;
 }
 
 static void fill_cell(struct cell *cell, const struct roof_field *field, const void *result)
@@ -346,6 +383,10 @@ static void fill_cell(struct cell *cell, const struct roof_field *field, const v
     case HARDWARE_BASIS:
         text_cell(cell, roof_basis_name(hardware->basis));
         break;
+    case HARDWARE_FIGURE:
+        number_cell(cell, roof_to_unit(hardware->figure[field->offset].value,
+                                       roof_figure_key((enum roof_figure_id)field->offset)->unit));
+        break;
     case HARDWARE_PEAK: {
         const struct roof_compute *const compute = &hardware->compute[field->offset];
         number_cell(cell, compute->native ? roof_to_unit(compute->peak_flops_per_s, field->unit)
@@ -372,6 +413,12 @@ static void fill_cell(struct cell *cell, const struct roof_field *field, const v
         break;
     case FORMAT_BYTES:
         number_cell(cell, roof_tensor_bytes(entry->precision, 1, 0, 0));
+        break;
+    case FORMAT_FALLBACKS:
+        fallback_list(cell, roof_format(entry->precision));
+        break;
+    case FORMAT_CODE_BOOK:
+        code_book_list(cell, roof_format(entry->precision));
         break;
     case ENTRY_LOSS:
         text_cell(cell, roof_accuracy_name(entry->accuracy->of[entry->precision].loss));
@@ -519,6 +566,8 @@ static const char *readable(struct cell *cell)
     case ABSENT:
         return "-";
     case TEXT:
+    case WORDS:
+    case NUMBERS:
         return cell->text;
     case BOOLEAN:
         return cell->number > 0 ? "yes" : "no";
@@ -548,11 +597,16 @@ static void padded(struct roof_text *out, const char *text, int width, bool last
     }
 }
 
+static const char *field_label(const struct roof_field *field)
+{
+    return field->label == NULL ? field_key(field) : field->label;
+}
+
 /* At least as wide as its heading, so that headings need no room of their own. */
 static int field_width(const struct roof_field *field)
 {
     const int width = field->width == 0 ? 12 : field->width;
-    const int key = (int)strlen(field_key(field));
+    const int key = (int)strlen(field_label(field));
     return width < 0 ? (key > -width ? -key : width) : (key > width ? key : width);
 }
 
@@ -562,7 +616,7 @@ void roof_table_begin(struct roof_table *table, struct roof_text *out)
     case ROOF_OUTPUT_TEXT:
         for (size_t i = 0; i < table->count; i++) {
             roof_text_put(out, i == 0 ? "" : "  ");
-            padded(out, field_key(table->field[i]), field_width(table->field[i]),
+            padded(out, field_label(table->field[i]), field_width(table->field[i]),
                    i + 1 == table->count);
         }
         roof_text_put(out, "\n");
@@ -593,6 +647,22 @@ void roof_table_begin(struct roof_table *table, struct roof_text *out)
     }
 }
 
+/* The blank-separated items of a cell as an array. */
+static void json_list(struct roof_text *out, const struct cell *cell)
+{
+    const char *const quote = cell->kind == WORDS ? "\"" : "";
+    roof_text_put(out, "[");
+    for (const char *item = cell->text; item != NULL;) {
+        const size_t length = strcspn(item, " ");
+        roof_text_put(out, item == cell->text ? "" : ", ");
+        roof_text_put(out, quote);
+        roof_text_add(out, item, length);
+        roof_text_put(out, quote);
+        item = item[length] == '\0' ? NULL : item + length + 1;
+    }
+    roof_text_put(out, "]");
+}
+
 /* "key": value, for the fields that have one; begun tells whether a comma is due. */
 static void json_members(struct roof_text *out, const struct roof_field *const *field, size_t count,
                          const void *result, const char *separator, bool begun)
@@ -609,6 +679,8 @@ static void json_members(struct roof_text *out, const struct roof_field *const *
         begun = true;
         if (cell.kind == TEXT) {
             roof_json_quote(out, cell.text);
+        } else if (cell.kind == WORDS || cell.kind == NUMBERS) {
+            json_list(out, &cell);
         } else if (cell.kind == BOOLEAN) {
             roof_text_put(out, cell.number > 0 ? "true" : "false");
         } else {
@@ -623,10 +695,10 @@ static void csv_row(const struct roof_table *table, struct roof_text *out, const
         struct cell cell = {.kind = ABSENT};
         fill_cell(&cell, table->field[i], result);
         roof_text_put(out, i == 0 ? "" : ",");
-        if (cell.kind == TEXT) {
-            csv_text(out, cell.text);
-        } else if (cell.kind != ABSENT) {
+        if (cell.kind == NUMERIC || cell.kind == BOOLEAN) {
             roof_text_number(out, cell.number);
+        } else if (cell.kind != ABSENT) {
+            csv_text(out, cell.text);
         }
     }
     roof_text_put(out, "\n");
@@ -1249,24 +1321,7 @@ void roof_report_precision(struct roof_text *out, enum roof_output output,
                            enum roof_precision precision, const struct roof_accuracy *accuracy)
 {
     const struct roof_precision_entry entry = {precision, accuracy};
-    const struct roof_format *const format = roof_format(precision);
     one_row(out, output, precision_fields, COUNT(precision_fields), &entry);
-    if (output != ROOF_OUTPUT_TEXT) {
-        return;
-    }
-    if (format->code_book != NULL) {
-        roof_text_printf(out, "  %-18s", "code book");
-        for (int i = 0; i < format->code_count; i++) {
-            roof_text_put(out, " ");
-            roof_text_number(out, format->code_book[i]);
-        }
-        roof_text_put(out, "\n");
-    }
-    roof_text_printf(out, "  %-18s", "fallbacks");
-    for (int i = 0; i < ROOF_FALLBACKS_MAX && format->fallback[i] != ROOF_PRECISION_AUTO; i++) {
-        roof_text_printf(out, " %s", roof_format(format->fallback[i])->name);
-    }
-    roof_text_put(out, format->fallback[0] == ROOF_PRECISION_AUTO ? " none\n" : "\n");
 }
 
 void roof_report_operator(struct roof_text *out, enum roof_output output, enum roof_operator op)

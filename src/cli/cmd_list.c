@@ -40,6 +40,10 @@ static enum roof_status all_hardware(const struct list *list, struct roof_error 
         id += strlen(id) + 1;
     }
     roof_table_end(&table, list->text);
+    if (list->output == ROOF_OUTPUT_TEXT) {
+        roof_text_put(list->text, "\nPeaks are dense, in TFLOPS; - is no unit for it. "
+                                  "Sources: roofline list hardware ID\n");
+    }
     roof_text_free(&ids);
     free(directories.owned);
     return status;

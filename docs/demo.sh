@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The decision that the tool exists for, in one page: sh docs/demo.sh PROGRAM
+set -eu
+roofline=${1:-roofline}
+
+say() {
+    printf '\n== %s\n\n' "$*"
+}
+
+show() {
+    printf '$ roofline %s\n' "$*"
+    "$roofline" "$@"
+}
+
+say 'One token on a GB10: a decode GEMV, 4096 x 4096. How fast at best, in which format?'
+show sweep gemv -n 4096 -k 4096 -H gb10 -p fp16,fp8,int4,nvfp4
+
+say 'A prompt of 4096 tokens through the same layer: a prefill GEMM'
+show sweep gemm -m 4096 -n 4096 -k 4096 -H gb10 -p fp16,fp8,int4,nvfp4
+
+say 'What limits the GEMV?'
+show predict gemv -n 4096 -k 4096 -H gb10 -p nvfp4
+
+say 'Which format, then?'
+show recommend gemm -m 1 -n 4096 -k 4096 -H gb10
+
+say 'Every formula with its numbers: add --why. Every device: roofline list hardware.'
