@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void test_starts_empty(void **state)
+{
+    (void)state;
+    struct roof_text text = ROOF_TEXT_INIT;
+    assert_null(text.data);
+    assert_int_equal(text.length, 0);
+    assert_false(text.failed);
+    roof_text_clear(&text); /* nothing to clear */
+    assert_null(text.data);
+    roof_text_free(&text);
+    roof_text_free(&text);
+    roof_text_free(NULL);
+}
+
+static void test_adds_in_order_and_terminates(void **state)
+{
+    (void)state;
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_put(&text, "");
+    assert_non_null(text.data); /* terminated once anything was added, be it nothing */
+    assert_string_equal(text.data, "");
+    roof_text_put(&text, "ab");
+    roof_text_add(&text, "cde", 2);
+    roof_text_fill(&text, '-', 3);
+    roof_text_fill(&text, '!', 0);
+    roof_text_printf(&text, "%d%%", 7);
+    roof_text_number(&text, 0.1);
+    assert_string_equal(text.data, "abcd---7%0.1");
+    assert_int_equal(text.length, strlen("abcd---7%0.1"));
+    roof_text_free(&text);
+    assert_null(text.data);
+    assert_int_equal(text.length, 0);
+}
+
+static void test_keeps_nul_bytes(void **state)
+{
+    (void)state;
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_add(&text, "a\0b", 4); /* with the terminator: two strings in a row */
+    assert_int_equal(text.length, 4);
+    assert_memory_equal(text.data, "a\0b\0", 5);
+    roof_text_free(&text);
+}
+
+static void test_number_of_unknown_is_nothing(void **state)
+{
+    (void)state;
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_put(&text, "[");
+    roof_text_number(&text, 0.0 / 1.0);
+    roof_text_put(&text, "][");
+    roof_text_number(&text, strtod("nan", NULL));
+    roof_text_put(&text, "]");
+    assert_string_equal(text.data, "[0][]");
+    roof_text_free(&text);
+}
+
+static void test_printf_of_every_length(void **state)
+{
+    (void)state;
+    /* Around the buffer on the stack (256) and around the sizes at which the text grows. */
+    static const int lengths[] = {0, 1, 254, 255, 256, 257, 511, 512, 513, 100000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        roof_text_put(&text, "<");
+        roof_text_printf(&text, "%*s", lengths[i], "");
+        roof_text_put(&text, ">");
+        assert_false(text.failed);
+        assert_int_equal(text.length, (size_t)lengths[i] + 2);
+        assert_int_equal(strlen(text.data), text.length);
+        assert_int_equal(strspn(text.data + 1, " "), lengths[i]);
+        assert_int_equal(text.data[lengths[i] + 1], '>');
+        roof_text_free(&text);
+    }
+}
+
+static void test_grows_byte_by_byte(void **state)
+{
+    (void)state;
+    enum { BYTES = 100000 };
+    struct roof_text text = ROOF_TEXT_INIT;
+    for (int i = 0; i < BYTES; i++) {
+        const char byte = (char)('a' + i % 26);
+        roof_text_add(&text, &byte, 1);
+        assert_int_equal(text.data[text.length], '\0');
+        assert_true(text.capacity > text.length);
+    }
+    assert_int_equal(text.length, BYTES);
+    for (int i = 0; i < BYTES; i++) {
+        assert_int_equal(text.data[i], 'a' + i % 26);
+    }
+    roof_text_free(&text);
+}
+
+static void test_clear_keeps_the_memory(void **state)
+{
+    (void)state;
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_fill(&text, 'x', 5000);
+    const size_t capacity = text.capacity;
+    const char *const data = text.data;
+    roof_text_clear(&text);
+    assert_int_equal(text.length, 0);
+    assert_string_equal(text.data, "");
+    assert_int_equal(text.capacity, capacity);
+    roof_text_fill(&text, 'y', 5000);
+    assert_ptr_equal(text.data, data);
+    assert_int_equal(strspn(text.data, "y"), 5000);
+    roof_text_free(&text);
+}
+
+static void test_failure_is_remembered(void **state)
+{
+    (void)state;
+    /* A size that no buffer has: refused without asking for memory, and nothing is added after. */
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_put(&text, "kept");
+    roof_text_fill(&text, 'x', SIZE_MAX / 2);
+    assert_true(text.failed);
+    roof_text_put(&text, "lost");
+    roof_text_printf(&text, "%s", "lost");
+    roof_text_printf(&text, "%300s", "lost");
+    roof_text_number(&text, 1);
+    roof_text_fill(&text, 'x', 1);
+    assert_true(text.failed);
+    assert_string_equal(text.data, "kept");
+    assert_int_equal(text.length, 4);
+    roof_text_free(&text);
+    assert_false(text.failed);
+
+    roof_text_fill(&text, 'x', SIZE_MAX); /* length + SIZE_MAX would overflow */
+    assert_true(text.failed);
+    assert_null(text.data);
+    roof_text_free(&text);
+}
+
+static void test_width_counts_code_points(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t width;
+    } cases[] = {
+        {"", 0},
+        {"roof", 4},
+        {"\xC2\xB5s", 2},                /* U+00B5 s */
+        {"a\xE2\x82\xAC", 2},            /* U+20AC */
+        {"\xF0\x9F\x98\x80!", 2},        /* U+1F600 */
+        {"\xC3\xA4\xC3\xB6\xC3\xBC", 3}, /* U+00E4 U+00F6 U+00FC */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(roof_text_width(cases[i].text), cases[i].width);
+    }
+}
+
+#define NAMES_MAX 4
+
+static void test_unknown_name_lists_nearest_first(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wanted;
+        const char *names[NAMES_MAX];
+        const char *listed;
+    } cases[] = {
+        /* replaced letters: fp16 1 (5 -> 6), fp32 2, bf16 3 (f, p, 5), int8 4 */
+        {"fp15", {"bf16", "fp16", "fp32", "int8"}, "fp16, fp32, bf16, int8"},
+        /* one letter added: gemm 1; replaced and added: gemv 1; add 3 */
+        {"gem", {"add", "gemm", "gemv"}, "gemm, gemv, add"},
+        /* one letter taken away: 1; two: 2 */
+        {"abcd", {"ab", "abc"}, "abc, ab"},
+        /* from nothing: the length */
+        {"", {"aaa", "bb", "c"}, "c, bb, aaa"},
+        /* equally far: in their own order */
+        {"x", {"b", "a", "c"}, "b, a, c"},
+        /* swapped letters are two changes, a missing one is one */
+        {"ab", {"ba", "b"}, "b, ba"},
+        {"same", {"other", "same"}, "same, other"},
+        {"any", {NULL}, "none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t count = 0;
+        while (count < NAMES_MAX && cases[i].names[count] != NULL) {
+            count++;
+        }
+        struct roof_error error = {0};
+        assert_int_equal(
+            roof_unknown_name(&error, ROOF_USAGE, "thing", cases[i].wanted, cases[i].names, count),
+            ROOF_USAGE);
+        char expected[256];
+        snprintf(expected, sizeof expected, "unknown thing '%s'; known, nearest first: %s",
+                 cases[i].wanted, cases[i].listed);
+        assert_string_equal(error.message, expected);
+        assert_int_equal(error.status, ROOF_USAGE);
+    }
+}
+
+static void test_unknown_name_takes_any_text(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"one", "two"};
+    struct roof_error error = {0};
+    static char wanted[5001];
+    memset(wanted, 'w', sizeof wanted - 1);
+    assert_int_equal(roof_unknown_name(&error, ROOF_INVALID, "thing", wanted, names, 2),
+                     ROOF_INVALID);
+    assert_int_equal(error.status, ROOF_INVALID);
+    /* the name is cut, so that the known ones still fit */
+    assert_non_null(strstr(error.message, "one"));
+    assert_non_null(strstr(error.message, "two"));
+    roof_unknown_name(&error, ROOF_USAGE, "thing", "a\nb%s", names, 2);
+    assert_non_null(strstr(error.message, "'a?b%s'"));
+    assert_int_equal(roof_unknown_name(NULL, ROOF_USAGE, "thing", "x", names, 2), ROOF_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_starts_empty),
+        cmocka_unit_test(test_adds_in_order_and_terminates),
+        cmocka_unit_test(test_keeps_nul_bytes),
+        cmocka_unit_test(test_number_of_unknown_is_nothing),
+        cmocka_unit_test(test_printf_of_every_length),
+        cmocka_unit_test(test_grows_byte_by_byte),
+        cmocka_unit_test(test_clear_keeps_the_memory),
+        cmocka_unit_test(test_failure_is_remembered),
+        cmocka_unit_test(test_width_counts_code_points),
+        cmocka_unit_test(test_unknown_name_lists_nearest_first),
+        cmocka_unit_test(test_unknown_name_takes_any_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
