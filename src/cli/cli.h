@@ -40,10 +40,11 @@ struct cli_options {
     int set_count;
     const char *operand[CLI_OPERANDS_MAX];
     int operand_count;
-    bool help; /* --help was asked for and printed */
+    enum roof_output output; /* --format */
+    bool help;               /* --help was asked for and printed */
 };
 
-/* Reads argv by the table of inputs. Prints the help when it is asked for. */
+/* Reads argv by the table of inputs. Prints the help when it is asked for: the command is done. */
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
                              char **argv, struct roof_error *error);
 
@@ -64,7 +65,7 @@ struct cli_directories {
 };
 enum roof_status cli_directories(struct cli_directories *out, struct roof_error *error);
 
-/* A device by id or file, with every --set applied; the caller owns *out. */
+/* A device by id or file (NULL: the default one), with every --set applied; the caller owns *out. */
 enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
                               const struct cli_options *options, struct roof_error *error);
 /* The device with the published figures of a device that is as the documents have it, else NULL. */

@@ -7,7 +7,6 @@
 /* Everything one list needs. */
 struct list {
     const struct cli_options *options;
-    enum roof_output output;
     const char *id; /* NULL: all */
     struct roof_text *text;
 };
@@ -19,7 +18,7 @@ static enum roof_status all_hardware(const struct list *list, struct roof_error 
     struct cli_directories directories;
     size_t count = 0;
     enum roof_status status =
-        roof_table_open(&table, list->output, ROOF_TABLE_HARDWARE, ROOF_OPERATOR_GEMM,
+        roof_table_open(&table, list->options->output, ROOF_TABLE_HARDWARE, ROOF_OPERATOR_GEMM,
                         list->options->value[ROOF_INPUT_COLUMNS], error);
     if (status != ROOF_OK) {
         return status;
@@ -40,7 +39,7 @@ static enum roof_status all_hardware(const struct list *list, struct roof_error 
         id += strlen(id) + 1;
     }
     roof_table_end(&table, list->text);
-    if (list->output == ROOF_OUTPUT_TEXT) {
+    if (list->options->output == ROOF_OUTPUT_TEXT) {
         roof_text_put(list->text, "\nPeaks are dense, in TFLOPS; - is no unit for it. "
                                   "Sources: roofline list hardware ID\n");
     }
@@ -61,7 +60,7 @@ static enum roof_status list_hardware(const struct list *list, struct roof_error
         status = cli_product(&product, hardware, error);
     }
     if (status == ROOF_OK) {
-        roof_report_hardware(list->text, list->output, hardware, product);
+        roof_report_hardware(list->text, list->options->output, hardware, product);
     }
     roof_hardware_free(hardware);
     roof_hardware_free(product);
@@ -74,7 +73,7 @@ static enum roof_status list_precisions(const struct list *list, struct roof_err
     struct roof_table table;
     enum roof_precision precision = ROOF_PRECISION_AUTO;
     enum roof_status status =
-        roof_table_open(&table, list->output, ROOF_TABLE_PRECISIONS, ROOF_OPERATOR_GEMM,
+        roof_table_open(&table, list->options->output, ROOF_TABLE_PRECISIONS, ROOF_OPERATOR_GEMM,
                         list->options->value[ROOF_INPUT_COLUMNS], error);
     if (status == ROOF_OK && list->id != NULL) {
         status = roof_precision_find(&precision, list->id, error);
@@ -83,7 +82,7 @@ static enum roof_status list_precisions(const struct list *list, struct roof_err
         status = roof_accuracy_load(&accuracy, error);
     }
     if (status == ROOF_OK && list->id != NULL) {
-        roof_report_precision(list->text, list->output, precision, &accuracy);
+        roof_report_precision(list->text, list->options->output, precision, &accuracy);
     } else if (status == ROOF_OK) {
         roof_table_begin(&table, list->text);
         for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
@@ -100,12 +99,12 @@ static enum roof_status list_operators(const struct list *list, struct roof_erro
 {
     struct roof_table table;
     enum roof_operator op = ROOF_OPERATOR_GEMM;
-    enum roof_status status = roof_table_open(&table, list->output, ROOF_TABLE_OPERATORS, op,
-                                              list->options->value[ROOF_INPUT_COLUMNS], error);
+    enum roof_status status = roof_table_open(&table, list->options->output, ROOF_TABLE_OPERATORS,
+                                              op, list->options->value[ROOF_INPUT_COLUMNS], error);
     if (status == ROOF_OK && list->id != NULL) {
         status = roof_operator_find(&op, list->id, error);
         if (status == ROOF_OK) {
-            roof_report_operator(list->text, list->output, op);
+            roof_report_operator(list->text, list->options->output, op);
         }
     } else if (status == ROOF_OK) {
         roof_table_begin(&table, list->text);
@@ -130,16 +129,12 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
     struct roof_error error = {0};
     struct cli_options options;
     struct roof_text text = ROOF_TEXT_INIT;
-    int64_t output = ROOF_OUTPUT_TEXT;
     enum roof_status status = cli_options(&options, command, argc, argv, &error);
     if (status == ROOF_OK && options.help) {
         return 0;
     }
     if (status == ROOF_OK && options.operand_count == 0) {
         status = roof_error_set(&error, ROOF_USAGE, "list what? hardware, precisions or operators");
-    }
-    if (status == ROOF_OK) {
-        status = cli_choice(&output, &options, ROOF_INPUT_FORMAT, &error);
     }
     if (status == ROOF_OK) {
         const char *names[LISTS];
@@ -150,7 +145,6 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
         for (i = 0; i < LISTS && strcmp(options.operand[0], names[i]) != 0; i++) {
         }
         const struct list list = {.options = &options,
-                                  .output = (enum roof_output)output,
                                   .id = options.operand_count > 1 ? options.operand[1] : NULL,
                                   .text = &text};
         status = i == LISTS ? roof_unknown_name(&error, ROOF_USAGE, "list", options.operand[0],

@@ -2,10 +2,10 @@
 #include "cli.h"
 
 static enum roof_status write_prediction(struct roof_text *out, const struct cli_options *options,
-                                         enum roof_output output,
                                          const struct roof_prediction *prediction,
                                          struct roof_error *error)
 {
+    const enum roof_output output = options->output;
     struct roof_explanation explanation = {0};
     struct roof_hardware *product = NULL;
     struct roof_table table;
@@ -52,15 +52,11 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
     struct roof_hardware *hardware = NULL;
     struct roof_prediction prediction;
     struct roof_text text = ROOF_TEXT_INIT;
-    int64_t output = ROOF_OUTPUT_TEXT;
     double measured_s = 0;
 
     enum roof_status status = cli_options(&options, command, argc, argv, &error);
     if (status == ROOF_OK && options.help) {
         return 0;
-    }
-    if (status == ROOF_OK) {
-        status = cli_choice(&output, &options, ROOF_INPUT_FORMAT, &error);
     }
     if (status == ROOF_OK) {
         status = cli_workload(&workload, &options, &error);
@@ -70,9 +66,7 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
         status = roof_parse_time(&measured_s, measured, "--measured", &error);
     }
     if (status == ROOF_OK) {
-        const char *const name = options.value[ROOF_INPUT_HARDWARE];
-        status =
-            cli_hardware(&hardware, name == NULL ? ROOF_DEFAULT_HARDWARE : name, &options, &error);
+        status = cli_hardware(&hardware, options.value[ROOF_INPUT_HARDWARE], &options, &error);
     }
     if (status == ROOF_OK) {
         status = roof_predict(&prediction, &workload, hardware, &error);
@@ -81,7 +75,7 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
         roof_predict_measured(&prediction, measured_s);
     }
     if (status == ROOF_OK) {
-        status = write_prediction(&text, &options, (enum roof_output)output, &prediction, &error);
+        status = write_prediction(&text, &options, &prediction, &error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);

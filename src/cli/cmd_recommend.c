@@ -28,21 +28,22 @@ static enum roof_status parse_formats(enum roof_precision out[ROOF_PRECISION_COU
     return status;
 }
 
-static enum roof_status
-write_recommendation(struct roof_text *out, const struct cli_options *options,
-                     enum roof_output output, const struct roof_recommendation *recommendation,
-                     const struct roof_workload *workload, const struct roof_hardware *hardware,
-                     struct roof_error *error)
+static enum roof_status write_recommendation(struct roof_text *out,
+                                             const struct cli_options *options,
+                                             const struct roof_recommendation *recommendation,
+                                             const struct roof_workload *workload,
+                                             const struct roof_hardware *hardware,
+                                             struct roof_error *error)
 {
     struct roof_table table;
     struct roof_hardware *product = NULL;
     enum roof_status status =
-        roof_table_open(&table, output, ROOF_TABLE_RECOMMENDATIONS, workload->op,
+        roof_table_open(&table, options->output, ROOF_TABLE_RECOMMENDATIONS, workload->op,
                         options->value[ROOF_INPUT_COLUMNS], error);
     if (status != ROOF_OK) {
         return status;
     }
-    switch (output) {
+    switch (options->output) {
     case ROOF_OUTPUT_TEXT:
         status = cli_product(&product, hardware, error);
         if (status == ROOF_OK) {
@@ -76,7 +77,6 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     struct roof_recommend_options how = ROOF_RECOMMEND_INIT;
     enum roof_precision formats[ROOF_PRECISION_COUNT];
     struct roof_text text = ROOF_TEXT_INIT;
-    int64_t output = ROOF_OUTPUT_TEXT;
     int64_t objective = ROOF_OBJECTIVE_BALANCED;
 
     enum roof_status status = cli_options(&options, command, argc, argv, &error);
@@ -86,9 +86,6 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     struct roof_recommendation *const recommendation = malloc(sizeof *recommendation);
     if (status == ROOF_OK && recommendation == NULL) {
         status = roof_error_set(&error, ROOF_MEMORY, "out of memory");
-    }
-    if (status == ROOF_OK) {
-        status = cli_choice(&output, &options, ROOF_INPUT_FORMAT, &error);
     }
     if (status == ROOF_OK) {
         status = cli_choice(&objective, &options, ROOF_INPUT_OBJECTIVE, &error);
@@ -108,9 +105,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
         status = cli_workload(&workload, &options, &error);
     }
     if (status == ROOF_OK) {
-        const char *const name = options.value[ROOF_INPUT_HARDWARE];
-        status =
-            cli_hardware(&hardware, name == NULL ? ROOF_DEFAULT_HARDWARE : name, &options, &error);
+        status = cli_hardware(&hardware, options.value[ROOF_INPUT_HARDWARE], &options, &error);
     }
     if (status == ROOF_OK) {
         status = roof_accuracy_load(&accuracy, &error);
@@ -121,8 +116,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
         status = answer == ROOF_UNSATISFIED ? ROOF_OK : answer;
     }
     if (status == ROOF_OK) {
-        status = write_recommendation(&text, &options, (enum roof_output)output, recommendation,
-                                      &workload, hardware, &error);
+        status = write_recommendation(&text, &options, recommendation, &workload, hardware, &error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);

@@ -108,12 +108,12 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
 }
 
 static enum roof_status run(const struct roof_sweep *sweep, const struct cli_options *options,
-                            enum roof_output output, struct roof_error *error)
+                            struct roof_error *error)
 {
     struct sink sink = {.text = ROOF_TEXT_INIT};
     uint64_t count = 0;
     enum roof_status status =
-        roof_table_open(&sink.table, output, ROOF_TABLE_PREDICTIONS, sweep->base.op,
+        roof_table_open(&sink.table, options->output, ROOF_TABLE_PREDICTIONS, sweep->base.op,
                         options->value[ROOF_INPUT_COLUMNS], error);
     if (status == ROOF_OK) {
         status = roof_sweep_count(&count, sweep, error);
@@ -150,14 +150,10 @@ int cli_sweep(const struct cli_command *command, int argc, char **argv)
     struct cli_options options;
     struct devices devices = {.count = 0};
     struct roof_sweep sweep = {.base = ROOF_WORKLOAD_INIT};
-    int64_t output = ROOF_OUTPUT_TEXT;
 
     enum roof_status status = cli_options(&options, command, argc, argv, &error);
     if (status == ROOF_OK && options.help) {
         return 0;
-    }
-    if (status == ROOF_OK) {
-        status = cli_choice(&output, &options, ROOF_INPUT_FORMAT, &error);
     }
     if (status == ROOF_OK) {
         status = cli_operator(&sweep.base.op, &options, &error);
@@ -171,7 +167,7 @@ int cli_sweep(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK) {
         sweep.hardware = (const struct roof_hardware *const *)devices.device;
         sweep.hardware_count = devices.count;
-        status = run(&sweep, &options, (enum roof_output)output, &error);
+        status = run(&sweep, &options, &error);
     }
     roof_sweep_free(&sweep);
     for (size_t i = 0; i < devices.count; i++) {

@@ -174,6 +174,11 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
         }
     }
     arg_freetable(t.entry, t.size);
+    int64_t output = ROOF_OUTPUT_TEXT;
+    if (status == ROOF_OK) {
+        status = cli_choice(&output, out, ROOF_INPUT_FORMAT, error);
+        out->output = (enum roof_output)output;
+    }
     return status;
 }
 
@@ -271,7 +276,8 @@ enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
     struct cli_directories directories;
     enum roof_status status = cli_directories(&directories, error);
     if (status == ROOF_OK) {
-        status = roof_hardware_load(out, name, directories.path, error);
+        status = roof_hardware_load(out, name == NULL ? ROOF_DEFAULT_HARDWARE : name,
+                                    directories.path, error);
     }
     free(directories.owned);
     for (int i = 0; i < options->set_count && status == ROOF_OK; i++) {
