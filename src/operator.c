@@ -743,6 +743,16 @@ static const char *option_name(char out[40], const struct roof_input *input)
     return out;
 }
 
+enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,
+                                     struct roof_error *error)
+{
+    char name[40];
+    return roof_operator_has(op, dimension)
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE, "%s does not take %s", rows[op].row.name,
+                                option_name(name, &roof_dimensions[dimension]));
+}
+
 static enum roof_status check_dimensions(struct roof_workload *w, struct roof_error *error)
 {
     const struct roof_operator_row *const row = &rows[w->op].row;
@@ -754,8 +764,7 @@ static enum roof_status check_dimensions(struct roof_workload *w, struct roof_er
         int64_t value = roof_input_get(w, input);
         if (!roof_operator_has(w->op, dimension)) {
             if (value != 0) {
-                return roof_error_set(error, ROOF_USAGE, "%s does not take %s", row->name,
-                                      option_name(name, input));
+                return roof_operator_takes(w->op, dimension, error);
             }
             continue;
         }

@@ -200,6 +200,9 @@ const struct roof_operator_row *roof_operator_row(enum roof_operator op);
 enum roof_status roof_operator_find(enum roof_operator *out, const char *name,
                                     struct roof_error *error);
 bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension);
+/** The same as a check: ROOF_USAGE with "OPERATOR does not take --OPTION". */
+enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,
+                                     struct roof_error *error);
 
 /**
  * Fills in every default of a workload and checks it: dimensions in range and consistent, formats

@@ -67,13 +67,8 @@ static enum roof_status build(struct roof_sweep *sweep, const struct cli_options
     const struct roof_operator_row *const row = roof_operator_row(sweep->base.op);
     enum roof_status status = ROOF_OK;
     for (size_t id = 0; id < ROOF_DIM_COUNT && status == ROOF_OK; id++) {
-        if (options->value[id] != NULL &&
-            !roof_operator_has(sweep->base.op, (enum roof_dimension)id)) {
-            struct roof_text name = ROOF_TEXT_INIT;
-            roof_input_name(&name, roof_input(id));
-            status = roof_error_set(error, ROOF_USAGE, "%s does not take %s", row->name,
-                                    name.data == NULL ? "" : name.data);
-            roof_text_free(&name);
+        if (options->value[id] != NULL) {
+            status = roof_operator_takes(sweep->base.op, (enum roof_dimension)id, error);
         }
     }
     for (int i = 0; i < row->dim_count && status == ROOF_OK; i++) {

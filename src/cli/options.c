@@ -217,14 +217,8 @@ enum roof_status cli_workload(struct roof_workload *out, const struct cli_option
                                         "'%s': lists and ranges go with roofline sweep", text);
             }
         }
-        if (status == ROOF_OK && i < ROOF_DIM_COUNT &&
-            !roof_operator_has(workload.op, (enum roof_dimension)i)) {
-            struct roof_text name = ROOF_TEXT_INIT;
-            roof_input_name(&name, input);
-            status = roof_error_set(error, ROOF_USAGE, "%s does not take %s",
-                                    roof_operator_row(workload.op)->name,
-                                    name.data == NULL ? input->option : name.data);
-            roof_text_free(&name);
+        if (status == ROOF_OK && i < ROOF_DIM_COUNT) {
+            status = roof_operator_takes(workload.op, (enum roof_dimension)i, error);
         }
         if (status == ROOF_OK) {
             roof_input_put(&workload, input, value);
