@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- dimensions ---------------------------------------------------------------------------- */
@@ -727,37 +728,29 @@ void roof_input_put(struct roof_workload *workload, const struct roof_input *inp
     }
 }
 
-/* "-m" or "--kv-len" */
-static const char *option_name(char out[40], const struct roof_input *input)
+const char *roof_input_name(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input)
 {
-    if (input->letter != 0) {
-        out[0] = '-';
-        out[1] = input->letter;
-        out[2] = '\0';
-    } else {
-        out[0] = '-';
-        out[1] = '-';
-        strncpy(out + 2, input->option, 37);
-        out[39] = '\0';
-    }
+    const char letter[2] = {input->letter, '\0'};
+    snprintf(out, ROOF_INPUT_NAME_SIZE, "%s%s", input->letter != 0 ? "-" : "--",
+             input->letter != 0 ? letter : input->option);
     return out;
 }
 
 enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,
                                      struct roof_error *error)
 {
-    char name[40];
+    char name[ROOF_INPUT_NAME_SIZE];
     return roof_operator_has(op, dimension)
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE, "%s does not take %s", rows[op].row.name,
-                                option_name(name, &roof_dimensions[dimension]));
+                                roof_input_name(name, &roof_dimensions[dimension]));
 }
 
 static enum roof_status check_dimensions(struct roof_workload *w, struct roof_error *error)
 {
     const struct roof_operator_row *const row = &rows[w->op].row;
     struct roof_shape *const shape = &w->shape;
-    char name[40];
+    char name[ROOF_INPUT_NAME_SIZE];
     for (int i = 0; i < ROOF_DIM_COUNT; i++) {
         const enum roof_dimension dimension = (enum roof_dimension)i;
         const struct roof_input *const input = &roof_dimensions[i];
@@ -771,7 +764,7 @@ static enum roof_status check_dimensions(struct roof_workload *w, struct roof_er
         if (value == 0 && input->min > 0) {
             if ((row->required & (1U << i)) != 0) {
                 return roof_error_set(error, ROOF_USAGE, "%s needs %s N: %s", row->name,
-                                      option_name(name, input), input->help);
+                                      roof_input_name(name, input), input->help);
             }
             value = dimension_default(dimension, shape);
             roof_input_put(w, input, value);
@@ -781,7 +774,7 @@ static enum roof_status check_dimensions(struct roof_workload *w, struct roof_er
             return roof_error_set(error, ROOF_USAGE,
                                   "%s must be an integer from %" PRId64 " to %" PRId64
                                   ", not %" PRId64,
-                                  option_name(name, input), input->min, input->max, value);
+                                  roof_input_name(name, input), input->min, input->max, value);
         }
     }
     if (roof_operator_has(w->op, ROOF_DIM_HEAD_DIM) && shape->kv_heads > 0 && shape->heads > 0 &&

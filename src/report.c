@@ -287,13 +287,12 @@ static void dimension_list(struct cell *cell, const struct roof_operator_row *ro
 {
     size_t used = 0;
     for (int i = 0; i < row->dim_count; i++) {
-        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
         const bool required = (row->required & (1U << row->dims[i])) != 0;
-        const int length =
-            snprintf(cell->buffer + used, sizeof cell->buffer - used, "%s%s%s%s%s",
-                     i == 0 ? "" : " ", required ? "" : "[", input->letter != 0 ? "-" : "--",
-                     input->option, required ? "" : "]");
-        used += length > 0 && used + (size_t)length < sizeof cell->buffer ? (size_t)length : 0;
+        char name[ROOF_INPUT_NAME_SIZE];
+        used += (size_t)snprintf(cell->buffer + used, sizeof cell->buffer - used, "%s%s%s%s",
+                                 i == 0 ? "" : " ", required ? "" : "[",
+                                 roof_input_name(name, &roof_dimensions[row->dims[i]]),
+                                 required ? "" : "]");
     }
     text_cell(cell, cell->buffer);
 }
@@ -1334,9 +1333,7 @@ void roof_report_operator(struct roof_text *out, enum roof_output output, enum r
     roof_text_put(out, "\n");
     for (int i = 0; i < row->dim_count; i++) {
         const struct roof_input *const input = &roof_dimensions[row->dims[i]];
-        struct roof_text name = ROOF_TEXT_INIT;
-        roof_input_name(&name, input);
-        roof_text_printf(out, "  %-20s %s\n", name.data == NULL ? "" : name.data, input->help);
-        roof_text_free(&name);
+        char name[ROOF_INPUT_NAME_SIZE];
+        roof_text_printf(out, "  %-20s %s\n", roof_input_name(name, input), input->help);
     }
 }

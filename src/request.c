@@ -119,15 +119,6 @@ bool roof_input_allowed(size_t id, enum roof_command command)
     return (commands & (unsigned)command) != 0;
 }
 
-void roof_input_name(struct roof_text *text, const struct roof_input *input)
-{
-    if (input->letter != 0) {
-        roof_text_printf(text, "-%c", input->letter);
-    } else {
-        roof_text_printf(text, "--%s", input->option);
-    }
-}
-
 static enum roof_status parse_choice(int64_t *out, const struct roof_input *input, const char *text,
                                      struct roof_error *error)
 {
@@ -145,8 +136,8 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
                                   struct roof_error *error)
 {
     enum roof_precision precision = ROOF_PRECISION_AUTO;
+    char name[ROOF_INPUT_NAME_SIZE];
     enum roof_status status = ROOF_OK;
-    struct roof_text name = ROOF_TEXT_INIT;
     switch (input->kind) {
     case ROOF_INPUT_CHOICE:
         return parse_choice(out, input, text, error);
@@ -156,10 +147,8 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
         return status;
     case ROOF_INPUT_INTEGER:
     case ROOF_INPUT_FLAG:
-        roof_input_name(&name, input);
-        status = roof_parse_integer(out, text, name.data, input->min, input->max, error);
-        roof_text_free(&name);
-        return status;
+        return roof_parse_integer(out, text, roof_input_name(name, input), input->min, input->max,
+                                  error);
     case ROOF_INPUT_TEXT:
         break;
     }
@@ -170,18 +159,12 @@ enum roof_status roof_input_parse_list(struct roof_values *out, const struct roo
                                        const char *text, struct roof_error *error)
 {
     *out = (struct roof_values){0};
-    struct roof_text name = ROOF_TEXT_INIT;
-    roof_input_name(&name, input);
-    if (name.failed) {
-        roof_text_free(&name);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    char name[ROOF_INPUT_NAME_SIZE];
+    roof_input_name(name, input);
+    if (input->kind == ROOF_INPUT_INTEGER) {
+        return roof_parse_values(out, text, name, input->min, input->max, error);
     }
     enum roof_status status = ROOF_OK;
-    if (input->kind == ROOF_INPUT_INTEGER) {
-        status = roof_parse_values(out, text, name.data, input->min, input->max, error);
-        roof_text_free(&name);
-        return status;
-    }
     const char *item = text;
     while (status == ROOF_OK && item != NULL) {
         const char *const comma = strchr(item, ',');
@@ -192,7 +175,7 @@ enum roof_status roof_input_parse_list(struct roof_values *out, const struct roo
             status = roof_error_set(error, ROOF_MEMORY, "out of memory");
         } else if (length == 0) {
             status = roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
-                                    name.data, text);
+                                    name, text);
         } else {
             status = roof_input_parse(&value, input, copy, error);
         }
@@ -202,7 +185,6 @@ enum roof_status roof_input_parse_list(struct roof_values *out, const struct roo
         free(copy);
         item = comma == NULL ? NULL : comma + 1;
     }
-    roof_text_free(&name);
     if (status != ROOF_OK) {
         roof_values_free(out);
     }

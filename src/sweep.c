@@ -89,8 +89,8 @@ static enum roof_status name_point(const struct cursor *cursor, const struct roo
     for (size_t i = 0; i < sweep->axis_count; i++) {
         const struct roof_input *const input = sweep->axis[i].input;
         const int64_t value = roof_input_get(&cursor->workload, input);
-        roof_text_put(&text, " ");
-        roof_input_name(&text, input);
+        char name[ROOF_INPUT_NAME_SIZE];
+        roof_text_printf(&text, " %s", roof_input_name(name, input));
         if (input->kind == ROOF_INPUT_PRECISION) {
             roof_text_printf(&text, " %s", roof_format((enum roof_precision)value)->name);
         } else if (input->kind == ROOF_INPUT_CHOICE) {

@@ -163,6 +163,10 @@ enum roof_dimension {
 };
 extern const struct roof_input roof_dimensions[ROOF_DIM_COUNT];
 
+#define ROOF_INPUT_NAME_SIZE 40
+/** The option as it is typed, "-m" or "--kv-len". Returns out. */
+const char *roof_input_name(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
+
 /** Roles of the tensors an operator touches. */
 enum roof_role {
     ROOF_ROLE_WEIGHTS,

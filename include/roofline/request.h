@@ -61,7 +61,4 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
 enum roof_status roof_input_parse_list(struct roof_values *out, const struct roof_input *input,
                                        const char *text, struct roof_error *error);
 
-/** Adds "-m" or "--kv-len" to text. */
-void roof_input_name(struct roof_text *text, const struct roof_input *input);
-
 #endif
