@@ -16,7 +16,8 @@
  *   request.h    the input keys: options, axes, values from text
  *   sweep.h      a grid of predictions
  *   recommend.h  which format to use, and why not the others
- *   report.h     results as text, JSON, NDJSON, CSV, Markdown
+ *   table.h      rows of results as text, JSON, NDJSON, CSV, Markdown
+ *   report.h     documents about one result
  *
  * Rules that hold for all of them:
  *
@@ -60,6 +61,8 @@
 #include "roofline/sweep.h"
 
 #include "roofline/recommend.h"
+
+#include "roofline/table.h"
 
 #include "roofline/report.h"
 
