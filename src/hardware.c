@@ -158,12 +158,23 @@ struct reader {
     struct roof_error *error;
 };
 
+/* A string that can be printed as it is: NULL for other values and for control characters. */
+static const char *one_line(const roof_json_value *value)
+{
+    const char *const text = roof_json_string(value);
+    for (const char *p = text; p != NULL && *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
+            return NULL;
+        }
+    }
+    return text;
+}
+
 /* A source is a citation, or the key of one in "sources". */
 static const char *citation(const struct reader *r, const roof_json_value *value)
 {
-    const char *const text = roof_json_string(value);
-    const char *const resolved =
-        text == NULL ? NULL : roof_json_string(roof_json_get(r->sources, text));
+    const char *const text = one_line(value);
+    const char *const resolved = text == NULL ? NULL : one_line(roof_json_get(r->sources, text));
     return resolved == NULL ? text : resolved;
 }
 
@@ -178,7 +189,7 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
         return figure->source != NULL
                    ? ROOF_OK
                    : roof_json_error(r->json, value, r->error,
-                                     "source must be a string or an array of strings");
+                                     "source must be a string of one line or an array of them");
     }
     struct roof_text joined = ROOF_TEXT_INIT;
     for (const roof_json_value *item = roof_json_first(value); item != NULL;
@@ -186,7 +197,8 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
         const char *const one = citation(r, item);
         if (one == NULL) {
             roof_text_free(&joined);
-            return roof_json_error(r->json, item, r->error, "a source must be a string");
+            return roof_json_error(r->json, item, r->error,
+                                   "a source must be a string of one line");
         }
         roof_text_put(&joined, joined.length == 0 ? "" : "; ");
         roof_text_put(&joined, one);
@@ -220,7 +232,7 @@ static enum roof_status read_figure(struct reader *r, struct roof_figure *figure
     for (const roof_json_value *item = roof_json_first(value); item != NULL && status == ROOF_OK;
          item = roof_json_next(item)) {
         const char *const key = roof_json_key(item);
-        const char *const text = roof_json_string(item);
+        const char *const text = one_line(item);
         if (strcmp(key, "source") == 0) {
             status = read_source(r, figure, item);
         } else if (strcmp(key, "note") == 0 && text != NULL) {
@@ -299,15 +311,15 @@ static enum roof_status read_strings(struct reader *r, const char *const **out,
     size_t count = 0;
     for (const roof_json_value *item = roof_json_first(value); item != NULL;
          item = roof_json_next(item)) {
-        if (roof_json_string(item) == NULL) {
+        if (one_line(item) == NULL) {
             count = 0;
             break;
         }
         count++;
     }
     if (!roof_json_is_array(value) || (count == 0 && roof_json_first(value) != NULL)) {
-        return roof_json_error(r->json, value, r->error, "%s must be an array of strings",
-                               roof_json_key(value));
+        return roof_json_error(r->json, value, r->error,
+                               "%s must be an array of strings of one line", roof_json_key(value));
     }
     const char **const list = calloc(count + 1, sizeof *list);
     if (own(r->hardware, (char *)list) == NULL) {
@@ -316,7 +328,7 @@ static enum roof_status read_strings(struct reader *r, const char *const **out,
     count = 0;
     for (const roof_json_value *item = roof_json_first(value); item != NULL;
          item = roof_json_next(item)) {
-        list[count++] = roof_json_string(item);
+        list[count++] = one_line(item);
     }
     *out = list;
     return ROOF_OK;
@@ -324,7 +336,7 @@ static enum roof_status read_strings(struct reader *r, const char *const **out,
 
 static enum roof_status read_basis(struct reader *r, const roof_json_value *value)
 {
-    const char *const text = roof_json_string(value);
+    const char *const text = one_line(value);
     for (size_t i = 0; i < COUNT(basis_names); i++) {
         if (text != NULL && strcmp(text, basis_names[i]) == 0) {
             r->hardware->basis = (enum roof_basis)i;
@@ -366,7 +378,7 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
                    : roof_json_error(r->json, item, r->error,
                                      "sources must be an object of citations");
     }
-    const char *const text = roof_json_string(item);
+    const char *const text = one_line(item);
     if (strcmp(key, "schema") == 0) {
         return text != NULL && strcmp(text, SCHEMA) == 0
                    ? ROOF_OK
@@ -383,7 +395,8 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
     for (size_t i = 0; i < COUNT(strings); i++) {
         if (strcmp(key, strings[i].key) == 0) {
             if (text == NULL || *text == '\0') {
-                return roof_json_error(r->json, item, r->error, "%s must be a string", key);
+                return roof_json_error(r->json, item, r->error, "%s must be a string of one line",
+                                       key);
             }
             *strings[i].out = text;
             return ROOF_OK;

@@ -61,13 +61,15 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
     }
     out->memory_time_s = out->bytes / hardware->figure[ROOF_FIGURE_BANDWIDTH].value;
     out->compute_time_s = compute_time(out->work.flops, peak);
-    if (!isnan(out->work.network_bytes)) {
+    if (out->work.network_bytes > 0) {
         const enum roof_status status = roof_hardware_link(
             &whole->link_bytes_per_s, &whole->link, hardware, (double)part->shape.devices, error);
         if (status != ROOF_OK) {
             return status;
         }
         out->network_time_s = out->work.network_bytes / whole->link_bytes_per_s;
+    } else if (out->work.network_bytes == 0) { /* a group of one sends nothing, over any link */
+        out->network_time_s = 0;
     }
     /* Equality of memory and compute counts as compute; comparisons with NAN are false. */
     out->time_s = out->memory_time_s;
