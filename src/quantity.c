@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decimal.h"
+
 /* How a unit is stored in a key, and how it is shown: SI value = key value * multiple / divisor. */
 struct unit {
     const char *name;
@@ -83,35 +85,6 @@ const char *roof_unit_name(enum roof_unit unit)
     return units[unit].name;
 }
 
-/*
- * Shortest digits that read back: 15 significant digits always survive double -> text -> double
- * for text of at most 15 digits, 17 always suffice, so the answer is the first of 1, 15, 16, 17
- * that reads back. Trailing zeros are cut afterwards.
- */
-static int shortest_digits(char digits[18], int *exponent, double value)
-{
-    char text[40];
-    for (int precision = 15; precision <= 17; precision++) {
-        snprintf(text, sizeof text, "%.*e", precision - 1, value);
-        if (precision == 17 || strtod(text, NULL) == value) {
-            break;
-        }
-    }
-    /* d<decimal point of the locale>ddde+xx: keep the digits only. */
-    int count = 0;
-    const char *p = text;
-    for (; *p != 'e'; p++) {
-        if (isdigit((unsigned char)*p) && count < 17) {
-            digits[count++] = *p;
-        }
-    }
-    *exponent = atoi(p + 1);
-    while (count > 1 && digits[count - 1] == '0') {
-        count--;
-    }
-    return count;
-}
-
 size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
 {
     char *p = out;
@@ -127,13 +100,17 @@ size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
         *p++ = '-';
         value = -value;
     }
+    char digits[20];
     if (value < 9007199254740992.0 && value == floor(value)) { /* 2^53: whole and exact */
-        p += snprintf(p, 20, "%" PRId64, (int64_t)value);
+        p += roof_decimal_digits(p, (uint64_t)value);
+        *p = '\0';
         return (size_t)(p - out);
     }
-    char digits[18] = {0};
+    uint64_t significand = 0;
     int exponent = 0;
-    const int count = shortest_digits(digits, &exponent, value);
+    roof_decimal_shortest(&significand, &exponent, value);
+    const int count = roof_decimal_digits(digits, significand);
+    exponent += count - 1;                /* now that of the first digit */
     if (exponent < -5 || exponent > 20) { /* d.ddde-7 */
         *p++ = digits[0];
         if (count > 1) {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "decimal.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "decimal_table.h"
+
+/*
+ * Schubfach: R. Giulietti, "The Schubfach way to render doubles", 2020. The interval of reals that
+ * round to the double is scaled by a power of ten so that it holds between one and ten integers
+ * times ten; the shortest candidate in it is then found with three multiplications. Scaled values
+ * carry two extra bits, and a last bit that says whether anything was cut off ("round to odd"),
+ * which is all that the comparisons need.
+ */
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* floor(log10(2^q)), floor(log10(3/4 * 2^q)) and floor(log2(10^k)) in the ranges used here. */
+static int log10_pow2(int q)
+{
+    return (q * 1262611) >> 22;
+}
+
+static int log10_three_quarters_pow2(int q)
+{
+    return (q * 1262611 - 524031) >> 22;
+}
+
+static int log2_pow10(int k)
+{
+    return (k * 1741647) >> 19;
+}
+
+/* The top 64 bits of g * c / 2^64, with the last bit set when bits were lost. */
+static uint64_t scaled(int k, uint64_t c)
+{
+    const uint64_t high = roof_pow10[k - ROOF_POW10_MIN].high;
+    const uint64_t low = roof_pow10[k - ROOF_POW10_MIN].low;
+    const uint128 x = (uint128)low * c;
+    const uint128 y = (uint128)high * c + (uint64_t)(x >> 64);
+    return (uint64_t)(y >> 64) | ((uint64_t)y > 1);
+}
+
+static void cut_zeros(uint64_t *digits, int *exponent)
+{
+    while (*digits % 10 == 0) {
+        *digits /= 10;
+        ++*exponent;
+    }
+}
+
+void roof_decimal_shortest(uint64_t *digits, int *exponent, double value)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
+    const int biased = (int)(bits >> 52 & 0x7FF);
+    /* value = c * 2^q */
+    const uint64_t c = biased != 0 ? fraction | UINT64_C(1) << 52 : fraction;
+    const int q = (biased != 0 ? biased : 1) - 1075;
+    const bool even = c % 2 == 0; /* then the ends of the interval round to value, too */
+    /* Below a power of two the doubles are twice as dense. */
+    const bool close = fraction == 0 && biased > 1;
+
+    const int k = close ? log10_three_quarters_pow2(q) : log10_pow2(q);
+    const int shift = q + log2_pow10(-k) + 1;
+    const uint64_t lower = scaled(-k, (4 * c - 2 + close) << shift) + !even;
+    const uint64_t middle = scaled(-k, (4 * c) << shift);
+    const uint64_t upper = scaled(-k, (4 * c + 2) << shift) - !even;
+
+    const uint64_t s = middle / 4;
+    *exponent = k;
+    if (s >= 10) { /* one digit fewer? */
+        const uint64_t tens = s / 10;
+        const bool down = lower <= 40 * tens;
+        const bool up = 40 * tens + 40 <= upper;
+        if (down != up) {
+            *digits = tens + up;
+            *exponent = k + 1;
+            cut_zeros(digits, exponent);
+            return;
+        }
+    }
+    const bool down = lower <= 4 * s;
+    const bool up = 4 * s + 4 <= upper;
+    if (down != up) {
+        *digits = s + up;
+    } else { /* both or neither: the nearer one, at a tie the even one */
+        const uint64_t half = 4 * s + 2;
+        *digits = s + (middle > half || (middle == half && s % 2 == 1));
+    }
+    cut_zeros(digits, exponent);
+}
+
+int roof_decimal_digits(char out[20], uint64_t value)
+{
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233"
+        "34353637383940414243444546474849505152535455565758596061626364656667"
+        "6869707172737475767778798081828384858687888990919293949596979899";
+    char backwards[20];
+    int at = 20;
+    while (value >= 100) {
+        at -= 2;
+        memcpy(backwards + at, pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        at -= 2;
+        memcpy(backwards + at, pairs + 2 * value, 2);
+    } else {
+        backwards[--at] = (char)('0' + value);
+    }
+    memcpy(out, backwards + at, (size_t)(20 - at));
+    return 20 - at;
+}
