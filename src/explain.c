@@ -12,7 +12,7 @@
  * grows. The names known so far (dimensions and earlier results) turn a formula into numbers.
  */
 #define STRINGS 6 /* per step, in the order of struct roof_step */
-#define NAMES_MAX 40
+#define NAMES_MAX 64
 
 struct builder {
     struct roof_text text;
@@ -206,12 +206,9 @@ static void figures(struct builder *b)
     bool shown[ROOF_PEAK_TABLE_COUNT] = {false};
     for (int i = 0; i < p->part_count; i++) {
         const struct roof_part *const part = &p->part[i];
-        enum roof_peak_table table =
-            part->unit == ROOF_COMPUTE_VECTOR ? ROOF_PEAK_VECTOR : ROOF_PEAK_MATRIX;
-        if (table == ROOF_PEAK_MATRIX && p->workload.sparse > 0 &&
-            !isnan(hardware->peak[ROOF_PEAK_SPARSE][part->compute].value)) {
-            table = ROOF_PEAK_SPARSE;
-        }
+        const enum roof_peak_table table = part->unit == ROOF_COMPUTE_VECTOR ? ROOF_PEAK_VECTOR
+                                           : part->sparse                    ? ROOF_PEAK_SPARSE
+                                                                             : ROOF_PEAK_MATRIX;
         if (!isnan(part->peak_flops_per_s) && !shown[table]) {
             char name[80];
             snprintf(name, sizeof name, "peak %s, %s", roof_format(part->compute)->name,
@@ -264,7 +261,10 @@ static void times(struct builder *b, const struct roof_part *part)
     } else {
         step(b, "compute_time", "flops / peak", "", "unknown: no peak for this format", "");
     }
-    if (!isnan(part->network_time_s)) {
+    if (part->network_time_s == 0) {
+        step(b, "network_time", "network_bytes / link", "", "0 us: a group of one sends nothing",
+             "");
+    } else if (!isnan(part->network_time_s)) {
         computed(b, "network_time", "network_bytes / link", part->network_time_s,
                  ROOF_UNIT_MICROSECONDS);
     }
@@ -289,10 +289,7 @@ static void explain_parts(struct builder *b)
         b->part_name = count > 1 ? roof_operator_row(parts[i].op)->name : "";
         b->known_count = 0;
         for (int d = 0; d < ROOF_DIM_COUNT; d++) {
-            if (roof_operator_has(parts[i].op, (enum roof_dimension)d)) {
-                know(b, roof_dimensions[d].key,
-                     (double)roof_input_get(&parts[i], &roof_dimensions[d]));
-            }
+            know(b, roof_dimensions[d].key, (double)roof_input_get(&parts[i], &roof_dimensions[d]));
         }
         struct roof_work work;
         const struct roof_trace trace = {.step = on_trace, .context = b};

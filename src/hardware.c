@@ -124,8 +124,7 @@ static void derive(struct roof_hardware *hardware)
                 compute->unit = isnan(matrix) ? ROOF_COMPUTE_VECTOR : ROOF_COMPUTE_MATRIX;
                 compute->native = tried == format->unit;
                 compute->peak_flops_per_s = isnan(matrix) ? vector : matrix;
-                compute->sparse_flops_per_s =
-                    isnan(sparse) || isnan(matrix) ? compute->peak_flops_per_s : sparse;
+                compute->sparse_flops_per_s = isnan(matrix) ? ROOF_UNKNOWN : sparse;
                 break;
             }
             tried = next < ROOF_FALLBACKS_MAX ? format->fallback[next] : ROOF_PRECISION_AUTO;
@@ -190,6 +189,9 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
                    ? ROOF_OK
                    : roof_json_error(r->json, value, r->error,
                                      "source must be a string of one line or an array of them");
+    }
+    if (roof_json_first(value) == NULL) {
+        return roof_json_error(r->json, value, r->error, "source may not be an empty array");
     }
     struct roof_text joined = ROOF_TEXT_INIT;
     for (const roof_json_value *item = roof_json_first(value); item != NULL;
@@ -623,9 +625,9 @@ enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name
     if (json || strchr(name, '/') != NULL) {
         return from_file(out, name, error);
     }
-    for (; directories != NULL && *directories != NULL; directories++) {
+    for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
         struct roof_text path = ROOF_TEXT_INIT;
-        roof_text_printf(&path, "%s/" FOLDER "%s" SUFFIX, *directories, name);
+        roof_text_printf(&path, "%s/" FOLDER "%s" SUFFIX, *d, name);
         if (path.failed) {
             return roof_error_set(error, ROOF_MEMORY, "out of memory");
         }

@@ -208,7 +208,7 @@ static void gemv(const struct context *c)
     DIM(window);                                                                                   \
     LET(span, window > 0 ? fmin(window, kv_len) : kv_len);                                         \
     LET(ramp, causal > 0 ? fmax(0, span - (kv_len - query_len + 1)) : 0);                          \
-    LET(pairs, query_len *span - ramp * (ramp + 1) / 2)
+    LET(pairs, (query_len * span) - ramp * (ramp + 1) / 2)
 #define ATTENTION_KEYS LET(keys, fmin(kv_len, span + query_len - 1))
 
 /* S = Q K^T: head_dim multiply-adds per pair; all T x S scores are stored, masked ones too. */

@@ -27,7 +27,7 @@ static struct roof_compute part_compute(const struct roof_workload *part,
             .unit = ROOF_COMPUTE_VECTOR,
             .native = !isnan(hardware->vector_flops_per_s),
             .peak_flops_per_s = hardware->vector_flops_per_s,
-            .sparse_flops_per_s = hardware->vector_flops_per_s,
+            .sparse_flops_per_s = ROOF_UNKNOWN,
         };
     }
     const enum roof_precision other = row->other == ROOF_ROLE_KV ? f->kv : f->weights;
@@ -48,11 +48,14 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
     const struct roof_hardware *const hardware = whole->hardware;
     enum roof_precision wanted = ROOF_PRECISION_AUTO;
     const struct roof_compute compute = part_compute(part, hardware, &wanted);
-    const double peak = part->sparse > 0 ? compute.sparse_flops_per_s : compute.peak_flops_per_s;
+    /* Where there is no sparse peak, pruned weights run at the dense one. */
+    const bool sparse = part->sparse > 0 && !isnan(compute.sparse_flops_per_s);
+    const double peak = sparse ? compute.sparse_flops_per_s : compute.peak_flops_per_s;
 
     *out = (struct roof_part){.op = part->op,
                               .compute = compute.precision,
                               .unit = compute.unit,
+                              .sparse = sparse,
                               .peak_flops_per_s = peak,
                               .network_time_s = ROOF_UNKNOWN};
     roof_operator_work(&out->work, part, NULL);
@@ -88,6 +91,7 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
         whole->compute = compute.precision;
         whole->wanted = wanted;
         whole->unit = compute.unit;
+        whole->sparse = sparse;
         whole->peak_flops_per_s = peak;
     }
     whole->native = whole->native && compute.native;

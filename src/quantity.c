@@ -361,6 +361,9 @@ struct range {
     int64_t start, stop;
 };
 
+/* A geometric range is kept as a list of its values. */
+#define GEOMETRIC_STEPS_MAX 100000
+
 static enum roof_status geometric(struct roof_values *out, const struct range *range,
                                   const char *factor_text, struct roof_error *error)
 {
@@ -376,6 +379,11 @@ static enum roof_status geometric(struct roof_values *out, const struct range *r
         return roof_error_set(error, ROOF_USAGE,
                               "%s: the geometric range '%s' must start at 1 or above", range->what,
                               range->item);
+    }
+    if (log((double)range->stop / (double)range->start) > GEOMETRIC_STEPS_MAX * log(factor)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: the factor of '%s' is too near 1: more than %d steps",
+                              range->what, range->item, GEOMETRIC_STEPS_MAX);
     }
     int64_t previous = 0;
     double value = (double)range->start;

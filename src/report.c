@@ -134,8 +134,7 @@ static void line(struct roof_text *out, const char *label, const char *value, co
 static const char *peak_name(char out[64], const struct roof_prediction *p)
 {
     snprintf(out, 64, "%s, %s unit%s", roof_format(p->compute)->name,
-             roof_compute_unit_name(p->unit),
-             p->workload.sparse > 0 && p->unit == ROOF_COMPUTE_MATRIX ? ", 2:4 sparse" : "");
+             roof_compute_unit_name(p->unit), p->sparse ? ", 2:4 sparse" : "");
     return out;
 }
 
@@ -372,8 +371,8 @@ static void put_figure(struct roof_text *out, const char *label, const struct ro
                        const struct roof_figure *published, const char *product,
                        enum roof_unit unit)
 {
-    const bool differs =
-        published != NULL && !isnan(published->value) && published->value != figure->value;
+    const bool differs = published != NULL && !(published->value == figure->value) &&
+                         !(isnan(published->value) && isnan(figure->value));
     if (isnan(figure->value) && !differs) {
         return;
     }
@@ -391,8 +390,9 @@ static void put_figure(struct roof_text *out, const char *label, const struct ro
                          figure->source == NULL ? "none given" : figure->source);
     }
     if (differs) {
-        roof_text_printf(out, "  %-26s   published (%s): %s\n", "", product,
-                         roof_format_quantity(value, published->value, unit));
+        roof_text_printf(
+            out, "  %-26s   published (%s): %s\n", "", product,
+            isnan(published->value) ? "none" : roof_format_quantity(value, published->value, unit));
     }
 }
 
@@ -527,63 +527,42 @@ static void hardware_json(struct roof_text *out, const struct roof_hardware *h,
     roof_text_put(out, "\n}\n");
 }
 
-/* One row of a list, in any format: JSON as one object, text a line per key. */
-static void one_row(struct roof_text *out, enum roof_output output, enum roof_table_kind kind,
-                    const void *result)
+/* Every key of one row: a JSON object, or a line per key. */
+static void one_row(struct roof_text *out, bool json, enum roof_table_kind kind, const void *result)
 {
     struct roof_table table;
-    /* All keys in every format, so the columns are those of a machine's. */
     (void)roof_table_open(&table, ROOF_OUTPUT_JSON, kind, ROOF_OPERATOR_GEMM, NULL, NULL);
-    table.output = output;
-    switch (output) {
-    case ROOF_OUTPUT_TEXT:
-        roof_table_record(&table, out, result);
-        break;
-    case ROOF_OUTPUT_JSON:
+    if (json) {
         roof_text_put(out, "{");
         roof_table_object(&table, out, result, "\n  ");
         roof_text_put(out, "\n}\n");
-        break;
-    case ROOF_OUTPUT_NDJSON:
-    case ROOF_OUTPUT_CSV:
-    case ROOF_OUTPUT_MARKDOWN:
-        roof_table_begin(&table, out);
-        roof_table_row(&table, out, result);
-        roof_table_end(&table, out);
-        break;
+    } else {
+        roof_table_record(&table, out, result);
     }
 }
 
-void roof_report_hardware(struct roof_text *out, enum roof_output output,
-                          const struct roof_hardware *hardware, const struct roof_hardware *product)
+void roof_report_hardware(struct roof_text *out, bool json, const struct roof_hardware *hardware,
+                          const struct roof_hardware *product)
 {
-    switch (output) {
-    case ROOF_OUTPUT_TEXT:
-        hardware_text(out, hardware, product);
-        break;
-    case ROOF_OUTPUT_JSON:
+    if (json) {
         hardware_json(out, hardware, product);
-        break;
-    case ROOF_OUTPUT_NDJSON:
-    case ROOF_OUTPUT_CSV:
-    case ROOF_OUTPUT_MARKDOWN:
-        one_row(out, output, ROOF_TABLE_HARDWARE, hardware);
-        break;
+    } else {
+        hardware_text(out, hardware, product);
     }
 }
 
-void roof_report_precision(struct roof_text *out, enum roof_output output,
-                           enum roof_precision precision, const struct roof_accuracy *accuracy)
+void roof_report_precision(struct roof_text *out, bool json, enum roof_precision precision,
+                           const struct roof_accuracy *accuracy)
 {
     const struct roof_precision_entry entry = {precision, accuracy};
-    one_row(out, output, ROOF_TABLE_PRECISIONS, &entry);
+    one_row(out, json, ROOF_TABLE_PRECISIONS, &entry);
 }
 
-void roof_report_operator(struct roof_text *out, enum roof_output output, enum roof_operator op)
+void roof_report_operator(struct roof_text *out, bool json, enum roof_operator op)
 {
     const struct roof_operator_row *const row = roof_operator_row(op);
-    one_row(out, output, ROOF_TABLE_OPERATORS, row);
-    if (output != ROOF_OUTPUT_TEXT) {
+    one_row(out, json, ROOF_TABLE_OPERATORS, row);
+    if (json) {
         return;
     }
     roof_text_put(out, "\n");

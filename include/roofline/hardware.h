@@ -75,7 +75,7 @@ struct roof_compute {
     enum roof_compute_unit unit;
     bool native;               /**< false: a fallback, or no unit at all */
     double peak_flops_per_s;   /**< dense; NAN when the device has no unit for it */
-    double sparse_flops_per_s; /**< with 2:4 sparsity; the dense peak where there is none */
+    double sparse_flops_per_s; /**< with 2:4 sparsity; NAN: no such peak */
 };
 
 /** A device. Read the fields; change figures with roof_hardware_set only. */

@@ -31,6 +31,7 @@ struct roof_part {
     double bytes;                /**< of all roles */
     enum roof_precision compute; /**< the format it runs at */
     enum roof_compute_unit unit;
+    bool sparse;             /**< peak_flops_per_s is the one with 2:4 sparsity */
     double peak_flops_per_s; /**< NAN: unknown */
     double memory_time_s;
     double compute_time_s; /**< NAN: the device has no known peak for it */
@@ -46,6 +47,7 @@ struct roof_prediction {
     enum roof_precision compute;          /**< the format the multiplications run at */
     enum roof_precision wanted;           /**< the format they would run at with every unit there */
     enum roof_compute_unit unit;
+    bool sparse; /**< the peak is the one with 2:4 sparsity */
     bool native; /**< no fallback was needed */
     double flops;
     double bytes;

@@ -6,6 +6,8 @@
 #ifndef ROOFLINE_REPORT_H
 #define ROOFLINE_REPORT_H
 
+#include <stdbool.h>
+
 #include "roofline/explain.h"
 #include "roofline/predict.h"
 #include "roofline/recommend.h"
@@ -33,12 +35,12 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_hardware *hardware,
                                      const struct roof_hardware *product);
 
-/** Everything known of one device, format or operator. product as above. */
-void roof_report_hardware(struct roof_text *out, enum roof_output output,
-                          const struct roof_hardware *hardware,
+/** Everything known of one device (its JSON is a hardware file), format or operator, for people or
+ * as a JSON object. product as above. */
+void roof_report_hardware(struct roof_text *out, bool json, const struct roof_hardware *hardware,
                           const struct roof_hardware *product);
-void roof_report_precision(struct roof_text *out, enum roof_output output,
-                           enum roof_precision precision, const struct roof_accuracy *accuracy);
-void roof_report_operator(struct roof_text *out, enum roof_output output, enum roof_operator op);
+void roof_report_precision(struct roof_text *out, bool json, enum roof_precision precision,
+                           const struct roof_accuracy *accuracy);
+void roof_report_operator(struct roof_text *out, bool json, enum roof_operator op);
 
 #endif

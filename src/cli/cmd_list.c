@@ -8,37 +8,50 @@
 struct list {
     const struct cli_options *options;
     const char *id; /* NULL: all */
+    struct roof_table table;
     struct roof_text *text;
 };
 
-static enum roof_status all_hardware(const struct list *list, struct roof_error *error)
+/* One entry is shown in full to people and as JSON; in the other formats it is a row. */
+static bool in_full(const struct list *list)
 {
-    struct roof_table table;
+    return list->id != NULL &&
+           (list->options->output == ROOF_OUTPUT_TEXT || list->options->output == ROOF_OUTPUT_JSON);
+}
+
+static enum roof_status one_hardware(struct list *list, const char *id, struct roof_error *error)
+{
+    struct roof_hardware *hardware = NULL;
+    struct roof_hardware *product = NULL;
+    enum roof_status status = cli_hardware(&hardware, id, list->options, error);
+    if (status == ROOF_OK && in_full(list)) {
+        status = cli_product(&product, hardware, error);
+        if (status == ROOF_OK) {
+            roof_report_hardware(list->text, list->options->output == ROOF_OUTPUT_JSON, hardware,
+                                 product);
+        }
+    } else if (status == ROOF_OK) {
+        roof_table_row(&list->table, list->text, hardware);
+    }
+    roof_hardware_free(hardware);
+    roof_hardware_free(product);
+    return status;
+}
+
+static enum roof_status all_hardware(struct list *list, struct roof_error *error)
+{
     struct roof_text ids = ROOF_TEXT_INIT;
     struct cli_directories directories;
     size_t count = 0;
-    enum roof_status status =
-        roof_table_open(&table, list->options->output, ROOF_TABLE_HARDWARE, ROOF_OPERATOR_GEMM,
-                        list->options->value[ROOF_INPUT_COLUMNS], error);
-    if (status != ROOF_OK) {
-        return status;
-    }
-    status = cli_directories(&directories, error);
+    enum roof_status status = cli_directories(&directories, error);
     if (status == ROOF_OK) {
         status = roof_hardware_ids(&ids, &count, directories.path, error);
     }
-    roof_table_begin(&table, list->text);
     const char *id = ids.data;
     for (size_t i = 0; i < count && status == ROOF_OK; i++) {
-        struct roof_hardware *hardware = NULL;
-        status = cli_hardware(&hardware, id, list->options, error);
-        if (status == ROOF_OK) {
-            roof_table_row(&table, list->text, hardware);
-        }
-        roof_hardware_free(hardware);
+        status = one_hardware(list, id, error);
         id += strlen(id) + 1;
     }
-    roof_table_end(&table, list->text);
     if (list->options->output == ROOF_OUTPUT_TEXT) {
         roof_text_put(list->text, "\nPeaks are dense, in TFLOPS; - is no unit for it. "
                                   "Sources: roofline list hardware ID\n");
@@ -48,84 +61,91 @@ static enum roof_status all_hardware(const struct list *list, struct roof_error 
     return status;
 }
 
-static enum roof_status list_hardware(const struct list *list, struct roof_error *error)
+static enum roof_status list_hardware(struct list *list, struct roof_error *error)
 {
-    if (list->id == NULL) {
-        return all_hardware(list, error);
-    }
-    struct roof_hardware *hardware = NULL;
-    struct roof_hardware *product = NULL;
-    enum roof_status status = cli_hardware(&hardware, list->id, list->options, error);
-    if (status == ROOF_OK) {
-        status = cli_product(&product, hardware, error);
-    }
-    if (status == ROOF_OK) {
-        roof_report_hardware(list->text, list->options->output, hardware, product);
-    }
-    roof_hardware_free(hardware);
-    roof_hardware_free(product);
-    return status;
+    return list->id == NULL ? all_hardware(list, error) : one_hardware(list, list->id, error);
 }
 
-static enum roof_status list_precisions(const struct list *list, struct roof_error *error)
+static enum roof_status list_precisions(struct list *list, struct roof_error *error)
 {
     struct roof_accuracy accuracy = {0};
-    struct roof_table table;
-    enum roof_precision precision = ROOF_PRECISION_AUTO;
-    enum roof_status status =
-        roof_table_open(&table, list->options->output, ROOF_TABLE_PRECISIONS, ROOF_OPERATOR_GEMM,
-                        list->options->value[ROOF_INPUT_COLUMNS], error);
-    if (status == ROOF_OK && list->id != NULL) {
-        status = roof_precision_find(&precision, list->id, error);
+    enum roof_precision only = ROOF_PRECISION_AUTO;
+    enum roof_status status = ROOF_OK;
+    if (list->id != NULL) {
+        status = roof_precision_find(&only, list->id, error);
     }
     if (status == ROOF_OK) {
         status = roof_accuracy_load(&accuracy, error);
     }
-    if (status == ROOF_OK && list->id != NULL) {
-        roof_report_precision(list->text, list->options->output, precision, &accuracy);
-    } else if (status == ROOF_OK) {
-        roof_table_begin(&table, list->text);
-        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-            const struct roof_precision_entry entry = {(enum roof_precision)p, &accuracy};
-            roof_table_row(&table, list->text, &entry);
+    if (status == ROOF_OK && in_full(list)) {
+        roof_report_precision(list->text, list->options->output == ROOF_OUTPUT_JSON, only,
+                              &accuracy);
+    }
+    for (int p = 0; p < ROOF_PRECISION_COUNT && status == ROOF_OK && !in_full(list); p++) {
+        const struct roof_precision_entry entry = {(enum roof_precision)p, &accuracy};
+        if (list->id == NULL || p == (int)only) {
+            roof_table_row(&list->table, list->text, &entry);
         }
-        roof_table_end(&table, list->text);
     }
     roof_accuracy_free(&accuracy);
     return status;
 }
 
-static enum roof_status list_operators(const struct list *list, struct roof_error *error)
+static enum roof_status list_operators(struct list *list, struct roof_error *error)
 {
-    struct roof_table table;
-    enum roof_operator op = ROOF_OPERATOR_GEMM;
-    enum roof_status status = roof_table_open(&table, list->options->output, ROOF_TABLE_OPERATORS,
-                                              op, list->options->value[ROOF_INPUT_COLUMNS], error);
-    if (status == ROOF_OK && list->id != NULL) {
-        status = roof_operator_find(&op, list->id, error);
-        if (status == ROOF_OK) {
-            roof_report_operator(list->text, list->options->output, op);
+    enum roof_operator only = ROOF_OPERATOR_COUNT;
+    enum roof_status status = ROOF_OK;
+    if (list->id != NULL) {
+        status = roof_operator_find(&only, list->id, error);
+    }
+    if (status == ROOF_OK && in_full(list)) {
+        roof_report_operator(list->text, list->options->output == ROOF_OUTPUT_JSON, only);
+    }
+    for (int i = 0; i < ROOF_OPERATOR_COUNT && status == ROOF_OK && !in_full(list); i++) {
+        if (list->id == NULL || i == (int)only) {
+            roof_table_row(&list->table, list->text, roof_operator_row((enum roof_operator)i));
         }
-    } else if (status == ROOF_OK) {
-        roof_table_begin(&table, list->text);
-        for (int i = 0; i < ROOF_OPERATOR_COUNT; i++) {
-            roof_table_row(&table, list->text, roof_operator_row((enum roof_operator)i));
-        }
-        roof_table_end(&table, list->text);
     }
     return status;
 }
 
+static const struct {
+    const char *name;
+    enum roof_table_kind kind;
+    enum roof_status (*run)(struct list *list, struct roof_error *error);
+} lists[] = {{"hardware", ROOF_TABLE_HARDWARE, list_hardware},
+             {"precisions", ROOF_TABLE_PRECISIONS, list_precisions},
+             {"operators", ROOF_TABLE_OPERATORS, list_operators}};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+static enum roof_status run(struct list *list, const char *name, struct roof_error *error)
+{
+    const char *names[LISTS];
+    for (size_t i = 0; i < LISTS; i++) {
+        names[i] = lists[i].name;
+        if (strcmp(name, names[i]) != 0) {
+            continue;
+        }
+        enum roof_status status =
+            roof_table_open(&list->table, list->options->output, lists[i].kind, ROOF_OPERATOR_GEMM,
+                            list->options->value[ROOF_INPUT_COLUMNS], error);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        if (!in_full(list)) {
+            roof_table_begin(&list->table, list->text);
+        }
+        status = lists[i].run(list, error);
+        if (!in_full(list)) {
+            roof_table_end(&list->table, list->text);
+        }
+        return status;
+    }
+    return roof_unknown_name(error, ROOF_USAGE, "list", name, names, LISTS);
+}
+
 int cli_list(const struct cli_command *command, int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        enum roof_status (*list)(const struct list *list, struct roof_error *error);
-    } lists[] = {{"hardware", list_hardware},
-                 {"precisions", list_precisions},
-                 {"operators", list_operators}};
-    enum { LISTS = sizeof lists / sizeof *lists };
-
     struct roof_error error = {0};
     struct cli_options options;
     struct roof_text text = ROOF_TEXT_INIT;
@@ -137,19 +157,10 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
         status = roof_error_set(&error, ROOF_USAGE, "list what? hardware, precisions or operators");
     }
     if (status == ROOF_OK) {
-        const char *names[LISTS];
-        size_t i = 0;
-        for (; i < LISTS; i++) {
-            names[i] = lists[i].name;
-        }
-        for (i = 0; i < LISTS && strcmp(options.operand[0], names[i]) != 0; i++) {
-        }
-        const struct list list = {.options = &options,
-                                  .id = options.operand_count > 1 ? options.operand[1] : NULL,
-                                  .text = &text};
-        status = i == LISTS ? roof_unknown_name(&error, ROOF_USAGE, "list", options.operand[0],
-                                                names, LISTS)
-                            : lists[i].list(&list, &error);
+        struct list list = {.options = &options,
+                            .id = options.operand_count > 1 ? options.operand[1] : NULL,
+                            .text = &text};
+        status = run(&list, options.operand[0], &error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);

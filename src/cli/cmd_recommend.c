@@ -16,8 +16,9 @@ static enum roof_status parse_formats(enum roof_precision out[ROOF_PRECISION_COU
         return ROOF_OK;
     }
     struct roof_values values;
-    enum roof_status status =
-        roof_input_parse_list(&values, roof_input(ROOF_INPUT_WEIGHTS), text, error);
+    struct roof_input input = *roof_input(ROOF_INPUT_FORMATS);
+    input.kind = ROOF_INPUT_PRECISION; /* a list of them, under this option's name */
+    enum roof_status status = roof_input_parse_list(&values, &input, text, error);
     if (status == ROOF_OK && values.count > ROOF_PRECISION_COUNT) {
         status = roof_error_set(error, ROOF_USAGE, "--formats names a format more than once");
     }

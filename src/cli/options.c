@@ -53,16 +53,33 @@ static enum roof_status build(struct table *t, const struct cli_command *command
     return ROOF_OK;
 }
 
+/* argtable takes an empty text after a long option for none, and does not name the option. */
+static enum roof_status check_empty(int argc, char **argv, struct roof_error *error)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *const equals = strncmp(argv[i], "--", 2) == 0 ? strchr(argv[i], '=') : NULL;
+        if (*argv[i] == '\0' && strncmp(argv[i - 1], "--", 2) == 0) {
+            return roof_error_set(error, ROOF_USAGE, "empty text after '%s'", argv[i - 1]);
+        }
+        if (equals != NULL && equals[1] == '\0') {
+            return roof_error_set(error, ROOF_USAGE, "empty text after '%s'", argv[i]);
+        }
+    }
+    return ROOF_OK;
+}
+
 /* getopt takes any unambiguous beginning of a long option; scripts would break when one is added,
  * so only whole names pass. */
 static enum roof_status check_long_options(const struct table *t, int argc, char **argv,
                                            struct roof_error *error)
 {
     const char *known[ROOF_INPUT_COUNT + 1];
+    char flags[ROOF_INPUT_COUNT + 1];
     size_t count = 0;
     for (size_t i = 0; i + 1 < t->size; i++) {
         const struct arg_hdr *const header = t->entry[i];
         if (header->longopts != NULL) {
+            flags[count] = header->flag;
             known[count++] = header->longopts;
         }
     }
@@ -72,8 +89,14 @@ static enum roof_status check_long_options(const struct table *t, int argc, char
         }
         const size_t length = strcspn(argv[i] + 2, "=");
         bool found = false;
+        char flag = 0;
         for (size_t k = 0; k < count && !found; k++) {
             found = strlen(known[k]) == length && memcmp(known[k], argv[i] + 2, length) == 0;
+            flag = flags[k];
+        }
+        if (found && argv[i][2 + length] == '=' && (flag & ARG_HASVALUE) == 0) {
+            argv[i][2 + length] = '\0';
+            return roof_error_set(error, ROOF_USAGE, "the option %s takes no value", argv[i]);
         }
         if (!found) {
             argv[i][2 + length] = '\0';
@@ -139,6 +162,9 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
     *out = (struct cli_options){0};
     struct table t;
     enum roof_status status = build(&t, command, error);
+    if (status == ROOF_OK) {
+        status = check_empty(argc, argv, error);
+    }
     if (status == ROOF_OK) {
         status = check_long_options(&t, argc, argv, error);
     }

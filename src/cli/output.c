@@ -15,6 +15,9 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     if (path == NULL || strcmp(path, "-") == 0) {
         return ROOF_OK;
     }
+    if (*path == '\0') {
+        return roof_error_set(error, ROOF_USAGE, "--output needs a file name");
+    }
     struct stat info;
     const bool special = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
     const char *opened = path;
