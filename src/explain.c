@@ -256,7 +256,9 @@ static void times(struct builder *b, const struct roof_part *part)
                  part->peak_flops_per_s / p->bandwidth_bytes_per_s, ROOF_UNIT_FLOP_PER_BYTE);
     }
     computed(b, "memory_time", "bytes / bandwidth", part->memory_time_s, ROOF_UNIT_MICROSECONDS);
-    if (!isnan(part->compute_time_s)) {
+    if (part->work.flops == 0) {
+        step(b, "compute_time", "flops / peak", "", "0 us: no FLOPs", "");
+    } else if (!isnan(part->compute_time_s)) {
         computed(b, "compute_time", "flops / peak", part->compute_time_s, ROOF_UNIT_MICROSECONDS);
     } else {
         step(b, "compute_time", "flops / peak", "", "unknown: no peak for this format", "");

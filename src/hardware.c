@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "data.h"
@@ -264,7 +265,7 @@ static enum roof_status read_figure(struct reader *r, struct roof_figure *figure
 static int peak_formats(enum roof_precision format[2], const char *key, struct roof_error *error)
 {
     for (size_t i = 0; i < COUNT(unit_groups); i++) {
-        if (strcmp(key, unit_groups[i].name) == 0) {
+        if (strcasecmp(key, unit_groups[i].name) == 0) {
             format[0] = unit_groups[i].format[0];
             format[1] = unit_groups[i].format[1];
             return 2;
