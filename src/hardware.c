@@ -128,7 +128,7 @@ static void derive(struct roof_hardware *hardware)
                 compute->sparse_flops_per_s = isnan(matrix) ? ROOF_UNKNOWN : sparse;
                 break;
             }
-            tried = next < ROOF_FALLBACKS_MAX ? format->fallback[next] : ROOF_PRECISION_AUTO;
+            tried = format->fallback[next]; /* the list ends with AUTO */
         }
     }
     hardware->vector_flops_per_s = hardware->peak[ROOF_PEAK_VECTOR][ROOF_PRECISION_FP32].value;

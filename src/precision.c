@@ -261,7 +261,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                  .weight_method = "int2_weight_only",
                  .use = "research",
                  .remark = "the source documents give the symmetric range +-1",
-                 .fallback = {P(INT4), P(INT8), P(FP16), P(BF16), P(FP32)}},
+                 .fallback = {P(INT4), P(INT8), P(FP16), P(BF16), P(FP32), END}},
     MX(MXFP8_E4M3, "mxfp8", "MXFP8 E4M3", 4, 3, 448., "weights and activations"),
     MX(MXFP8_E5M2, NULL, "MXFP8 E5M2", 5, 2, 57344., "gradients"),
     MX(MXFP6_E3M2, "mxfp6", "MXFP6 E3M2", 3, 2, 28., "weights and activations"),

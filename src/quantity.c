@@ -187,7 +187,11 @@ const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum r
         return out;
     }
     if (row->base == NULL) {
-        four_digits(number, sizeof number, roof_to_unit(si, unit));
+        const double value = roof_to_unit(si, unit);
+        if (!isfinite(value)) {
+            return memcpy(out, "-", 2);
+        }
+        four_digits(number, sizeof number, value);
         snprintf(out, ROOF_QUANTITY_SIZE, "%s%s%s", number,
                  unit == ROOF_UNIT_FRACTION || row->name[0] == '\0' ? "" : " ", row->name);
         return out;
@@ -307,7 +311,8 @@ enum roof_status roof_parse_number(double *out, const char *text, const char *wh
 {
     double value = 0;
     const char *end = text;
-    if (!plain_number(&value, text, &end) || *end != '\0' || !(value >= min && value <= max)) {
+    if (!plain_number(&value, text, &end) || *end != '\0' || !isfinite(value) ||
+        !(value >= min && value <= max)) {
         char low[ROOF_QUANTITY_SIZE];
         char high[ROOF_QUANTITY_SIZE];
         return roof_error_set(error, ROOF_USAGE, "%s must be a number from %s to %s, not '%s'",
@@ -325,7 +330,7 @@ enum roof_status roof_parse_time(double *out_s, const char *text, const char *wh
     const char *end = text;
     if (plain_number(&value, text, &end) && value > 0 && isfinite(value)) {
         for (size_t i = 0; i < COUNT(times); i++) {
-            if (strcmp(end, times[i].name) == 0) {
+            if (strcmp(end, times[i].name) == 0 && value / times[i].divisor > 0) {
                 *out_s = value / times[i].divisor;
                 return ROOF_OK;
             }
@@ -402,6 +407,12 @@ static enum roof_status geometric(struct roof_values *out, const struct range *r
     return ROOF_OK;
 }
 
+static enum roof_status too_many(struct roof_error *error, const char *what, const char *text)
+{
+    return roof_error_set(error, ROOF_USAGE, "%s: '%s' has more than %lld values", what, text,
+                          (long long)ROOF_VALUES_MAX);
+}
+
 /* One element of the list: an integer or a range. item is a private, writable copy. */
 static enum roof_status parse_item(struct roof_values *out, char *item, const struct range *limits,
                                    struct roof_error *error)
@@ -449,8 +460,12 @@ static enum roof_status parse_item(struct roof_values *out, char *item, const st
                               "%s: the step of '%s' must be an integer from 1, or xFACTOR",
                               range.what, shown);
     }
-    const int64_t count = (range.stop - range.start) / step + 1;
-    return roof_values_append(out, (struct roof_run){range.start, step, count}, error);
+    /* In unsigned numbers the difference of any two fits. */
+    const uint64_t steps = ((uint64_t)range.stop - (uint64_t)range.start) / (uint64_t)step;
+    if (steps >= ROOF_VALUES_MAX) {
+        return too_many(error, range.what, shown);
+    }
+    return roof_values_append(out, (struct roof_run){range.start, step, (int64_t)steps + 1}, error);
 }
 
 enum roof_status roof_parse_values(struct roof_values *out, const char *text, const char *what,
@@ -476,8 +491,7 @@ enum roof_status roof_parse_values(struct roof_values *out, const char *text, co
             status = parse_item(out, item, &limits, error);
         }
         if (status == ROOF_OK && out->count > ROOF_VALUES_MAX) {
-            status = roof_error_set(error, ROOF_USAGE, "%s: '%s' has more than %lld values", what,
-                                    text, (long long)ROOF_VALUES_MAX);
+            status = too_many(error, what, text);
         }
         item = comma == NULL ? NULL : comma + 1;
     }

@@ -173,6 +173,18 @@ static void rank(struct roof_recommendation *out, enum roof_objective objective)
     }
 }
 
+/* The format of a part whose peak is unknown, so that the time is only that of the memory. */
+static const char *missing_peak(const struct roof_prediction *p)
+{
+    for (int i = 0; i < p->part_count; i++) {
+        if (isnan(p->part[i].compute_time_s)) {
+            return p->part[i].unit == ROOF_COMPUTE_VECTOR ? "fp32 vectors"
+                                                          : roof_format(p->part[i].compute)->name;
+        }
+    }
+    return NULL;
+}
+
 enum roof_status
 roof_recommend(struct roof_recommendation *out, const struct roof_workload *workload,
                const struct roof_hardware *hardware, const struct roof_accuracy *accuracy,
@@ -206,18 +218,22 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
             return status;
         }
         c.speedup = baseline.time_s / c.prediction.time_s;
-        const bool native = strcmp(c.method, format->native_method) == 0;
+        const bool has_unit =
+            format->native_method[0] != '\0' && hardware->compute[c.format].native;
+        const char *const unknown = missing_peak(&c.prediction);
         if (c.loss > options->max_loss) {
             reject(out, &c, "accuracy class %s is worse than the allowed %s%s",
                    roof_accuracy_name(c.loss), roof_accuracy_name(options->max_loss),
                    options->max_loss == ROOF_ACCURACY_2_TO_5
                        ? " (--max-accuracy-loss severe allows it)"
                        : "");
-        } else if (options->native_only && !native) {
+        } else if (options->native_only && !has_unit) {
             reject(out, &c, "not native: %s has no %s unit", hardware->id, format->name);
-        } else if (isnan(c.prediction.compute_time_s)) {
-            reject(out, &c, "%s has no known peak for %s or what it falls back to", hardware->id,
-                   format->name);
+        } else if (options->native_only && !c.prediction.native) {
+            reject(out, &c, "not native: with these formats it is computed at %s",
+                   roof_format(c.prediction.compute)->name);
+        } else if (unknown != NULL) {
+            reject(out, &c, "%s has no known peak for %s", hardware->id, unknown);
         } else {
             accept(out, &c);
         }

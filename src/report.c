@@ -147,7 +147,9 @@ static void put_compute(struct roof_text *out, const struct roof_prediction *p)
     char detail[300];
     roof_format_quantity(value, p->compute_time_s, ROOF_UNIT_MICROSECONDS);
     roof_format_quantity(work, p->flops, ROOF_UNIT_FLOPS);
-    if (p->part_count > 1) {
+    if (p->flops == 0) {
+        snprintf(detail, sizeof detail, "no FLOPs");
+    } else if (p->part_count > 1) {
         snprintf(detail, sizeof detail, "%s, each part at its own peak", work);
     } else if (isnan(p->peak_flops_per_s)) {
         snprintf(detail, sizeof detail, "%s, but %s has no known peak for %s", work,
@@ -252,9 +254,13 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
          detail);
     put_compute(out, p);
     if (!isnan(p->network_time_s)) {
-        snprintf(detail, sizeof detail, "%s sent at %s per direction",
-                 roof_format_quantity(other, p->network_bytes, ROOF_UNIT_BYTES),
-                 roof_format_quantity(rate, p->link_bytes_per_s, ROOF_UNIT_GB_PER_S));
+        if (p->network_bytes > 0) {
+            snprintf(detail, sizeof detail, "%s sent at %s per direction",
+                     roof_format_quantity(other, p->network_bytes, ROOF_UNIT_BYTES),
+                     roof_format_quantity(rate, p->link_bytes_per_s, ROOF_UNIT_GB_PER_S));
+        } else {
+            snprintf(detail, sizeof detail, "a group of one sends nothing");
+        }
         line(out, "network time",
              roof_format_quantity(value, p->network_time_s, ROOF_UNIT_MICROSECONDS), detail);
     }
@@ -285,7 +291,7 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     if (p->part_count > 1) {
         put_parts(out, p);
     }
-    if (!p->native && !isnan(p->compute_time_s)) {
+    if (!p->native && p->flops > 0 && !isnan(p->compute_time_s)) {
         roof_text_printf(out, "\n%s has no %s unit: computed at %s\n", p->hardware->id,
                          roof_format(p->wanted)->name, roof_format(p->compute)->name);
     }

@@ -74,6 +74,8 @@ const char *roof_error_line(char *out, size_t size, const struct roof_error *err
         snprintf(out, size, "%s", error->message);
     } else if (error->line == 0) {
         snprintf(out, size, "%s: %s", error->source, error->message);
+    } else if (error->column == 0) {
+        snprintf(out, size, "%s:%d: %s", error->source, error->line, error->message);
     } else {
         snprintf(out, size, "%s:%d:%d: %s", error->source, error->line, error->column,
                  error->message);

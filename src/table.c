@@ -225,7 +225,7 @@ struct cell {
 
 static void text_cell(struct cell *cell, const char *text)
 {
-    cell->kind = text == NULL ? ABSENT : TEXT;
+    cell->kind = text == NULL || *text == '\0' ? ABSENT : TEXT;
     cell->text = text;
 }
 
@@ -273,7 +273,7 @@ static void dimension_list(struct cell *cell, const struct roof_operator_row *ro
 static void fallback_list(struct cell *cell, const struct roof_format *format)
 {
     size_t used = 0;
-    for (int i = 0; i < ROOF_FALLBACKS_MAX && format->fallback[i] != ROOF_PRECISION_AUTO; i++) {
+    for (int i = 0; format->fallback[i] != ROOF_PRECISION_AUTO; i++) {
         used += (size_t)snprintf(cell->buffer + used, sizeof cell->buffer - used, "%s%s",
                                  i == 0 ? "" : " ", roof_format(format->fallback[i])->name);
     }

@@ -79,7 +79,7 @@ enum roof_family {
     ROOF_FAMILY_CODE_BOOK
 };
 
-#define ROOF_FALLBACKS_MAX 5
+#define ROOF_FALLBACKS_MAX 6
 
 /** One row of the catalog. Strings are static and never NULL unless said. */
 struct roof_format {

@@ -117,14 +117,14 @@ reader='
         if (!failed && !bless) print n + 0
     }'
 
-# Runs case $1 and leaves what it did in $1.got.out, .err and .exit.
+# Runs case $1 in $folder/home and leaves what it did in $1.got.out, .err and .exit.
 run_case() {
-    rm -rf "${scratch:?}/home"
-    mkdir "$scratch/home"
+    rm -rf "${folder:?}/home"
+    mkdir "$folder/home"
     status=0
     (
-        cd "$scratch/home"
-        exec env -i PATH="$scratch/bin:$PATH" HOME="$scratch/home" XDG_DATA_HOME= LC_ALL=C \
+        cd "$folder/home"
+        exec env -i PATH="$scratch/bin:$PATH" HOME="$folder/home" XDG_DATA_HOME= LC_ALL=C \
             sh "$1.script" < /dev/null > "$1.got.out" 2> "$1.got.err"
     ) || status=$?
     echo "$status" > "$1.got.exit"
@@ -146,24 +146,41 @@ compare() {
     [ $same = yes ]
 }
 
+# run_file FILE: its cases, in $folder; how many there are and how many failed in $folder/counts.
+run_file() {
+    mkdir "$folder" "$folder/cases"
+    count=$(awk -v dir="$folder/cases" -v bless=0 "$reader" "$1") || return
+    failures=0
+    i=0
+    while [ $i -lt "$count" ]; do
+        i=$((i + 1))
+        run_case "$folder/cases/$i"
+        [ -n "${BLESS:-}" ] || compare "$folder/cases/$i" || failures=$((failures + 1))
+    done
+    if [ -n "${BLESS:-}" ]; then
+        awk -v dir="$folder/cases" -v bless=1 "$reader" "$1" > "$folder/blessed" || return
+        cmp -s "$folder/blessed" "$1" || cat "$folder/blessed" > "$1"
+    fi
+    echo "$count $failures" > "$folder/counts"
+}
+
+# The files at the same time, their failures in the order of the files.
 run_files() {
+    for file; do
+        folder=$scratch/files/$file
+        mkdir -p "${folder%/*}"
+        run_file "$file" > "$folder.log" 2>&1 &
+    done
+    wait
     cases=0
     failures=0
     for file; do
-        rm -rf "${scratch:?}/cases"
-        mkdir "$scratch/cases"
-        count=$(awk -v dir="$scratch/cases" -v bless=0 "$reader" "$file") || return 2
-        i=0
-        while [ $i -lt "$count" ]; do
-            i=$((i + 1))
-            cases=$((cases + 1))
-            run_case "$scratch/cases/$i"
-            [ -n "${BLESS:-}" ] || compare "$scratch/cases/$i" || failures=$((failures + 1))
-        done
-        if [ -n "${BLESS:-}" ]; then
-            awk -v dir="$scratch/cases" -v bless=1 "$reader" "$file" > "$scratch/blessed" || return 2
-            cmp -s "$scratch/blessed" "$file" || cat "$scratch/blessed" > "$file"
-        fi
+        folder=$scratch/files/$file
+        cat "$folder.log"
+        [ -r "$folder/counts" ] || return 2
+        read -r all failed < "$folder/counts"
+        cases=$((cases + all))
+        failures=$((failures + failed))
     done
     echo "$cases cases, $failures failed"
     [ $failures -eq 0 ]

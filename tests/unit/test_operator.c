@@ -23,6 +23,9 @@
     }
 #define FP16 FORMATS(AUTO, AUTO, AUTO, AUTO, AUTO)
 #define BOTH(p) FORMATS(p, AUTO, AUTO, AUTO, AUTO)
+/* The format with a scale per channel or token, and the one with a scale per tensor, everywhere. */
+#define CHANNELS FORMATS(INT8_CHANNEL, AUTO, INT8_CHANNEL, INT8_CHANNEL, INT8_CHANNEL)
+#define TENSORS FORMATS(NVFP4, AUTO, NVFP4, NVFP4, NVFP4)
 #define NONE (-1.0) /* no collective: the network bytes are unknown */
 
 static struct roof_workload workload(enum roof_operator op, struct roof_shape shape)
@@ -69,6 +72,9 @@ static int64_t pick(int64_t low, int64_t high)
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
+    if (high <= low) {
+        return low;
+    }
     return low + (int64_t)(state % (uint64_t)(high - low + 1));
 }
 
@@ -110,6 +116,8 @@ static struct roof_shape random_shape(enum roof_operator op, int64_t high)
         ROOF_OPERATOR_##op_, {__VA_ARGS__}, formats_, flops_, weights_, activations_, out_, kv_,   \
             network_                                                                               \
     }
+/* Q of 192 elements for 6 tokens, 120 scores in 24 rows, K and V of 160 for 20 tokens and heads. */
+#define PREFILL .batch = 2, .heads = 4, .kv_heads = 2, .head_dim = 8, .query_len = 3, .kv_len = 5
 static const struct {
     enum roof_operator op;
     struct roof_shape shape;
@@ -120,7 +128,7 @@ static const struct {
     ROW(GEMM, FP16, 5 * 24 * 2, 5 * 12 * 2, 5 * 8 * 2, 5 * 6 * 2, 0, NONE, .m = 2, .n = 3, .k = 4,
         .batch = 5),
     /* W4A16. Mistake: one width for all tensors, activations at half a byte. */
-    ROW(GEMM, FORMATS(AUTO, INT4, FP16, AUTO, AUTO), 1024, 128 / 2, 64 * 2, 32 * 2, 0, NONE, .m = 4,
+    ROW(GEMM, FORMATS(AUTO, INT4, FP16, AUTO, AUTO), 1024, 64, 64 * 2, 32 * 2, 0, NONE, .m = 4,
         .n = 8, .k = 16),
     /* Mistake: the output of an FP8 product at one byte. */
     ROW(GEMM, BOTH(FP8_E4M3), 48, 12, 8, 6 * 2, 0, NONE, .m = 2, .n = 3, .k = 4),
@@ -270,6 +278,68 @@ static const struct {
     ROW(REDUCE_SCATTER, BOTH(FP8_E4M3), 750, 0, 1000, 500, 0, 750, .elements = 1000, .devices = 4),
     ROW(ALL_TO_ALL, FP16, 0, 0, 2000, 2000, 0, 750 * 2, .elements = 1000, .devices = 4),
     ROW(ALL_TO_ALL, BOTH(INT4), 0, 0, 800, 3200, 0, 600, .elements = 1600, .devices = 4),
+
+    /* Scales of int8_channel: 4 bytes for each output channel of the weights, token of a tensor,
+     * row of the scores, token and head of the cache. Of a gemm they are above. */
+    ROW(GEMV, CHANNELS, 256, 128 + 8 * 4, 16 + 4, 8 + 4, 0, NONE, .n = 8, .k = 16),
+    ROW(BMM, CHANNELS, 240, 40 + 8 * 4, 30 + 6 * 4, 24 + 6 * 4, 0, NONE, .batch = 2, .m = 3, .n = 4,
+        .k = 5),
+    ROW(ATTENTION_SCORES, CHANNELS, 1920, 0, 192 + 6 * 4, 120 + 24 * 4, 160 + 20 * 4, NONE,
+        PREFILL),
+    ROW(ATTENTION_VALUES, CHANNELS, 1920, 0, 120 + 24 * 4, 192 + 6 * 4, 160 + 20 * 4, NONE,
+        PREFILL),
+    ROW(SOFTMAX, CHANNELS, 600, 0, 120 + 24 * 4, 120 + 24 * 4, 0, NONE, PREFILL),
+    ROW(FLASH_ATTENTION, CHANNELS, 3840, 0, 192 + 6 * 4, 192 + 6 * 4, 320 + 40 * 4, NONE, PREFILL),
+    ROW(MLA_DECODE, CHANNELS, 6400, 0, 192 + 2 * 4, 128 + 2 * 4, 480 + 20 * 4, NONE, .batch = 2,
+        .heads = 4, .kv_lora_rank = 16, .qk_rope_head_dim = 8, .kv_len = 10),
+    ROW(MLA_PREFILL, CHANNELS, 432, 0, 36 + 3 * 4, 36 + 3 * 4, 72 + 12 * 4, NONE, .heads = 2,
+        .qk_nope_head_dim = 4, .qk_rope_head_dim = 2, .v_head_dim = 6, .query_len = 3, .kv_len = 3),
+    ROW(RMSNORM, CHANNELS, 160, 8 + 4, 48, 48, 0, NONE, .tokens = 4, .hidden = 8, .gain = 1),
+    ROW(LAYERNORM, CHANNELS, 224, 2 * (8 + 4), 48, 48, 0, NONE, .tokens = 4, .hidden = 8,
+        .gain = 1),
+    ROW(ADD, CHANNELS, 32, 0, 2 * 48, 48, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(SILU_MUL, CHANNELS, 128, 0, 2 * 48, 48, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(GELU, CHANNELS, 320, 0, 48, 48, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(QUANTIZE, CHANNELS, 128, 0, 48, 48, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(ROPE, CHANNELS, 576, 0, 192 + 2 * 4 * 4, 192 + 2 * 4 * 4, 0, NONE, .tokens = 4, .heads = 4,
+        .kv_heads = 2, .head_dim = 8),
+    ROW(KV_APPEND, CHANNELS, 0, 0, 128 + 2 * 4 * 4, 0, 128 + 2 * 4 * 2 * 4, NONE, .tokens = 4,
+        .kv_heads = 2, .head_dim = 8),
+    ROW(EMBEDDING, CHANNELS, 0, 48, 0, 48, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(MOE, CHANNELS, 1536, 1.75 * (384 + 40 * 4), 80 + 6 * 4, 16 + 2 * 4, 0, NONE, .tokens = 2,
+        .hidden = 8, .intermediate = 16, .experts = 4, .top_k = 1),
+    ROW(ROUTER, CHANNELS, 176, 0, 32 + 4 * 4, 8 + 4 * 4 + 8 * 4, 0, NONE, .tokens = 4, .experts = 8,
+        .top_k = 2),
+
+    /* Scales of nvfp4: 9 bytes per 16 elements, and 4 for each tensor: K and V are two, Q and K
+     * are, gate and up are, what an expert's products read and what they store. */
+    ROW(GEMV, TENSORS, 512, 16 * 9 + 4, 9 + 4, 9 + 4, 0, NONE, .n = 16, .k = 16),
+    ROW(BMM, TENSORS, 240, 22.5 + 4, 16.875 + 4, 13.5 + 4, 0, NONE, .batch = 2, .m = 3, .n = 4,
+        .k = 5),
+    ROW(ATTENTION_SCORES, TENSORS, 1920, 0, 108 + 4, 67.5 + 4, 90 + 4, NONE, PREFILL),
+    ROW(ATTENTION_VALUES, TENSORS, 1920, 0, 67.5 + 4, 108 + 4, 90 + 4, NONE, PREFILL),
+    ROW(SOFTMAX, TENSORS, 600, 0, 67.5 + 4, 67.5 + 4, 0, NONE, PREFILL),
+    ROW(FLASH_ATTENTION, TENSORS, 3840, 0, 108 + 4, 108 + 4, 180 + 2 * 4, NONE, PREFILL),
+    ROW(MLA_DECODE, TENSORS, 6400, 0, 108 + 4, 72 + 4, 270 + 4, NONE, .batch = 2, .heads = 4,
+        .kv_lora_rank = 16, .qk_rope_head_dim = 8, .kv_len = 10),
+    ROW(MLA_PREFILL, TENSORS, 432, 0, 20.25 + 4, 20.25 + 4, 40.5 + 2 * 4, NONE, .heads = 2,
+        .qk_nope_head_dim = 4, .qk_rope_head_dim = 2, .v_head_dim = 6, .query_len = 3, .kv_len = 3),
+    ROW(RMSNORM, TENSORS, 160, 4.5 + 4, 22, 22, 0, NONE, .tokens = 4, .hidden = 8, .gain = 1),
+    ROW(LAYERNORM, TENSORS, 224, 2 * (4.5 + 4), 22, 22, 0, NONE, .tokens = 4, .hidden = 8,
+        .gain = 1),
+    ROW(ADD, TENSORS, 32, 0, 2 * 22, 22, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(SILU_MUL, TENSORS, 128, 0, 2 * 22, 22, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(GELU, TENSORS, 320, 0, 22, 22, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(QUANTIZE, TENSORS, 128, 0, 22, 22, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(ROPE, TENSORS, 576, 0, 108 + 2 * 4, 108 + 2 * 4, 0, NONE, .tokens = 4, .heads = 4,
+        .kv_heads = 2, .head_dim = 8),
+    ROW(KV_APPEND, TENSORS, 0, 0, 72 + 2 * 4, 0, 72 + 2 * 4, NONE, .tokens = 4, .kv_heads = 2,
+        .head_dim = 8),
+    ROW(EMBEDDING, TENSORS, 0, 22, 0, 22, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(MOE, TENSORS, 1536, 1.75 * 3 * (72 + 4), 45 + 2 * 4, 9 + 4, 0, NONE, .tokens = 2,
+        .hidden = 8, .intermediate = 16, .experts = 4, .top_k = 1),
+    ROW(ROUTER, TENSORS, 176, 0, 22, 4.5 + 4 + 8 * 4, 0, NONE, .tokens = 4, .experts = 8,
+        .top_k = 2),
 };
 
 static void test_vectors(void **unused)
@@ -392,17 +462,16 @@ static void test_promised_dimensions(void **unused)
         enum roof_operator op = ROOF_OPERATOR_COUNT;
         assert_int_equal(roof_operator_find(&op, cases[i].name, NULL), ROOF_OK);
         const struct roof_operator_row *const row = roof_operator_row(op);
-        char options[200] = "";
-        for (int d = 0; d < row->dim_count; d++) {
-            if (d > 0) {
-                strcat(options, " ");
-            }
-            strcat(options, roof_dimensions[row->dims[d]].option);
-        }
         /* The promised ones come first, in their order. */
+        char options[200] = "";
+        size_t used = 0;
+        for (int d = 0; d < row->dim_count; d++) {
+            used += (size_t)snprintf(options + used, sizeof options - used, "%s ",
+                                     roof_dimensions[row->dims[d]].option);
+            assert_true(used < sizeof options);
+        }
         const size_t length = strlen(cases[i].options);
-        if (strncmp(options, cases[i].options, length) != 0 ||
-            (options[length] != '\0' && options[length] != ' ')) {
+        if (strncmp(options, cases[i].options, length) != 0 || options[length] != ' ') {
             fail_msg("%s takes '%s', expected '%s'", cases[i].name, options, cases[i].options);
         }
     }
@@ -955,7 +1024,9 @@ static void test_refused_dimensions(void **unused)
             struct roof_workload w = valid;
             char name[40];
             snprintf(name, sizeof name, "%s%s ", input->letter != 0 ? "-" : "--", input->option);
-            const int taken = roof_operator_has(id, (enum roof_dimension)d);
+            const bool taken = roof_operator_has(id, (enum roof_dimension)d);
+            assert_int_equal(roof_operator_takes(id, (enum roof_dimension)d, NULL),
+                             taken ? ROOF_OK : ROOF_USAGE);
             if (!taken) {
                 name[strlen(name) - 1] = '\0'; /* the name ends the message */
                 roof_input_put(&w, input, 1);
@@ -1278,11 +1349,9 @@ static void test_text_is_what_is_computed(void **unused)
         struct roof_workload w = workload(op, random_shape(op, i % 3 == 0 ? 6 : 5000));
         w.formats.precision = (enum roof_precision)pick(0, ROOF_PRECISION_COUNT - 1);
         w = resolved(w);
-        struct evaluator e = {.op = roof_operator_row(op)->name, .sum.network_bytes = NAN};
-        for (int d = 0; d < ROOF_DIM_COUNT; d++) {
-            if (roof_operator_has(op, (enum roof_dimension)d)) {
-                know(&e, roof_dimensions[d].key, (double)roof_input_get(&w, &roof_dimensions[d]));
-            }
+        struct evaluator e = {.op = roof_operator_row(op)->name, .sum.network_bytes = ROOF_UNKNOWN};
+        for (int d = 0; d < ROOF_DIM_COUNT; d++) { /* 0 where the operator does not have it */
+            know(&e, roof_dimensions[d].key, (double)roof_input_get(&w, &roof_dimensions[d]));
         }
         const struct roof_trace trace = {.step = on_step, .context = &e};
         struct roof_work traced;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support.h"
 
+#include <ctype.h>
 #include <float.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -8,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* INFINITY is a float, and clang warns where it becomes a double. */
+#define ENDLESS ((double)INFINITY)
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -153,28 +157,14 @@ static void test_numbers(void **state)
 static void test_no_numbers(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"",        " ",
-                                        "-",       "+",
-                                        ".",       "-.",
-                                        "e5",      " 1",
-                                        "1 ",      "1\n",
-                                        "abc",     "1x",
-                                        "x1",      "1e",
-                                        "1e+",     "1.5.5",
-                                        "1..5",    "1,5",
-                                        "1,000",   "1_0",
-                                        "--1",     "-+1",
-                                        "1-1",     "1e3e3",
-                                        "1e3.5",   "0x10",
-                                        "0X1p3",   "-0x10",
-                                        "inf",     "-inf",
-                                        "INF",     "infinity",
-                                        "nan",     "NAN",
-                                        "nan(1)",  "1e400",
-                                        "-1e400",  "1e99999999999999999999",
-                                        "1k",      "1Ki",
-                                        "1%",      "1/2",
-                                        "\xD9\xA1"};
+    static const char *const cases[] = {
+        "", " ", "-", "+", ".", "-.", "e5", " 1", "1 ", "1\n", "abc", "1x", "x1", "1e", "1e+",
+        "1.5.5", "1..5", "1,5", "1,000", "1_0", "--1", "-+1", "1-1", "1e3e3", "1e3.5",
+        /* other notations, other units */
+        "0x10", "0X1p3", "-0x10", "1k", "1Ki", "1%", "1/2", "\xD9\xA1",
+        /* not finite */
+        "inf", "-inf", "INF", "infinity", "nan", "NAN", "nan(1)", "1e400", "-1e400",
+        "1e99999999999999999999"};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_error error = {0};
         double value = 42;
@@ -192,7 +182,7 @@ static void test_numbers_are_finite_whatever_the_range(void **state)
     static const char *const cases[] = {"1e400", "-1e400", "inf", "nan"};
     for (size_t i = 0; i < COUNT(cases); i++) {
         double value = 42;
-        if (roof_parse_number(&value, cases[i], "x", -INFINITY, INFINITY, NULL) != ROOF_USAGE) {
+        if (roof_parse_number(&value, cases[i], "x", -ENDLESS, ENDLESS, NULL) != ROOF_USAGE) {
             fail_msg("'%s' was read as %g", cases[i], value);
         }
     }
@@ -247,6 +237,7 @@ static void test_no_times(void **state)
 {
     (void)state;
     static const char *const cases[] = {
+        /* without a number, without a unit, with another unit, not above 0 */
         "",     "us",     "s",     "83",     "83 us",   " 83us", "83us ", "83uss",       "83u",
         "83m",  "83S",    "83US",  "83Ms",   "83min",   "83h",   "83ps",  "83\xC2\xB5s", "83e",
         "1es",  "0us",    "-0us",  "0.0s",   "-1us",    "-5s",   "1,5us", "0x10us",      "infs",
@@ -308,8 +299,8 @@ static void test_units(void **state)
         if (si != cases[i].si || value != cases[i].value) {
             fail_msg("%g %s is %.17g, and back %.17g", cases[i].value, cases[i].name, si, value);
         }
-        assert_true(isnan(roof_from_unit(NAN, cases[i].unit)));
-        assert_true(isnan(roof_to_unit(NAN, cases[i].unit)));
+        assert_true(isnan(roof_from_unit(ROOF_UNKNOWN, cases[i].unit)));
+        assert_true(isnan(roof_to_unit(ROOF_UNKNOWN, cases[i].unit)));
         seen[cases[i].unit] = true;
     }
     for (int unit = 0; unit < ROOF_UNIT_COUNT; unit++) {
@@ -365,7 +356,7 @@ static void test_format_number(void **state)
         {1.0 / 3, "0.3333333333333333"},
         {2.0 / 3, "0.6666666666666666"},
         {116.97149128919861, "116.97149128919861"},
-        {4503599627370496.5, "4503599627370496.5"}, /* 2^52 + 1/2 */
+        {2251799813685248.5, "2251799813685248.5"}, /* 2^51 + 1/2: 17 digits */
         {0.01, "0.01"},
         {0.00015, "0.00015"},
         {0.00001, "0.00001"},
@@ -378,7 +369,7 @@ static void test_format_number(void **state)
         {-DBL_MAX, "-1.7976931348623157e308"},
         {DBL_MIN, "2.2250738585072014e-308"},                   /* the smallest normal number */
         {2.225073858507201e-308, "2.225073858507201e-308"},     /* the largest subnormal one */
-        {-1.2345678901234567e-300, "-1.2345678901234567e-300"}, /* the longest text */
+        {-1.2345678901234568e-300, "-1.2345678901234568e-300"}, /* the longest text */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         expect_number(cases[i].value, cases[i].text);
@@ -388,9 +379,9 @@ static void test_format_number(void **state)
 static void test_format_number_of_unknown_is_empty(void **state)
 {
     (void)state;
-    expect_number(NAN, "");
-    expect_number(INFINITY, "");
-    expect_number(-INFINITY, "");
+    expect_number(ROOF_UNKNOWN, "");
+    expect_number(ENDLESS, "");
+    expect_number(-ENDLESS, "");
 }
 
 static void test_format_number_is_the_shortest(void **state)
@@ -424,33 +415,53 @@ static uint64_t next_random(uint64_t *seed)
     return *seed * UINT64_C(2685821657736338717);
 }
 
-/* Digits of a decimal text that carry information: no leading and no trailing zeros. */
-static int digits_of(const char *text)
+/* The digits of a decimal text that carry information: no leading and no trailing zeros. */
+static size_t significant(char out[32], const char *text)
 {
-    int digits = 0;
-    int zeros = 0;
+    size_t digits = 0;
+    size_t kept = 0;
     for (; *text != '\0' && *text != 'e'; text++) {
-        if (*text == '0') {
-            zeros += digits > 0;
-        } else if (*text >= '1' && *text <= '9') {
-            digits += zeros + 1;
-            zeros = 0;
+        if (isdigit((unsigned char)*text) && (*text != '0' || digits > 0) && digits < 31) {
+            out[digits++] = *text;
+            kept = *text == '0' ? kept : digits;
         }
     }
-    return digits;
+    out[kept] = '\0';
+    return kept;
 }
 
-/* value must read back to the same bits, from no more digits than %.17g has. */
-static void expect_read_back(double value, uint64_t seed, int round)
+static bool same_bits(double a, double b)
+{
+    uint64_t bits[2] = {0, 0};
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    return bits[0] == bits[1];
+}
+
+/*
+ * value must read back to the same bits, from no more digits than %.17g has; thoroughly: not from
+ * one digit less, and from the nearest text of that many digits if that reads back at all.
+ */
+static void expect_read_back(double value, bool thoroughly, uint64_t seed, int round)
 {
     char text[ROOF_NUMBER_SIZE];
-    char longest[40];
+    char other[40];
+    char digits[32];
+    char nearest[32];
     const size_t length = roof_format_number(text, value);
-    snprintf(longest, sizeof longest, "%.17g", value);
-    const double back = strtod(text, NULL);
-    if (length != strlen(text) || length >= sizeof text ||
-        memcmp(&back, &value, sizeof back) != 0 || digits_of(text) > digits_of(longest)) {
-        fail_msg("seed 0x%" PRIx64 ", round %d: %s (%a) is written as '%s'", seed, round, longest,
+    snprintf(other, sizeof other, "%.17g", value);
+    const size_t count = significant(digits, text);
+    bool right = length == strlen(text) && length < sizeof text &&
+                 same_bits(strtod(text, NULL), value) && count <= significant(nearest, other);
+    if (right && thoroughly && value != 0) {
+        snprintf(other, sizeof other, "%.*e", (int)count - 1, value);
+        significant(nearest, other);
+        right = strcmp(nearest, digits) == 0 || !same_bits(strtod(other, NULL), value);
+        snprintf(other, sizeof other, "%.*e", (int)count - 2, value);
+        right = right && (count == 1 || !same_bits(strtod(other, NULL), value));
+    }
+    if (!right) {
+        fail_msg("seed 0x%" PRIx64 ", round %d: %.17g (%a) is written as '%s'", seed, round, value,
                  value, text);
     }
 }
@@ -465,12 +476,33 @@ static void test_random_numbers_read_back(void **state)
         double value = 0;
         memcpy(&value, &bits, sizeof value); /* every exponent and sign */
         if (isfinite(value) && value != 0) {
-            expect_read_back(value, first, round);
+            expect_read_back(value, round % 8 == 0, first, round);
         }
         /* and numbers as they occur: whole ones and quotients of whole ones */
         const double whole = (double)(int64_t)(bits >> (bits & 63));
-        expect_read_back(whole, first, round);
-        expect_read_back((whole + 1) / (double)(1 + (next_random(&seed) >> 40)), first, round);
+        expect_read_back(whole, round % 8 == 1, first, round);
+        expect_read_back((whole + 1) / (double)(1 + (next_random(&seed) >> 40)), round % 8 == 2,
+                         first, round);
+    }
+}
+
+static void test_powers_and_their_neighbours_read_back(void **state)
+{
+    (void)state;
+    /* Where the distance of the doubles changes, and where the number of digits does. */
+    for (int e = -1074; e <= 1023; e++) {
+        const double power = ldexp(1, e);
+        expect_read_back(power, true, 2, e);
+        expect_read_back(nextafter(power, 0), true, 2, e);
+        expect_read_back(nextafter(power, DBL_MAX), true, 2, e);
+    }
+    for (int e = -323; e <= 308; e++) {
+        char text[16];
+        snprintf(text, sizeof text, "1e%d", e);
+        const double power = strtod(text, NULL);
+        expect_read_back(power, true, 10, e);
+        expect_read_back(nextafter(power, 0), true, 10, e);
+        expect_read_back(nextafter(power, DBL_MAX), true, 10, e);
     }
 }
 
@@ -551,14 +583,14 @@ static void test_format_quantity(void **state)
         {-1.5e-6, ROOF_UNIT_MICROSECONDS, "-1.5 us"},
         {2e18, ROOF_UNIT_BYTES, "2000 PB"},
         /* unknown, in every unit */
-        {NAN, ROOF_UNIT_NONE, "-"},
-        {NAN, ROOF_UNIT_BYTES, "-"},
-        {NAN, ROOF_UNIT_CAPACITY, "-"},
-        {NAN, ROOF_UNIT_MICROSECONDS, "-"},
-        {NAN, ROOF_UNIT_GB_PER_S, "-"},
-        {NAN, ROOF_UNIT_FRACTION, "-"},
-        {INFINITY, ROOF_UNIT_BYTES, "-"},
-        {-INFINITY, ROOF_UNIT_TFLOPS, "-"},
+        {ROOF_UNKNOWN, ROOF_UNIT_NONE, "-"},
+        {ROOF_UNKNOWN, ROOF_UNIT_BYTES, "-"},
+        {ROOF_UNKNOWN, ROOF_UNIT_CAPACITY, "-"},
+        {ROOF_UNKNOWN, ROOF_UNIT_MICROSECONDS, "-"},
+        {ROOF_UNKNOWN, ROOF_UNIT_GB_PER_S, "-"},
+        {ROOF_UNKNOWN, ROOF_UNIT_FRACTION, "-"},
+        {ENDLESS, ROOF_UNIT_BYTES, "-"},
+        {-ENDLESS, ROOF_UNIT_TFLOPS, "-"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[ROOF_QUANTITY_SIZE];
@@ -610,9 +642,9 @@ static void test_format_short(void **state)
         {1.5e-7, "1.5e-07"},
         {1.2344e-100, "1.234e-100"},
         {DBL_MAX, "1.798e+308"},
-        {NAN, "-"},
-        {INFINITY, "-"},
-        {-INFINITY, "-"},
+        {ROOF_UNKNOWN, "-"},
+        {ENDLESS, "-"},
+        {-ENDLESS, "-"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[ROOF_QUANTITY_SIZE];
@@ -626,13 +658,21 @@ static void test_every_quantity_fits(void **state)
     (void)state;
     static const double extremes[] = {DBL_MAX, -DBL_MAX, DBL_MIN, 4.9406564584124654e-324, 0};
     for (size_t i = 0; i < COUNT(extremes); i++) {
-        for (int unit = 0; unit < ROOF_UNIT_COUNT; unit++) {
+        for (int unit = 0; unit < ROOF_UNIT_FRACTION; unit++) {
             char text[ROOF_QUANTITY_SIZE];
             memset(text, 'x', sizeof text);
             roof_format_quantity(text, extremes[i], (enum roof_unit)unit);
             assert_true(strnlen(text, sizeof text) < sizeof text);
         }
     }
+}
+
+static void test_a_percentage_beyond_all_doubles(void **state)
+{
+    (void)state;
+    /* 100 * DBL_MAX is not finite, and what is not finite is "-". */
+    char text[ROOF_QUANTITY_SIZE];
+    assert_string_equal(roof_format_quantity(text, DBL_MAX, ROOF_UNIT_FRACTION), "-");
 }
 
 /* --- lists and ranges ---------------------------------------------------------------------- */
@@ -762,6 +802,27 @@ static void test_reasons_are_given(void **state)
         assert_non_null(strstr(error.message, cases[i].reason));
         assert_non_null(strstr(error.message, cases[i].text)); /* the range as it was written */
     }
+}
+
+static void test_geometric_values_rise(void **state)
+{
+    (void)state;
+    /* 1 * 1.01^i for i up to ln 100000 / ln 1.01 = 1157.02, rounded, equal neighbours once */
+    struct roof_values values = {0};
+    assert_int_equal(roof_parse_values(&values, "1:100000:x1.01", "m", 1, 100000, NULL), ROOF_OK);
+    double exact = 1;
+    int64_t index = 0;
+    assert_int_equal(roof_values_at(&values, 0), 1);
+    for (int i = 0; i <= 1157; i++) {
+        if ((double)roof_values_at(&values, index) < floor(exact + 0.5)) {
+            index++;
+        }
+        assert_true(index < values.count);
+        assert_true((double)roof_values_at(&values, index) == floor(exact + 0.5));
+        exact *= 1.01;
+    }
+    assert_int_equal(index, values.count - 1);
+    roof_values_free(&values);
 }
 
 static void test_many_values_take_no_memory(void **state)
@@ -930,12 +991,15 @@ int main(void)
         cmocka_unit_test(test_format_number_of_unknown_is_empty),
         cmocka_unit_test(test_format_number_is_the_shortest),
         cmocka_unit_test(test_random_numbers_read_back),
+        cmocka_unit_test(test_powers_and_their_neighbours_read_back),
         cmocka_unit_test(test_format_quantity),
         cmocka_unit_test(test_format_short),
         cmocka_unit_test(test_every_quantity_fits),
+        cmocka_unit_test(test_a_percentage_beyond_all_doubles),
         cmocka_unit_test(test_lists_and_ranges),
         cmocka_unit_test(test_no_lists),
         cmocka_unit_test(test_reasons_are_given),
+        cmocka_unit_test(test_geometric_values_rise),
         cmocka_unit_test(test_many_values_take_no_memory),
         cmocka_unit_test(test_too_many_values),
         cmocka_unit_test(test_too_many_values_for_an_integer),

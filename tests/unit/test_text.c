@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "support.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static void test_starts_empty(void **state)
@@ -55,7 +54,7 @@ static void test_number_of_unknown_is_nothing(void **state)
     roof_text_put(&text, "[");
     roof_text_number(&text, 0);
     roof_text_put(&text, "][");
-    roof_text_number(&text, NAN);
+    roof_text_number(&text, ROOF_UNKNOWN);
     roof_text_put(&text, "]");
     assert_string_equal(text.data, "[0][]");
     roof_text_free(&text);

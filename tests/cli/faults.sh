@@ -1,0 +1,228 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the program does when its output cannot be written: sh tests/cli/faults.sh PROGRAM
+#
+# A failed write is exit code 4 and one line on standard error, never a result that looks complete.
+# The program runs under $WRAPPER when that is set (valgrind with its options).
+set -eu
+LC_ALL=C
+export LC_ALL
+
+[ $# -eq 1 ] || { echo "usage: sh faults.sh PROGRAM" >&2; exit 2; }
+case $1 in
+/*) program=$1 ;;
+*) program=$PWD/$1 ;;
+esac
+case $0 in
+/*) self=$0 ;;
+*) self=$PWD/$0 ;;
+esac
+
+scratch=${TMPDIR:-/tmp}/roofline-faults.$$
+(umask 077 && mkdir "$scratch")
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir "$scratch/bin" "$scratch/home"
+printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${WRAPPER:-}" "$program" > "$scratch/bin/roofline"
+chmod +x "$scratch/bin/roofline"
+PATH=$scratch/bin:$PATH HOME=$scratch/home XDG_DATA_HOME='' ROOFLINE_DATA=''
+export PATH HOME XDG_DATA_HOME ROOFLINE_DATA
+cd "$scratch/home"
+
+checks=0
+failures=0
+skipped=0
+err=$scratch/err
+
+# fail WHAT HAPPENED
+fail() {
+    failures=$((failures + 1))
+    echo "FAIL $name: $*"
+    [ ! -s "$err" ] || sed -n '1,12s/^/    /p' "$err"
+}
+
+# run NAME COMMAND: the command by sh; its exit code in $code, its complaints in $err.
+run() {
+    name=$1
+    code=0
+    checks=$((checks + 1))
+    rm -rf "${scratch:?}/home"
+    mkdir "$scratch/home"
+    cd "$scratch/home"
+    sh -c "$2" 2> "$err" < /dev/null || code=$?
+}
+
+# The command ended with code $1 and one line that says so.
+refused() {
+    if [ "$code" -ne "$1" ]; then
+        fail "exit code $code instead of $1"
+    elif [ "$(wc -l < "$err")" -ne 1 ] || ! grep -q '^roofline[ a-z]*: .' "$err"; then
+        fail "no single line on standard error"
+    elif [ -n "${2:-}" ] && ! grep -q -e "$2" "$err"; then
+        fail "standard error does not name $2"
+    fi
+}
+
+# The command succeeded in silence.
+accepted() {
+    if [ "$code" -ne 0 ] || [ -s "$err" ]; then
+        fail "exit code $code"
+    fi
+}
+
+# The folder holds these names, sorted, and no others.
+left() {
+    there=$(find . ! -name . | sed 's,^\./,,' | sort | xargs)
+    [ "$there" = "$*" ] || fail "left '$there' instead of '$*'"
+}
+
+faults() {
+    predict='roofline predict gemv -n 4 -k 4'
+    # One row is about 300 bytes: a thousand do not fit into any buffer, and the ninth is refused.
+    rows='roofline sweep gemv -n 4 -k 1:1000 -f csv'
+    endless='roofline sweep gemv -n 1:1000000000 -k 4 -f csv'
+    failing='roofline sweep router --tokens 1:1000 --experts 8 --top-k 8,9 -f csv'
+
+    # A full device.
+    if [ -c /dev/full ]; then
+        for command in 'predict gemv -n 4 -k 4' 'sweep gemv -n 4 -k 1:3' 'recommend gemv -n 4 -k 4' \
+            'list hardware gb10' 'list precisions' 'list operators gemm'; do
+            for format in text json ndjson csv md; do
+                run "$command -f $format > full" "roofline $command -f $format > /dev/full"
+                refused 4
+            done
+        done
+        for command in --help --version 'predict --help' 'sweep --help' 'recommend --help' \
+            'list --help' 'list hardware' 'list operators' 'predict gemv -n 4 -k 4 --why' \
+            'recommend gemv -n 4 -k 4 --formats int2'; do
+            run "$command > full" "roofline $command > /dev/full"
+            refused 4
+        done
+        run 'sweep > full' "$rows > /dev/full"
+        refused 4
+        run '-o full' "$predict -o /dev/full"
+        refused 4 /dev/full
+        run 'sweep -o full' "$rows -o /dev/full"
+        refused 4 /dev/full
+        run 'an error > full' 'roofline predict gemv -n 4 > /dev/full'
+        refused 2
+    else
+        skipped=$((skipped + 1))
+    fi
+
+    # A closed standard output.
+    for command in --help --version 'predict --help' 'predict gemv -n 4 -k 4' \
+        'predict gemv -n 4 -k 4 -f json' 'sweep gemv -n 4 -k 1:1000 -f csv' \
+        'recommend gemv -n 4 -k 4' 'recommend gemv -n 4 -k 4 --formats int2' 'list hardware gb10' \
+        'list precisions'; do
+        run "$command, closed" "roofline $command >&-"
+        refused 4
+    done
+
+    # A reader that has gone: the program says so and does not die of the signal.
+    run 'a closed pipe' "{ $endless; echo \$? > code; } | head -n 1 > /dev/null; exit \$(cat code)"
+    refused 4
+    run 'a closed pipe, -o -' \
+        "{ $endless -o -; echo \$? > code; } | head -n 1 > /dev/null; exit \$(cat code)"
+    refused 4
+
+    # A file that cannot be made.
+    run '-o in a missing folder' "$predict -o none/file"
+    refused 4 none/file
+    left
+    run 'sweep -o in a missing folder' "$rows -o none/file"
+    refused 4 none/file
+    left
+    run '-o of a folder' "mkdir folder; $predict -o folder"
+    refused 4 folder
+    left folder
+    run '-o of a name that is too long' "$predict -o $(printf '%300s' '' | tr ' ' f)"
+    refused 4
+    left
+    run '-o with its .part in the way' "mkdir file.part; $predict -o file"
+    refused 4 file.part
+    left file.part
+    if [ "$(id -u)" -ne 0 ]; then
+        run '-o in a folder without permission' "mkdir folder; chmod 555 folder; $predict -o folder/x"
+        refused 4 folder/x
+        left folder
+    else
+        skipped=$((skipped + 1))
+    fi
+
+    # A disk that fills up on the way: a limit on the size of files.
+    run '-o beyond the size of a file' "ulimit -f 8; trap '' XFSZ; $rows -o file"
+    refused 4 file
+    left
+    run '-o beyond the size of a file, which existed' \
+        "echo old > file; ulimit -f 8; trap '' XFSZ; $rows -o file"
+    refused 4 file
+    left file
+    [ "$(cat file)" = old ] || fail "the file was changed"
+    run '> beyond the size of a file' "ulimit -f 8; trap '' XFSZ; $rows > file"
+    refused 4
+
+    # Work that fails on the way leaves nothing, and what was there before.
+    run 'a failing sweep -o' "$failing -o file"
+    refused 2 top-k
+    left
+    run 'a failing sweep -o of a file that exists' "echo old > file; $failing -o file"
+    refused 2 top-k
+    left file
+    [ "$(cat file)" = old ] || fail "the file was changed"
+    run 'a failing predict -o of a file that exists' \
+        "echo old > file; roofline predict gemv -n 4 -o file"
+    refused 2
+    left file
+    [ "$(cat file)" = old ] || fail "the file was changed"
+    run 'a failing sweep, rows so far' "$failing --columns top_k > file"
+    refused 2 top-k
+    [ "$(cat file)" = "$(printf 'top_k\n8')" ] || fail "the rows before the failing one are missing"
+    run 'a sweep whose first row fails' "roofline sweep router --tokens 1 --experts 8 --top-k 9 > file"
+    refused 2 top-k
+    [ ! -s file ] || fail "something was printed"
+
+    # A pipe by name is written as it is, and stays one.
+    run '-o of a pipe' "mkfifo pipe; cat pipe > got & $predict -o pipe && wait || { kill \$!; exit 1; }"
+    accepted
+    left got pipe
+    [ -p pipe ] || fail "the pipe is no longer one"
+    $predict 2> /dev/null | cmp -s - got || fail "the reader got something else"
+    run '-o of a file' "$predict -o file"
+    accepted
+    left file
+    $predict 2> /dev/null | cmp -s - file || fail "the file is not what is printed"
+
+    # Ended by a signal: nothing stands under the name.
+    run 'a signal' "$endless -o file & sleep 1; kill -TERM \$!; wait \$!"
+    [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
+    [ ! -e file ] || fail "an incomplete file stands under its name"
+}
+
+# The checks must fail on a program that ignores every failure, and on one that only fails.
+self_test() {
+    cat > "$scratch/careless" <<'END'
+#!/bin/sh
+for last; do :; done
+[ ! -p "$last" ] || echo result > "$last" # the reader waits
+echo result 2> /dev/null
+exit 0
+END
+    printf '#!/bin/sh\necho "roofline: no" >&2\nexit 4\n' > "$scratch/refusing"
+    chmod +x "$scratch/careless" "$scratch/refusing"
+    for fake in careless refusing; do
+        status=0
+        SELF_TEST=no WRAPPER='' sh "$self" "$scratch/$fake" > "$scratch/$fake.log" || status=$?
+        failed=$(grep -c '^FAIL' "$scratch/$fake.log") || :
+        if [ $status -ne 1 ] || [ "$failed" -lt 5 ]; then
+            cat "$scratch/$fake.log"
+            echo "faults.sh does not notice a $fake program" >&2
+            exit 1
+        fi
+    done
+}
+
+[ "${SELF_TEST:-}" = no ] || self_test
+faults
+echo "$checks faults, $failures failed, $skipped not possible here"
+[ $failures -eq 0 ]

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+/* Sweeps: order, slices, counts, and points that are the predictions they claim to be. */
+#include "support.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+#define OTHER                                                                                      \
+    "{\"id\": \"other\", \"bandwidth_gb_s\": 50, \"peak_tflops\": {\"bf16\": 3},"                  \
+    " \"vector_tflops\": {\"fp32\": 1}}"
+
+/* Adds an axis from text, as the program does. */
+static void add(struct roof_sweep *sweep, size_t id, const char *text)
+{
+    struct roof_values values = {0};
+    struct roof_error error = {0};
+    if (roof_input_parse_list(&values, roof_input(id), text, &error) != ROOF_OK ||
+        roof_sweep_add(sweep, roof_input(id), &values, &error) != ROOF_OK) {
+        fail_msg("--%s %s: %s", roof_input(id)->option, text, error.message);
+    }
+    assert_null(values.run); /* taken over */
+}
+
+static uint64_t count_of(const struct roof_sweep *sweep)
+{
+    uint64_t count = 0;
+    struct roof_error error = {0};
+    if (roof_sweep_count(&count, sweep, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    return count;
+}
+
+/* What a sweep calls; keeps the predictions. */
+struct record {
+    struct roof_prediction *point;
+    size_t count;
+    size_t stop_at; /* the call that ends the sweep, from 1; 0: none */
+};
+
+static enum roof_status keep(void *context, const struct roof_prediction *prediction,
+                             struct roof_error *error)
+{
+    struct record *const record = context;
+    struct roof_prediction *const grown =
+        realloc(record->point, (record->count + 1) * sizeof *grown);
+    assert_non_null(grown);
+    record->point = grown;
+    record->point[record->count++] = *prediction;
+    return record->count == record->stop_at ? roof_error_set(error, ROOF_IO, "the disk is full")
+                                            : ROOF_OK;
+}
+
+static void run(struct record *record, const struct roof_sweep *sweep, uint64_t first,
+                uint64_t count)
+{
+    struct roof_error error = {0};
+    if (roof_sweep_run(sweep, first, count, keep, record, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+}
+
+/* To the last bit; unknown is the same as unknown. */
+static void assert_same_number(double a, double b)
+{
+    if (!(a == b) && !(isnan(a) && isnan(b))) {
+        fail_msg("%.17g is not %.17g", a, b);
+    }
+}
+
+static void assert_same(const struct roof_prediction *a, const struct roof_prediction *b)
+{
+    assert_int_equal(a->workload.op, b->workload.op);
+    assert_memory_equal(&a->workload.shape, &b->workload.shape, sizeof a->workload.shape);
+    assert_memory_equal(&a->workload.formats, &b->workload.formats, sizeof a->workload.formats);
+    assert_ptr_equal(a->hardware, b->hardware);
+    assert_int_equal(a->compute, b->compute);
+    assert_int_equal(a->unit, b->unit);
+    assert_int_equal(a->native, b->native);
+    assert_int_equal(a->bottleneck, b->bottleneck);
+    const double *const left[] = {&a->flops,
+                                  &a->bytes,
+                                  &a->network_bytes,
+                                  &a->intensity,
+                                  &a->ridge,
+                                  &a->memory_time_s,
+                                  &a->compute_time_s,
+                                  &a->network_time_s,
+                                  &a->time_s,
+                                  &a->attainable_flops_per_s,
+                                  &a->peak_flops_per_s,
+                                  &a->bandwidth_bytes_per_s,
+                                  &a->fraction_of_peak};
+    const double *const right[] = {&b->flops,
+                                   &b->bytes,
+                                   &b->network_bytes,
+                                   &b->intensity,
+                                   &b->ridge,
+                                   &b->memory_time_s,
+                                   &b->compute_time_s,
+                                   &b->network_time_s,
+                                   &b->time_s,
+                                   &b->attainable_flops_per_s,
+                                   &b->peak_flops_per_s,
+                                   &b->bandwidth_bytes_per_s,
+                                   &b->fraction_of_peak};
+    for (size_t i = 0; i < COUNT(left); i++) {
+        assert_same_number(*left[i], *right[i]);
+    }
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        assert_same_number(a->role_bytes[role], b->role_bytes[role]);
+    }
+}
+
+/* 2 devices x 2 m x 3 n x 2 formats; k stays. */
+struct grid {
+    struct roof_hardware *device[2];
+    const struct roof_hardware *borrowed[2];
+    struct roof_sweep sweep;
+};
+
+static void make_grid(struct grid *grid)
+{
+    *grid = (struct grid){.device = {parse_device(SYNTHETIC), parse_device(OTHER)}};
+    grid->borrowed[0] = grid->device[0];
+    grid->borrowed[1] = grid->device[1];
+    grid->sweep = (struct roof_sweep){
+        .base = ROOF_WORKLOAD_INIT, .hardware = grid->borrowed, .hardware_count = 2};
+    grid->sweep.base.op = ROOF_OPERATOR_GEMM;
+    grid->sweep.base.shape.k = 64;
+    add(&grid->sweep, ROOF_DIM_M, "1,32");
+    add(&grid->sweep, ROOF_DIM_N, "10:30:10");
+    add(&grid->sweep, ROOF_INPUT_PRECISION_BOTH, "fp16,nvfp4");
+}
+
+static void free_grid(struct grid *grid)
+{
+    roof_sweep_free(&grid->sweep);
+    roof_hardware_free(grid->device[0]);
+    roof_hardware_free(grid->device[1]);
+}
+
+/* --- order --------------------------------------------------------------------------------- */
+
+static void test_order(void **unused)
+{
+    (void)unused;
+    static const int64_t ms[] = {1, 32};
+    static const int64_t ns[] = {10, 20, 30};
+    static const enum roof_precision formats[] = {ROOF_PRECISION_FP16, ROOF_PRECISION_NVFP4};
+    struct grid grid;
+    make_grid(&grid);
+    struct record record = {0};
+    assert_int_equal(count_of(&grid.sweep), 24);
+    run(&record, &grid.sweep, 0, 24);
+    assert_int_equal(record.count, 24);
+    size_t i = 0;
+    for (size_t d = 0; d < 2; d++) {
+        for (size_t m = 0; m < COUNT(ms); m++) {
+            for (size_t n = 0; n < COUNT(ns); n++) {
+                for (size_t f = 0; f < COUNT(formats); f++, i++) {
+                    struct roof_workload w = ROOF_WORKLOAD_INIT;
+                    w.op = ROOF_OPERATOR_GEMM;
+                    w.shape.m = ms[m];
+                    w.shape.n = ns[n];
+                    w.shape.k = 64;
+                    w.formats.precision = formats[f];
+                    struct roof_prediction p;
+                    assert_int_equal(roof_predict(&p, &w, grid.device[d], NULL), ROOF_OK);
+                    assert_same(&record.point[i], &p);
+                }
+            }
+        }
+    }
+    free(record.point);
+    free_grid(&grid);
+}
+
+/* The order in which axes are added is the order in which they nest. */
+static void test_order_of_axes(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    const struct roof_hardware *const borrowed[] = {device};
+    struct roof_sweep sweep = {
+        .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.op = ROOF_OPERATOR_GEMV;
+    add(&sweep, ROOF_DIM_K, "7,5");
+    add(&sweep, ROOF_DIM_N, "1,2:4,9"); /* several runs in one axis */
+    struct record record = {0};
+    run(&record, &sweep, 0, count_of(&sweep));
+    static const int64_t expected[][2] = {{7, 1}, {7, 2}, {7, 3}, {7, 4}, {7, 9},
+                                          {5, 1}, {5, 2}, {5, 3}, {5, 4}, {5, 9}};
+    assert_int_equal(record.count, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_int_equal(record.point[i].workload.shape.k, expected[i][0]);
+        assert_int_equal(record.point[i].workload.shape.n, expected[i][1]);
+    }
+    free(record.point);
+    roof_sweep_free(&sweep);
+    roof_hardware_free(device);
+}
+
+/* Formats of one role, flags and choices are axes too. */
+static void test_kinds_of_axes(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    const struct roof_hardware *const borrowed[] = {device};
+    struct roof_sweep sweep = {
+        .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.op = ROOF_OPERATOR_MOE;
+    sweep.base.shape =
+        (struct roof_shape){.tokens = 3, .hidden = 4, .intermediate = 5, .experts = 6, .top_k = 2};
+    add(&sweep, ROOF_DIM_ROUTING, "balanced,uniform");
+    add(&sweep, ROOF_INPUT_WEIGHTS, "int4,fp8");
+    add(&sweep, ROOF_INPUT_OUT, "fp32,bf16");
+    add(&sweep, ROOF_INPUT_SPARSE, "0,1");
+    struct record record = {0};
+    run(&record, &sweep, 0, count_of(&sweep));
+    assert_int_equal(record.count, 16);
+    for (size_t i = 0; i < record.count; i++) {
+        const struct roof_workload *const w = &record.point[i].workload;
+        assert_int_equal(w->shape.routing, i < 8 ? ROOF_ROUTING_BALANCED : ROOF_ROUTING_UNIFORM);
+        assert_int_equal(w->formats.weights,
+                         i / 4 % 2 == 0 ? ROOF_PRECISION_INT4 : ROOF_PRECISION_FP8_E4M3);
+        assert_int_equal(w->formats.out,
+                         i / 2 % 2 == 0 ? ROOF_PRECISION_FP32 : ROOF_PRECISION_BF16);
+        assert_int_equal(w->sparse, i % 2);
+    }
+    free(record.point);
+    roof_sweep_free(&sweep);
+    roof_hardware_free(device);
+}
+
+/* --- slices -------------------------------------------------------------------------------- */
+
+static void test_slices_make_the_whole(void **unused)
+{
+    (void)unused;
+    struct grid grid;
+    make_grid(&grid);
+    struct record whole = {0};
+    run(&whole, &grid.sweep, 0, 24);
+    for (uint64_t size = 1; size <= 25; size++) {
+        struct record parts = {0};
+        for (uint64_t first = 0; first < 24; first += size) {
+            run(&parts, &grid.sweep, first, first + size > 24 ? 24 - first : size);
+        }
+        assert_int_equal(parts.count, 24);
+        for (size_t i = 0; i < 24; i++) {
+            assert_same(&parts.point[i], &whole.point[i]);
+        }
+        free(parts.point);
+    }
+    struct record none = {0};
+    run(&none, &grid.sweep, 0, 0);
+    run(&none, &grid.sweep, 24, 0);
+    assert_int_equal(none.count, 0);
+    free(whole.point);
+    free_grid(&grid);
+}
+
+/* Far inside a sweep of 10^12 points, without going through those before. */
+static void test_far_inside(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    const struct roof_hardware *const borrowed[] = {device};
+    struct roof_sweep sweep = {
+        .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.op = ROOF_OPERATOR_GEMV;
+    add(&sweep, ROOF_DIM_N, "1:1000000");
+    add(&sweep, ROOF_DIM_K, "1:1000000");
+    assert_int_equal(count_of(&sweep), 1000000000000);
+    struct record record = {0};
+    run(&record, &sweep, 123456999999, 2); /* n = 123457, k = 10^6, then the carry */
+    assert_int_equal(record.point[0].workload.shape.n, 123457);
+    assert_int_equal(record.point[0].workload.shape.k, 1000000);
+    assert_int_equal(record.point[1].workload.shape.n, 123458);
+    assert_int_equal(record.point[1].workload.shape.k, 1);
+    free(record.point);
+    roof_sweep_free(&sweep);
+    roof_hardware_free(device);
+}
+
+/* --- counts and limits --------------------------------------------------------------------- */
+
+static void test_count(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    const struct roof_hardware *const borrowed[] = {device, device, device};
+    static const struct {
+        const char *axis[3];
+        size_t devices;
+        uint64_t count; /* 0: refused */
+    } cases[] = {
+        {{NULL}, 1, 1}, /* no axis: one point per device */
+        {{NULL}, 3, 3},
+        {{"1,2,3"}, 1, 3},
+        {{"1:100"}, 2, 200},
+        {{"1:100", "1:10", "5"}, 3, 3000},
+        {{"1:100000", "1:100000", "1:100000"}, 1, 1000000000000000}, /* the most */
+        {{"1:100000", "1:100000", "1:100000"}, 2, 0},
+        {{"1:100000", "1:100000", "1:100001"}, 1, 0},
+        /* Products that do not fit 64 bits. */
+        {{"1:1000000000000", "1:1000000000000", "1:1000000000000"}, 1, 0},
+        {{"1:4294967296", "1:4294967296"}, 1, 0}, /* 2^64 */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_sweep sweep = {
+            .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = cases[i].devices};
+        static const size_t ids[] = {ROOF_DIM_M, ROOF_DIM_N, ROOF_DIM_K};
+        for (size_t a = 0; a < 3 && cases[i].axis[a] != NULL; a++) {
+            add(&sweep, ids[a], cases[i].axis[a]);
+        }
+        uint64_t count = 77;
+        struct roof_error error = {0};
+        const enum roof_status status = roof_sweep_count(&count, &sweep, &error);
+        if (cases[i].count == 0) {
+            assert_int_equal(status, ROOF_USAGE);
+            assert_non_null(strstr(error.message, "more than 1000000000000000 points"));
+            assert_int_equal(count, 77);
+        } else {
+            assert_int_equal(status, ROOF_OK);
+            assert_int_equal(count, cases[i].count);
+        }
+        roof_sweep_free(&sweep);
+    }
+    roof_hardware_free(device);
+}
+
+/* The values belong to the sweep even when there is no room for the axis. */
+static void test_too_many_axes(void **unused)
+{
+    (void)unused;
+    struct roof_sweep sweep = {.base = ROOF_WORKLOAD_INIT};
+    for (int i = 0; i < ROOF_SWEEP_AXES_MAX; i++) {
+        add(&sweep, ROOF_DIM_M, "1,2");
+    }
+    struct roof_values values = {0};
+    struct roof_error error = {0};
+    assert_int_equal(roof_input_parse_list(&values, roof_input(ROOF_DIM_M), "1,2", NULL), ROOF_OK);
+    assert_int_equal(roof_sweep_add(&sweep, roof_input(ROOF_DIM_M), &values, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "axes"));
+    assert_null(values.run);
+    assert_int_equal(sweep.axis_count, ROOF_SWEEP_AXES_MAX);
+    roof_sweep_free(&sweep);
+    assert_int_equal(sweep.axis_count, 0);
+    roof_sweep_free(&sweep); /* nothing left */
+}
+
+/* --- ends ---------------------------------------------------------------------------------- */
+
+static void test_callback_ends_it(void **unused)
+{
+    (void)unused;
+    struct grid grid;
+    make_grid(&grid);
+    for (size_t stop = 1; stop <= 24; stop++) {
+        struct record record = {.stop_at = stop};
+        struct roof_error error = {0};
+        assert_int_equal(roof_sweep_run(&grid.sweep, 0, 24, keep, &record, &error), ROOF_IO);
+        assert_int_equal(record.count, stop);
+        assert_string_equal(error.message, "the disk is full"); /* as the callback said it */
+        free(record.point);
+    }
+    free_grid(&grid);
+}
+
+/* 2 x 4 points; 6 heads do not divide by 4 KV heads: the sixth point is the first refused one. */
+static void test_error_names_the_point(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    const struct roof_hardware *const borrowed[] = {device};
+    struct roof_sweep sweep = {
+        .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.op = ROOF_OPERATOR_FLASH_ATTENTION;
+    sweep.base.shape = (struct roof_shape){.head_dim = 8, .kv_len = 10};
+    add(&sweep, ROOF_DIM_HEADS, "8,6");
+    add(&sweep, ROOF_DIM_KV_HEADS, "2,4");
+    add(&sweep, ROOF_INPUT_WEIGHTS, "fp16,fp8");
+    struct record record = {0};
+    struct roof_error error = {0};
+    assert_int_equal(roof_sweep_run(&sweep, 0, count_of(&sweep), keep, &record, &error),
+                     ROOF_USAGE);
+    assert_int_equal(record.count, 6); /* those before it were delivered */
+    assert_int_equal(error.status, ROOF_USAGE);
+    assert_non_null(strstr(error.message, "--heads 6 must be a multiple of --kv-heads 4"));
+    assert_non_null(strstr(error.message, "-H synthetic"));
+    assert_non_null(strstr(error.message, "--heads 6 --kv-heads 4 -w fp16)"));
+    assert_int_equal(roof_sweep_run(&sweep, 6, 1, keep, &record, NULL), ROOF_USAGE);
+    free(record.point);
+    roof_sweep_free(&sweep);
+
+    /* A choice by its name; and without axes the message is that of a single prediction. */
+    sweep =
+        (struct roof_sweep){.base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.op = ROOF_OPERATOR_MOE;
+    sweep.base.shape =
+        (struct roof_shape){.tokens = 1, .hidden = 1, .intermediate = 1, .experts = 1, .top_k = 2};
+    record = (struct record){0};
+    assert_int_equal(roof_sweep_run(&sweep, 0, 1, keep, &record, &error), ROOF_USAGE);
+    assert_string_equal(error.message, "--top-k 2 must be at most --experts 1");
+    add(&sweep, ROOF_DIM_ROUTING, "balanced");
+    assert_int_equal(roof_sweep_run(&sweep, 0, 1, keep, &record, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "--routing balanced)"));
+    assert_int_equal(record.count, 0);
+    roof_sweep_free(&sweep);
+    roof_hardware_free(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_order_of_axes),
+        cmocka_unit_test(test_kinds_of_axes),
+        cmocka_unit_test(test_slices_make_the_whole),
+        cmocka_unit_test(test_far_inside),
+        cmocka_unit_test(test_count),
+        cmocka_unit_test(test_too_many_axes),
+        cmocka_unit_test(test_callback_ends_it),
+        cmocka_unit_test(test_error_names_the_point),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
