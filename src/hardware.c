@@ -271,7 +271,15 @@ static int peak_formats(enum roof_precision format[2], const char *key, struct r
             return 2;
         }
     }
-    return roof_precision_find(&format[0], key, error) == ROOF_OK ? 1 : 0;
+    if (roof_precision_find(&format[0], key, error) != ROOF_OK) {
+        return 0;
+    }
+    if (roof_format(format[0])->unit != format[0]) {
+        roof_error_set(error, ROOF_USAGE, "no unit multiplies %s: it is converted to %s", key,
+                       roof_format(roof_format(format[0])->unit)->name);
+        return 0;
+    }
+    return 1;
 }
 
 static enum roof_status read_peaks(struct reader *r, enum roof_peak_table table,
@@ -795,12 +803,10 @@ enum roof_status roof_hardware_link(double *out_bytes_per_s, const struct roof_f
     const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
     const bool crosses = devices > node;
     enum roof_figure_id missing = ROOF_FIGURE_COUNT;
-    *used = link;
+    *used = crosses && !(link->value < network->value) ? network : link;
     if (crosses && isnan(network->value)) {
         missing = ROOF_FIGURE_NETWORK;
-    } else if (crosses && !(link->value < network->value)) {
-        *used = network;
-    } else if (isnan(link->value)) {
+    } else if (isnan(link->value) && !(crosses && node == 1)) {
         missing = ROOF_FIGURE_LINK;
     }
     if (missing != ROOF_FIGURE_COUNT) {

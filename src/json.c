@@ -4,6 +4,7 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -374,6 +375,20 @@ static enum roof_status check_tree(const struct roof_json *json, const cJSON *no
     return status;
 }
 
+/* cJSON reads numbers by the locale's decimal point, of which it knows one byte. */
+static cJSON *parse_tree(const char *text, size_t length)
+{
+    const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0) {
+        return NULL;
+    }
+    const locale_t before = uselocale(plain);
+    cJSON *const root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, 1);
+    (void)uselocale(before);
+    freelocale(plain);
+    return root;
+}
+
 /* Takes text over, whatever happens. */
 static enum roof_status parse_owned(struct roof_json **out, char *text, size_t length,
                                     const char *source, struct roof_error *error)
@@ -402,7 +417,7 @@ static enum roof_status parse_owned(struct roof_json **out, char *text, size_t l
         }
     }
     if (status == ROOF_OK) {
-        json->root = cJSON_ParseWithLengthOpts(text, length + 1, NULL, 1);
+        json->root = parse_tree(text, length);
         status = json->root != NULL
                      ? check_tree(json, json->root, error)
                      : roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", name);

@@ -535,12 +535,11 @@ enum roof_status roof_accuracy_load(struct roof_accuracy *out, struct roof_error
             status = roof_accuracy_find(&out->of[p].loss, loss, error);
         }
     }
-    if (status != ROOF_OK) {
-        roof_json_free(json);
-        return status;
-    }
     out->document = json;
-    return ROOF_OK;
+    if (status != ROOF_OK) {
+        roof_accuracy_free(out);
+    }
+    return status;
 }
 
 void roof_accuracy_free(struct roof_accuracy *accuracy)

@@ -152,20 +152,21 @@ static void four_digits(char *out, size_t size, double value)
     } else {
         snprintf(out, size, "%.*f", decimals < 0 ? 0 : decimals, value);
     }
-    char *const point = strpbrk(out, ".,");
-    if (point != NULL) {
-        *point = '.';
-        char *end = strchr(out, 'e');
-        char *tail = end == NULL ? out + strlen(out) : end;
-        char *last = tail;
-        while (last[-1] == '0') {
-            last--;
-        }
-        if (last[-1] == '.') {
-            last--;
-        }
-        memmove(last, tail, strlen(tail) + 1);
+    /* The decimal point of the locale, of any length, becomes '.'; zeros after it are cut. */
+    char *const point = out + (*out == '-') + strspn(out + (*out == '-'), "0123456789");
+    if (*point == '\0' || *point == 'e') {
+        return;
     }
+    const char *const after = point + strcspn(point, "0123456789");
+    *point = '.';
+    memmove(point + 1, after, strlen(after) + 1);
+    char *const tail = point + 1 + strspn(point + 1, "0123456789");
+    char *last = tail;
+    while (last[-1] == '0') {
+        last--;
+    }
+    last -= last[-1] == '.';
+    memmove(last, tail, strlen(tail) + 1);
 }
 
 const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value)
@@ -198,7 +199,7 @@ const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum r
     }
     size_t i = 0;
     if (unit == ROOF_UNIT_CAPACITY) {
-        while (i < COUNT(binary_prefixes) - 1 && si < binary_prefixes[i].factor) {
+        while (i < COUNT(binary_prefixes) - 1 && si < binary_prefixes[i].factor * 0.99995) {
             i++;
         }
         four_digits(number, sizeof number, si / binary_prefixes[i].factor);

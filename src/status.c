@@ -35,6 +35,10 @@ static void keep_one_line(char *text)
 
 static enum roof_status fill(struct roof_error *error, enum roof_status status, const char *source,
                              int line, int column, const char *format, va_list arguments)
+    ROOF_PRINTF(6, 0);
+
+static enum roof_status fill(struct roof_error *error, enum roof_status status, const char *source,
+                             int line, int column, const char *format, va_list arguments)
 {
     if (error != NULL) {
         error->status = status;

@@ -65,7 +65,8 @@ struct cli_directories {
 };
 enum roof_status cli_directories(struct cli_directories *out, struct roof_error *error);
 
-/* A device by id or file (NULL: the default one), with every --set applied; the caller owns *out. */
+/* A device by id or file (NULL: the default one), with every --set applied; the caller owns *out.
+ */
 enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
                               const struct cli_options *options, struct roof_error *error);
 /* The device with the published figures of a device that is as the documents have it, else NULL. */

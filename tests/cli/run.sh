@@ -166,19 +166,21 @@ run_file() {
 
 # The files at the same time, their failures in the order of the files.
 run_files() {
+    n=0
     for file; do
-        folder=$scratch/files/$file
-        mkdir -p "${folder%/*}"
+        n=$((n + 1))
+        folder=$scratch/$n
         run_file "$file" > "$folder.log" 2>&1 &
     done
     wait
     cases=0
     failures=0
+    n=0
     for file; do
-        folder=$scratch/files/$file
-        cat "$folder.log"
-        [ -r "$folder/counts" ] || return 2
-        read -r all failed < "$folder/counts"
+        n=$((n + 1))
+        cat "$scratch/$n.log"
+        [ -r "$scratch/$n/counts" ] || return 2
+        read -r all failed < "$scratch/$n/counts"
         cases=$((cases + all))
         failures=$((failures + failed))
     done

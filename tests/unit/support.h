@@ -43,7 +43,7 @@ static inline struct roof_hardware *parse_device(const char *json)
         const double expected_ = (expected);                                                       \
         const double off_ = got_ > expected_ ? got_ - expected_ : expected_ - got_;                \
         const double size_ = expected_ < 0 ? -expected_ : expected_;                               \
-        if (!(off_ <= (relative) * size_)) {                                                       \
+        if (!(off_ <= (relative)*size_)) {                                                         \
             fail_msg("%s is %.17g, expected %.17g", #got, got_, expected_);                        \
         }                                                                                          \
     } while (0)
