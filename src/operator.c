@@ -405,8 +405,9 @@ static void moe(const struct context *c)
     DIM(experts);
     DIM(top_k);
     DIM(routing);
-    LET(touched, routing > 0 ? fmin(experts, tokens * top_k)
-                             : experts * -expm1(tokens * log1p(-top_k / experts)));
+    LET(touched, routing > 0  ? fmin(experts, tokens * top_k)
+                 : tokens > 1 ? experts * -expm1(tokens * log1p(-top_k / experts))
+                              : top_k);
     FLOPS(6 * tokens * top_k * hidden * intermediate);
     TENSOR(WEIGHTS, 3 * touched * hidden * intermediate, 3 * touched,
            touched * (2 * intermediate + hidden));

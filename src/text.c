@@ -129,6 +129,13 @@ static unsigned distance(const char *a, const char *b)
     return row[columns];
 }
 
+/* A name that goes on from what was typed is the nearest. */
+static unsigned nearness(const char *wanted, const char *name)
+{
+    const bool begins = *wanted != '\0' && strncmp(name, wanted, strlen(wanted)) == 0;
+    return begins ? 0 : distance(wanted, name);
+}
+
 enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
                                    const char *kind, const char *wanted, const char *const *names,
                                    size_t count)
@@ -138,7 +145,7 @@ enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status st
     /* A few dozen names: one pass per distance keeps their own order and needs no memory. */
     for (unsigned d = 0; listed < count; d++) {
         for (size_t i = 0; i < count; i++) {
-            if (distance(wanted, names[i]) == d) {
+            if (nearness(wanted, names[i]) == d) {
                 roof_text_put(&list, listed++ == 0 ? "" : ", ");
                 roof_text_put(&list, names[i]);
             }

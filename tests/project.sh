@@ -42,22 +42,20 @@ check() {
     fi
 }
 
-# notices LINES FUNCTION ARGUMENT...: the function prints that many complaints about a bad thing.
+# notices LINES FUNCTION: a check of something bad, which prints that many complaints.
 notices() {
-    wanted=$1
-    shift
-    "$@" > "$scratch/log" 2>&1 || :
-    [ "$(wc -l < "$scratch/log")" -eq "$wanted" ] && return
+    "$2" > "$scratch/log" 2>&1 || :
+    [ "$(wc -l < "$scratch/log")" -ne "$1" ] || return 0
     failures=$((failures + 1))
-    echo "FAIL the check '$1' does not notice what is wrong; it should print $wanted lines:"
+    echo "FAIL $2 should be noticed with $1 lines:"
     sed 's/^/    /' "$scratch/log"
 }
 
 # --- layers ---------------------------------------------------------------------------------------
 
 # A module includes only modules before it. docs/design.md says what each is for.
-order='status decimal_table decimal quantity text json data precision hardware operator predict
-    explain request sweep recommend table report roofline cli'
+order="status decimal_table decimal quantity text json data precision hardware operator predict \
+explain request sweep recommend table report roofline cli"
 
 # The table of layers in FILE has the modules in this order.
 described() {
@@ -123,6 +121,7 @@ bad_layers() {
         printf '#include <argtable2.h>\n#include "cli.h"\n#include "json.h"\n' > src/cli/main.c
         printf '#include "roofline/roofline.h"\n' > src/cli/cli.h
     )
+    layers "$scratch/layers"
 }
 
 # --- symbols --------------------------------------------------------------------------------------
@@ -142,7 +141,8 @@ bad_symbols() {
     printf 'int arg_parse(void);\nint helper(void);\nint helper(void) { return arg_parse(); }\n' \
         > "$scratch/helper.c"
     $CC -c -o "$scratch/helper.o" "$scratch/helper.c"
-    ar rc "$scratch/helper.a" "$scratch/helper.o"
+    "${AR:-ar}" rc "$scratch/helper.a" "$scratch/helper.o"
+    symbols "$scratch/helper.a"
 }
 
 # --- headers --------------------------------------------------------------------------------------
@@ -171,6 +171,7 @@ compilers() {
 bad_headers() {
     mkdir -p "$scratch/headers/roofline"
     printf 'size_t size(void);\n' > "$scratch/headers/roofline/size.h"
+    headers "$scratch/headers"
 }
 
 # --- text -----------------------------------------------------------------------------------------
@@ -203,6 +204,7 @@ bad_text() {
     mkdir "$scratch/text"
     printf 'a\tb\nc \nTO%s\nXX%s\nsee /home/%s\n' DO X me > "$scratch/text/bad"
     printf 'all:\n\tcc\n' > "$scratch/text/Makefile"
+    text "$scratch/text/bad" "$scratch/text/Makefile"
 }
 
 # --- the manual -----------------------------------------------------------------------------------
@@ -251,6 +253,7 @@ manual() {
 bad_manual() {
     help_options | sed -e '/^-m$/d' -e 's/^--/.It Fl Fl /' -e 's/^-/.It Fl /' > "$scratch/page.1"
     echo '.It Fl Fl prefill' >> "$scratch/page.1"
+    manual "$scratch/page.1"
 }
 
 # --- the formulas ---------------------------------------------------------------------------------
@@ -387,21 +390,16 @@ EOF
 
 # --------------------------------------------------------------------------------------------------
 
-bad_layers
-notices 9 layers "$scratch/layers"
+notices 9 bad_layers
 check 'modules include only earlier ones' layers .
 check 'the layers are described as they are' described docs/design.md
-bad_symbols
-notices 2 symbols "$scratch/helper.a"
+notices 2 bad_symbols
 check 'the library keeps to its own names' symbols "$LIB"
-bad_headers
-notices "$(compilers | grep -c .)" headers "$scratch/headers"
+notices "$(compilers | grep -c .)" bad_headers
 check 'each public header compiles alone' headers include
-bad_text
-notices 5 text "$scratch/text/bad" "$scratch/text/Makefile"
+notices 5 bad_text
 check 'no tabs, trailing blanks, loose ends or paths of one machine' all_text
-bad_manual
-notices 2 manual "$scratch/page.1"
+notices 2 bad_manual
 check 'the manual and the help have the same options' manual docs/roofline.1
 notices 5 bad_formulas
 check 'the formulas of all operators are documented' formulas docs/formulas.md

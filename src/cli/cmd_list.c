@@ -126,6 +126,9 @@ static enum roof_status run(struct list *list, const char *name, struct roof_err
         if (strcmp(name, names[i]) != 0) {
             continue;
         }
+        if (list->options->set_count > 0 && lists[i].kind != ROOF_TABLE_HARDWARE) {
+            return roof_error_set(error, ROOF_USAGE, "--set goes with list hardware");
+        }
         enum roof_status status =
             roof_table_open(&list->table, list->options->output, lists[i].kind, ROOF_OPERATOR_GEMM,
                             list->options->value[ROOF_INPUT_COLUMNS], error);

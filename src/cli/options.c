@@ -73,34 +73,37 @@ static enum roof_status check_empty(int argc, char **argv, struct roof_error *er
 static enum roof_status check_long_options(const struct table *t, int argc, char **argv,
                                            struct roof_error *error)
 {
+    char dashed[ROOF_INPUT_COUNT + 1][ROOF_INPUT_NAME_SIZE];
     const char *known[ROOF_INPUT_COUNT + 1];
     char flags[ROOF_INPUT_COUNT + 1];
     size_t count = 0;
     for (size_t i = 0; i + 1 < t->size; i++) {
         const struct arg_hdr *const header = t->entry[i];
         if (header->longopts != NULL) {
+            snprintf(dashed[count], sizeof dashed[count], "--%s", header->longopts);
             flags[count] = header->flag;
-            known[count++] = header->longopts;
+            known[count] = dashed[count];
+            count++;
         }
     }
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strncmp(argv[i], "--", 2) != 0) {
             continue;
         }
-        const size_t length = strcspn(argv[i] + 2, "=");
+        const size_t length = strcspn(argv[i], "=");
         bool found = false;
         char flag = 0;
         for (size_t k = 0; k < count && !found; k++) {
-            found = strlen(known[k]) == length && memcmp(known[k], argv[i] + 2, length) == 0;
+            found = strlen(known[k]) == length && memcmp(known[k], argv[i], length) == 0;
             flag = flags[k];
         }
-        if (found && argv[i][2 + length] == '=' && (flag & ARG_HASVALUE) == 0) {
-            argv[i][2 + length] = '\0';
+        if (found && argv[i][length] == '=' && (flag & ARG_HASVALUE) == 0) {
+            argv[i][length] = '\0';
             return roof_error_set(error, ROOF_USAGE, "the option %s takes no value", argv[i]);
         }
         if (!found) {
-            argv[i][2 + length] = '\0';
-            return roof_unknown_name(error, ROOF_USAGE, "option", argv[i] + 2, known, count);
+            argv[i][length] = '\0';
+            return roof_unknown_name(error, ROOF_USAGE, "option", argv[i], known, count);
         }
     }
     return ROOF_OK;
@@ -116,9 +119,14 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
         if (header == &t->operands->hdr) {
             return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", text);
         }
-        return roof_error_set(error, ROOF_USAGE, "the option %s%s is given more than once",
-                              header->longopts != NULL ? "--" : "-",
-                              header->longopts != NULL ? header->longopts : header->shortopts);
+        const char *const name = header->longopts != NULL ? header->longopts : header->shortopts;
+        const char *const dashes = header->longopts != NULL ? "--" : "-";
+        if (header->maxcount > 1) {
+            return roof_error_set(error, ROOF_USAGE, "the option %s%s is given more than %d times",
+                                  dashes, name, header->maxcount);
+        }
+        return roof_error_set(error, ROOF_USAGE, "the option %s%s is given more than once", dashes,
+                              name);
     }
     switch (code) {
     case ARG_EMISSARG:

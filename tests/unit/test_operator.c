@@ -279,6 +279,10 @@ static const struct {
     ROW(ALL_TO_ALL, FP16, 0, 0, 2000, 2000, 0, 750 * 2, .elements = 1000, .devices = 4),
     ROW(ALL_TO_ALL, BOTH(INT4), 0, 0, 800, 3200, 0, 600, .elements = 1600, .devices = 4),
 
+    /* What is sent are elements; the few bytes of a scale for the whole tensor are not counted. */
+    ROW(ALL_GATHER, TENSORS, 0, 0, 144 + 4, 576 + 4, 0, 432, .elements = 1024, .devices = 4),
+    ROW(ALL_TO_ALL, CHANNELS, 0, 0, 1000 + 4, 1000 + 4, 0, 750, .elements = 1000, .devices = 4),
+
     /* Scales of int8_channel: 4 bytes for each output channel of the weights, token of a tensor,
      * row of the scores, token and head of the cache. Of a gemm they are above. */
     ROW(GEMV, CHANNELS, 256, 128 + 8 * 4, 16 + 4, 8 + 4, 0, NONE, .n = 8, .k = 16),
