@@ -118,13 +118,7 @@ static void tensor_step(struct builder *b, const char *name, const char *express
                         double elements, enum roof_role role, double bytes)
 {
     const struct roof_formats *const f = &b->part.formats;
-    const enum roof_precision of_role[ROOF_ROLE_COUNT] = {
-        [ROOF_ROLE_WEIGHTS] = f->weights,
-        [ROOF_ROLE_ACTIVATIONS] = f->activations,
-        [ROOF_ROLE_OUT] = f->out,
-        [ROOF_ROLE_KV] = f->kv,
-    };
-    const struct roof_format *const format = roof_format(of_role[role]);
+    const struct roof_format *const format = roof_format(roof_role_format(f, (enum roof_role)role));
     struct roof_text formula = ROOF_TEXT_INIT;
     struct roof_text numbers = ROOF_TEXT_INIT;
     struct roof_text result = ROOF_TEXT_INIT;
@@ -144,9 +138,9 @@ static void tensor_step(struct builder *b, const char *name, const char *express
         roof_text_put(&numbers, "(");
         put_in(&numbers, b, expression);
         roof_text_put(&numbers, ") * ");
-        roof_text_number(&numbers, roof_precision_bits(of_role[role]));
+        roof_text_number(&numbers, roof_precision_bits(roof_role_format(f, role)));
         roof_text_put(&numbers, " / 8");
-        const double scales = bytes - roof_tensor_bytes(of_role[role], elements, 0, 0);
+        const double scales = bytes - roof_tensor_bytes(roof_role_format(f, role), elements, 0, 0);
         if (format->tensor_bytes + format->channel_bytes > 0 && scales > 0) {
             roof_text_put(&formula, " + scales");
             roof_text_put(&numbers, " + ");
@@ -203,18 +197,18 @@ static void figures(struct builder *b)
     const struct roof_prediction *const p = b->prediction;
     const struct roof_hardware *const hardware = p->hardware;
     figure_step(b, "bandwidth", &hardware->figure[ROOF_FIGURE_BANDWIDTH], ROOF_UNIT_GB_PER_S);
-    bool shown[ROOF_PEAK_TABLE_COUNT] = {false};
+    bool shown[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT] = {{false}};
     for (int i = 0; i < p->part_count; i++) {
         const struct roof_part *const part = &p->part[i];
         const enum roof_peak_table table = part->unit == ROOF_COMPUTE_VECTOR ? ROOF_PEAK_VECTOR
                                            : part->sparse                    ? ROOF_PEAK_SPARSE
                                                                              : ROOF_PEAK_MATRIX;
-        if (!isnan(part->peak_flops_per_s) && !shown[table]) {
+        if (!isnan(part->peak_flops_per_s) && !shown[table][part->compute]) {
             char name[80];
             snprintf(name, sizeof name, "peak %s, %s", roof_format(part->compute)->name,
                      roof_peak_table_label(table));
             figure_step(b, name, &hardware->peak[table][part->compute], ROOF_UNIT_TFLOPS);
-            shown[table] = true;
+            shown[table][part->compute] = true;
         }
     }
     if (p->link != NULL) {

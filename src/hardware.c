@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/hardware.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -48,6 +49,10 @@ static const struct {
 /* The range of a peak, in TFLOPS. */
 #define PEAK_MIN 1e-6
 #define PEAK_MAX 1e9
+
+/* Citations of a figure and of a file: each look-up walks the file's. */
+#define CITATIONS_MAX 16
+#define SOURCES_MAX 256
 
 /* A key of a peak table may name a unit that serves several formats. */
 static const struct {
@@ -191,8 +196,10 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
                    : roof_json_error(r->json, value, r->error,
                                      "source must be a string of one line or an array of them");
     }
-    if (roof_json_first(value) == NULL) {
-        return roof_json_error(r->json, value, r->error, "source may not be an empty array");
+    const size_t count = roof_json_count(value);
+    if (count == 0 || count > CITATIONS_MAX) {
+        return roof_json_error(r->json, value, r->error, "source must be 1 to %d citations",
+                               CITATIONS_MAX);
     }
     struct roof_text joined = ROOF_TEXT_INIT;
     for (const roof_json_value *item = roof_json_first(value); item != NULL;
@@ -384,10 +391,11 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
         return read_strings(r, &hardware->notes, item);
     }
     if (strcmp(key, "sources") == 0) { /* looked up by the figures */
-        return roof_json_is_object(item)
+        return roof_json_is_object(item) && roof_json_count(item) <= SOURCES_MAX
                    ? ROOF_OK
                    : roof_json_error(r->json, item, r->error,
-                                     "sources must be an object of citations");
+                                     "sources must be an object of at most %d citations",
+                                     SOURCES_MAX);
     }
     const char *const text = one_line(item);
     if (strcmp(key, "schema") == 0) {
@@ -650,11 +658,19 @@ enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name
             return status;
         }
     }
-    const struct roof_data_file *const file = embedded_by_id(name);
-    if (file != NULL) {
-        return roof_hardware_parse(out, file->text, file->length, file->path, error);
+    /* The built-in ids and aliases are in lower case. */
+    char *const lower = strdup(name);
+    if (lower == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
-    const enum roof_status status = embedded_by_alias(out, name, error);
+    for (char *p = lower; *p != '\0'; p++) {
+        *p = (char)tolower((unsigned char)*p);
+    }
+    const struct roof_data_file *const file = embedded_by_id(lower);
+    const enum roof_status status =
+        file != NULL ? roof_hardware_parse(out, file->text, file->length, file->path, error)
+                     : embedded_by_alias(out, lower, error);
+    free(lower);
     if (status != ROOF_OK || *out != NULL) {
         return status;
     }

@@ -564,6 +564,15 @@ const roof_json_value *roof_json_next(const roof_json_value *node)
     return node->next;
 }
 
+size_t roof_json_count(const roof_json_value *parent)
+{
+    size_t count = 0;
+    for (const cJSON *child = roof_json_first(parent); child != NULL; child = child->next) {
+        count++;
+    }
+    return count;
+}
+
 const char *roof_json_key(const roof_json_value *node)
 {
     return node->string;
@@ -579,8 +588,13 @@ void roof_json_quote(struct roof_text *out, const char *text)
             roof_text_add(out, pair, 2);
         } else if (c < 0x20) {
             roof_text_printf(out, "\\u%04x", (unsigned)c);
-        } else {
+        } else if (c < 0x80) {
             roof_text_add(out, p, 1);
+        } else { /* a file name may be anything; JSON is UTF-8 */
+            const unsigned char *const start = (const unsigned char *)p;
+            const size_t length = utf8(start, start + strnlen(p, 4));
+            roof_text_add(out, length > 0 ? p : "\\ufffd", length > 0 ? length : 6);
+            p += length > 0 ? length - 1 : 0;
         }
     }
     roof_text_put(out, "\"");

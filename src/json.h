@@ -45,6 +45,8 @@ const roof_json_value *roof_json_get(const roof_json_value *object, const char *
 /* First child and next sibling of an array or object; NULL at the end. */
 const roof_json_value *roof_json_first(const roof_json_value *parent);
 const roof_json_value *roof_json_next(const roof_json_value *node);
+/* How many children an array or object has. */
+size_t roof_json_count(const roof_json_value *parent);
 /* The key under which a value stands in its object. */
 const char *roof_json_key(const roof_json_value *node);
 

@@ -127,7 +127,7 @@ static void trace_step(const struct context *c, const char *name, const char *te
     }
 }
 
-static enum roof_precision role_format(const struct roof_formats *formats, enum roof_role role)
+enum roof_precision roof_role_format(const struct roof_formats *formats, enum roof_role role)
 {
     switch (role) {
     case ROOF_ROLE_WEIGHTS:
@@ -147,7 +147,7 @@ static void tensor(const struct context *c, enum roof_role role, const char *tex
                    double tensors, double channels)
 {
     const double bytes =
-        roof_tensor_bytes(role_format(&c->w->formats, role), elements, tensors, channels);
+        roof_tensor_bytes(roof_role_format(&c->w->formats, role), elements, tensors, channels);
     c->work->bytes[role] += bytes;
     trace_step(c, roof_role_name(role), text, elements, role, bytes);
 }
@@ -482,6 +482,7 @@ static void all_to_all(const struct context *c)
 /* --- the table ----------------------------------------------------------------------------- */
 
 #define D(name) ROOF_DIM_##name
+static_assert(ROOF_DIM_COUNT <= 32, "required is a set of 32 bits");
 #define BIT(name) (1U << ROOF_DIM_##name)
 #define DIMS(...)                                                                                  \
     .dims = {__VA_ARGS__}, .dim_count = (int)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
@@ -581,7 +582,7 @@ static const struct row rows[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_GELU] =
         {{.name = "gelu", .summary = "GELU activation", .kind = ROOF_KIND_VECTOR, ROWS}, gelu},
     [ROOF_OPERATOR_QUANTIZE] = {{.name = "quantize",
-                                 .summary = "from bf16 (or -a) to -p or --out (default fp8_e4m3)",
+                                 .summary = "from -a (default bf16) to --out (default fp8_e4m3)",
                                  .kind = ROOF_KIND_VECTOR,
                                  ROWS},
                                 quantize},
@@ -595,7 +596,8 @@ static const struct row rows[ROOF_OPERATOR_COUNT] = {
                                   .summary = "new K and V into the cache",
                                   .kind = ROOF_KIND_VECTOR,
                                   DIMS(D(TOKENS), D(HEADS), D(KV_HEADS), D(HEAD_DIM)),
-                                  .required = BIT(TOKENS) | BIT(KV_HEADS) | BIT(HEAD_DIM)},
+                                  .required = BIT(TOKENS) | BIT(KV_HEADS) | BIT(HEAD_DIM),
+                                  .other = ROOF_ROLE_KV},
                                  kv_append},
     [ROOF_OPERATOR_EMBEDDING] = {{.name = "embedding",
                                   .summary = "look-up of one row per token",
@@ -654,6 +656,11 @@ enum roof_status roof_operator_find(enum roof_operator *out, const char *name,
         }
     }
     return roof_unknown_name(error, ROOF_USAGE, "operator", name, names, ROOF_OPERATOR_COUNT);
+}
+
+bool roof_is_product(enum roof_operator op)
+{
+    return rows[op].row.kind == ROOF_KIND_MATRIX || rows[op].row.kind == ROOF_KIND_COMPOSITE;
 }
 
 bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension)
@@ -747,6 +754,24 @@ enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension 
                                 roof_input_name(name, &roof_dimensions[dimension]));
 }
 
+/* Names every required dimension that is not given. */
+static enum roof_status missing_dimensions(const struct roof_workload *w, struct roof_error *error)
+{
+    const struct roof_operator_row *const row = &rows[w->op].row;
+    char list[ROOF_OPERATOR_DIMS_MAX * (ROOF_INPUT_NAME_SIZE + 4)] = "";
+    size_t used = 0;
+    for (int i = 0; i < row->dim_count; i++) {
+        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
+        if ((row->required & (1U << row->dims[i])) != 0 && roof_input_get(w, input) == 0) {
+            char name[ROOF_INPUT_NAME_SIZE];
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s N",
+                                     used == 0 ? "" : ", ", roof_input_name(name, input));
+        }
+    }
+    return roof_error_set(error, ROOF_USAGE, "%s needs %s (roofline list operators %s)", row->name,
+                          list, row->name);
+}
+
 static enum roof_status check_dimensions(struct roof_workload *w, struct roof_error *error)
 {
     const struct roof_operator_row *const row = &rows[w->op].row;
@@ -764,8 +789,7 @@ static enum roof_status check_dimensions(struct roof_workload *w, struct roof_er
         }
         if (value == 0 && input->min > 0) {
             if ((row->required & (1U << i)) != 0) {
-                return roof_error_set(error, ROOF_USAGE, "%s needs %s N: %s", row->name,
-                                      roof_input_name(name, input), input->help);
+                return missing_dimensions(w, error);
             }
             value = dimension_default(dimension, shape);
             roof_input_put(w, input, value);
@@ -813,10 +837,11 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
 {
     struct roof_formats *const f = &w->formats;
     const enum roof_precision both = given_or(f->precision, ROOF_PRECISION_FP16);
-    if (w->op == ROOF_OPERATOR_QUANTIZE) {
-        /* -p names what it quantises to; the input is what the layer before wrote. */
-        f->out = given_or(f->out, given_or(f->precision, ROOF_PRECISION_FP8_E4M3));
-        f->activations = given_or(f->activations, ROOF_PRECISION_BF16);
+    if (w->op == ROOF_OPERATOR_QUANTIZE) { /* from what the layer before wrote, to FP8 */
+        f->activations = f->precision == ROOF_PRECISION_AUTO
+                             ? given_or(f->activations, ROOF_PRECISION_BF16)
+                             : f->activations;
+        f->out = given_or(f->out, ROOF_PRECISION_FP8_E4M3);
     }
     f->weights = given_or(f->weights, both);
     f->activations = given_or(f->activations, roof_format(both)->activations);
@@ -832,6 +857,12 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
                               input ? "--activations" : "--out");
     }
     const enum roof_operator_kind kind = rows[w->op].row.kind;
+    if (f->compute != ROOF_PRECISION_AUTO && roof_format(f->compute)->unit == ROOF_PRECISION_FP16 &&
+        f->compute != ROOF_PRECISION_FP16) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--compute: nothing multiplies %s; it is converted to 16 bits",
+                              roof_format(f->compute)->name);
+    }
     if (f->compute != ROOF_PRECISION_AUTO &&
         (kind == ROOF_KIND_VECTOR || kind == ROOF_KIND_COLLECTIVE)) {
         return roof_error_set(error, ROOF_USAGE,

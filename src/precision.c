@@ -149,11 +149,11 @@ static const double nf4[] = {-1.0,
                .weight_method = "gguf",                                                            \
                .use = "llama.cpp weights",                                                         \
                FALLBACK_16}
-#define GROUP(id, name_, alias_, method_, zero_, scale_)                                           \
+#define GROUP(id, name_, alias_, method_, low, high, zero_, scale_)                                \
     [P(id)] = {.name = (name_),                                                                    \
                .alias = (alias_),                                                                  \
                .label = "INT4 " scale_,                                                            \
-               INTEGER(4, -8, 7),                                                                  \
+               INTEGER(4, low, high),                                                              \
                BLOCK(id),                                                                          \
                .scale = "FP16" zero_ " per " scale_,                                               \
                STORED,                                                                             \
@@ -369,10 +369,11 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                     .weight_method = "bitsandbytes_fp4",
                     .use = "weights",
                     FALLBACK_16},
-    GROUP(INT4_G128, "int4_g128", "gptq", "gptq", "", "group of 128"),
-    GROUP(INT4_G128_ZP, "int4_g128_zp", "awq", "awq", " and 4-bit zero point", "group of 128"),
-    GROUP(INT4_G64_ZP, "int4_g64_zp", NULL, "awq", " and 4-bit zero point", "group of 64"),
-    GROUP(INT4_G32_ZP, "int4_g32_zp", NULL, "awq", " and 4-bit zero point", "group of 32"),
+    GROUP(INT4_G128, "int4_g128", NULL, "int4_weight_only", -8, 7, "", "group of 128"),
+    GROUP(INT4_G128_ZP, "int4_g128_zp", "awq", "awq", 0, 15, " and 4-bit zero point",
+          "group of 128"),
+    GROUP(INT4_G64_ZP, "int4_g64_zp", NULL, "awq", 0, 15, " and 4-bit zero point", "group of 64"),
+    GROUP(INT4_G32_ZP, "int4_g32_zp", NULL, "awq", 0, 15, " and 4-bit zero point", "group of 32"),
     [P(INT8_CHANNEL)] = {.name = "int8_channel",
                          .label = "INT8 per channel",
                          INTEGER(8, -128, 127),
@@ -384,7 +385,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                          .native_method = "native_int8",
                          .weight_method = "int8_weight_only",
                          .use = "SmoothQuant style W8A8",
-                         .fallback = {P(INT8), P(FP16), P(BF16), P(FP32), END}},
+                         .fallback = {P(FP16), P(BF16), P(FP32), END}},
     [P(FP8_BLOCK128)] = {.name = "fp8_block128",
                          .label = "FP8 E4M3, 128x128 blocks",
                          FLOAT(4, 3, -448, 448),
@@ -397,7 +398,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                          .use = "DeepSeek-V3 weights",
                          FALLBACK_16},
     GGUF(Q1_0, "q1_0", ROOF_FAMILY_INTEGER, 1, -1, 1, "FP16 per 128"),
-    GGUF(Q2_0, "q2_0", ROOF_FAMILY_INTEGER, 2, -2, 1, "FP16 per 64"),
+    GGUF(Q2_0, "q2_0", ROOF_FAMILY_INTEGER, 2, -1, 2, "FP16 per 64"),
     GGUF(Q4_0, "q4_0", ROOF_FAMILY_INTEGER, 4, -8, 7, "FP16 per 32"),
     GGUF(Q4_1, "q4_1", ROOF_FAMILY_INTEGER, 4, 0, 15, "FP16 and FP16 minimum per 32"),
     GGUF(Q5_0, "q5_0", ROOF_FAMILY_INTEGER, 5, -16, 15, "FP16 per 32"),

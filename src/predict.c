@@ -94,7 +94,7 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
         whole->sparse = sparse;
         whole->peak_flops_per_s = peak;
     }
-    whole->native = whole->native && compute.native;
+    whole->native = whole->native && (compute.native || out->work.flops == 0);
     whole->flops += out->work.flops;
     whole->bytes += out->bytes;
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {

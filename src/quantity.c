@@ -40,8 +40,8 @@ static const struct unit units[ROOF_UNIT_COUNT] = {
 static const struct {
     const char *name;
     double factor;
-} prefixes[] = {{"P", 1e15}, {"T", 1e12}, {"G", 1e9},  {"M", 1e6}, {"k", 1e3},
-                {"", 1},     {"m", 1e-3}, {"u", 1e-6}, {"n", 1e-9}};
+} prefixes[] = {{"Z", 1e21}, {"E", 1e18}, {"P", 1e15}, {"T", 1e12}, {"G", 1e9}, {"M", 1e6},
+                {"k", 1e3},  {"", 1},     {"m", 1e-3}, {"u", 1e-6}, {"n", 1e-9}};
 
 static const struct {
     const char *name;
@@ -206,13 +206,14 @@ const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum r
         snprintf(out, ROOF_QUANTITY_SIZE, "%s %s%s", number, binary_prefixes[i].name, row->base);
         return out;
     }
-    /* 0.99995 rounds up to the next prefix: 999.95 k is shown as 1 M. Counts have no small ones. */
-    const size_t last = unit == ROOF_UNIT_MICROSECONDS ? COUNT(prefixes) - 1 : 5;
-    while (i < last && fabs(si) < prefixes[i].factor * 0.99995) {
+    /* 0.99995 rounds up to the next prefix: 999.95 k is shown as 1 M. Counts have no prefix below
+     * one, and times none above. */
+    const bool time = unit == ROOF_UNIT_MICROSECONDS;
+    const size_t one = 7;
+    const size_t last = time ? COUNT(prefixes) - 1 : one;
+    i = time || si == 0 ? one : 0;
+    while (i < last && fabs(si) < prefixes[i].factor * 0.99995 && si != 0) {
         i++;
-    }
-    if (si == 0) {
-        i = 5;
     }
     four_digits(number, sizeof number, si / prefixes[i].factor);
     snprintf(out, ROOF_QUANTITY_SIZE, "%s %s%s", number, prefixes[i].name, row->base);

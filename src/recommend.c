@@ -25,30 +25,43 @@ const enum roof_precision *roof_recommend_defaults(size_t *count)
  */
 static struct roof_workload as_candidate(const struct roof_workload *workload,
                                          const struct roof_hardware *hardware,
-                                         enum roof_precision precision, const char **method)
+                                         enum roof_precision precision)
 {
     const struct roof_format *const format = roof_format(precision);
     const struct roof_operator_row *const row = roof_operator_row(workload->op);
-    const bool product = row->kind == ROOF_KIND_MATRIX || row->kind == ROOF_KIND_COMPOSITE;
     const bool native = format->native_method[0] != '\0' && hardware->compute[precision].native;
     struct roof_workload w = *workload;
     w.formats.weights = ROOF_PRECISION_AUTO;
     w.formats.activations = ROOF_PRECISION_AUTO;
     w.formats.compute = ROOF_PRECISION_AUTO;
     w.formats.precision = precision;
-    *method = native ? format->native_method : "fallback";
-    if (!product) {
-        *method = "storage"; /* only the bytes change: vector operators run at fp32 */
-        return w;
-    }
-    if (!native && format->weight_method != NULL) {
-        *method = format->weight_method;
-        w.formats.activations = ROOF_PRECISION_FP16;
-    }
     if (row->other == ROOF_ROLE_KV && w.formats.kv == ROOF_PRECISION_AUTO) {
         w.formats.kv = precision;
     }
+    const bool stored = !native && format->weight_method != NULL;
+    if (w.op == ROOF_OPERATOR_KV_APPEND || (roof_is_product(w.op) && stored)) {
+        w.formats.activations = ROOF_PRECISION_FP16;
+    }
     return w;
+}
+
+/* What a candidate is called: by what its prediction does, not by what was hoped for. */
+static const char *method_of(const struct roof_candidate *c)
+{
+    const struct roof_format *const format = roof_format(c->format);
+    const struct roof_formats *const f = &c->prediction.workload.formats;
+    if (!roof_is_product(c->prediction.workload.op)) {
+        return "storage"; /* only the bytes change: vector operators run at fp32 */
+    }
+    if (format->native_method[0] != '\0' && c->prediction.native &&
+        c->prediction.compute == format->unit) {
+        return format->native_method;
+    }
+    const bool kv = roof_operator_row(c->prediction.workload.op)->other == ROOF_ROLE_KV;
+    if (format->weight_method != NULL && (kv ? f->kv : f->weights) == c->format) {
+        return format->weight_method;
+    }
+    return "fallback";
 }
 
 static void reject(struct roof_recommendation *out, const struct roof_candidate *candidate,
@@ -136,15 +149,17 @@ static void explain_other(struct roof_candidate *other, const struct roof_candid
                              : other->loss < winner->loss ? "less accuracy loss"
                                                           : "the same accuracy loss";
     const char *const name = roof_format(winner->format)->name;
-    char speed[64];
-    if (ratio == 1) {
+    char speed[80];
+    if (ratio > 0.995 && ratio < 1.005) {
         snprintf(speed, sizeof speed, "as fast as %s", name);
     } else if (ratio < 1) {
         snprintf(speed, sizeof speed, "%.0f%% faster than %s", 100 * (1 / ratio - 1), name);
-    } else if (ratio < 1.995) {
+    } else if (ratio < 1.95) {
         snprintf(speed, sizeof speed, "%.0f%% slower than %s", 100 * (ratio - 1), name);
     } else {
-        snprintf(speed, sizeof speed, "%.1fx slower than %s", ratio, name);
+        const double tenths = floor(10 * ratio + 0.5);
+        snprintf(speed, sizeof speed, "takes %.0f.%.0fx as long as %s", floor(tenths / 10),
+                 fmod(tenths, 10), name);
     }
     snprintf(other->reason, sizeof other->reason, "%s, at %s (%s); %s-bound", speed, loss,
              roof_accuracy_name(other->loss), roof_bottleneck_name(other->prediction.bottleneck));
@@ -173,6 +188,15 @@ static void rank(struct roof_recommendation *out, enum roof_objective objective)
     }
 }
 
+/* With a fixed cache, a format that only stores changes nothing in attention. */
+static bool unused(const struct roof_candidate *c)
+{
+    const struct roof_formats *const f = &c->prediction.workload.formats;
+    return roof_is_product(c->prediction.workload.op) &&
+           roof_operator_row(c->prediction.workload.op)->other == ROOF_ROLE_KV &&
+           f->kv != c->format && f->activations != c->format;
+}
+
 /* The format of a part whose peak is unknown, so that the time is only that of the memory. */
 static const char *missing_peak(const struct roof_prediction *p)
 {
@@ -197,8 +221,7 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
         formats = roof_recommend_defaults(&count);
     }
     struct roof_prediction baseline;
-    const char *method = NULL;
-    struct roof_workload w = as_candidate(workload, hardware, ROOF_PRECISION_FP16, &method);
+    struct roof_workload w = as_candidate(workload, hardware, ROOF_PRECISION_FP16);
     enum roof_status status = roof_predict(&baseline, &w, hardware, error);
     if (status != ROOF_OK) {
         return status;
@@ -212,12 +235,13 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
         }
         seen[c.format] = true;
         c.loss = accuracy->of[c.format].loss;
-        w = as_candidate(workload, hardware, c.format, &c.method);
+        w = as_candidate(workload, hardware, c.format);
         status = roof_predict(&c.prediction, &w, hardware, error);
         if (status != ROOF_OK) {
             return status;
         }
         c.speedup = baseline.time_s / c.prediction.time_s;
+        c.method = method_of(&c);
         const bool has_unit =
             format->native_method[0] != '\0' && hardware->compute[c.format].native;
         const char *const unknown = missing_peak(&c.prediction);
@@ -232,6 +256,9 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
         } else if (options->native_only && !c.prediction.native) {
             reject(out, &c, "not native: with these formats it is computed at %s",
                    roof_format(c.prediction.compute)->name);
+        } else if (unused(&c)) {
+            reject(out, &c, "nothing would be in %s: --kv %s fixes the cache", format->name,
+                   roof_format(c.prediction.workload.formats.kv)->name);
         } else if (unknown != NULL) {
             reject(out, &c, "%s has no known peak for %s", hardware->id, unknown);
         } else {

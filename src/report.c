@@ -105,18 +105,12 @@ static void put_workload(struct roof_text *out, const struct roof_workload *w)
 static void put_formats(struct roof_text *out, const struct roof_prediction *p)
 {
     const struct roof_formats *const f = &p->workload.formats;
-    const enum roof_precision of_role[ROOF_ROLE_COUNT] = {
-        [ROOF_ROLE_WEIGHTS] = f->weights,
-        [ROOF_ROLE_ACTIVATIONS] = f->activations,
-        [ROOF_ROLE_OUT] = f->out,
-        [ROOF_ROLE_KV] = f->kv,
-    };
     bool begun = false;
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
         if (p->role_bytes[role] > 0) {
             roof_text_printf(out, "%s%s %s", begun ? ", " : "",
                              roof_role_name((enum roof_role)role),
-                             roof_format(of_role[role])->name);
+                             roof_format(roof_role_format(f, (enum roof_role)role))->name);
             begun = true;
         }
     }
@@ -245,7 +239,7 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     put_formats(out, p);
     roof_text_put(out, "\n\n");
 
-    snprintf(detail, sizeof detail, "%s-bound", roof_bottleneck_name(p->bottleneck));
+    snprintf(detail, sizeof detail, "at best; %s-bound", roof_bottleneck_name(p->bottleneck));
     line(out, "time", roof_format_quantity(value, p->time_s, ROOF_UNIT_MICROSECONDS), detail);
     snprintf(detail, sizeof detail, "%s at %s",
              roof_format_quantity(other, p->bytes, ROOF_UNIT_BYTES),
@@ -294,6 +288,10 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     if (!p->native && p->flops > 0 && !isnan(p->compute_time_s)) {
         roof_text_printf(out, "\n%s has no %s unit: computed at %s\n", p->hardware->id,
                          roof_format(p->wanted)->name, roof_format(p->compute)->name);
+    }
+    if (p->workload.sparse > 0 && !p->sparse && roof_is_product(p->workload.op)) {
+        roof_text_printf(out, "\n%s has no sparse peak for %s: the dense one is used\n",
+                         p->hardware->id, roof_format(p->compute)->name);
     }
     if (!isnan(p->fraction_of_bound) && p->fraction_of_bound > 1) {
         roof_text_put(out, "\nThe measured time is below the bound: data that stayed in a cache, "
@@ -345,12 +343,12 @@ void roof_report_recommendation_text(struct roof_text *out,
             roof_format(best->format)->name, best->method,
             roof_format_quantity(time, best->prediction.time_s, ROOF_UNIT_MICROSECONDS),
             best->speedup, roof_accuracy_name(best->loss));
-        roof_text_printf(out, "  %4s  %-10s  %-22s  %10s  %7s  %-8s  %s\n", "rank", "precision",
+        roof_text_printf(out, "  %4s  %-12s  %-22s  %10s  %7s  %-8s  %s\n", "rank", "precision",
                          "method", "time", "speedup", "accuracy", "reason");
         for (size_t i = 0; i < recommendation->count; i++) {
             const struct roof_candidate *const c = &recommendation->candidate[i];
             roof_text_printf(
-                out, "  %4d  %-10s  %-22s  %10s  %6.2fx  %-8s  %s\n", c->rank,
+                out, "  %4d  %-12s  %-22s  %10s  %6.2fx  %-8s  %s\n", c->rank,
                 roof_format(c->format)->name, c->method,
                 roof_format_quantity(time, c->prediction.time_s, ROOF_UNIT_MICROSECONDS),
                 c->speedup, roof_accuracy_name(c->loss), c->reason);
@@ -361,7 +359,7 @@ void roof_report_recommendation_text(struct roof_text *out,
     for (size_t i = 0; i < recommendation->rejected; i++) {
         const struct roof_candidate *const c =
             &recommendation->candidate[recommendation->count + i];
-        roof_text_printf(out, "%s  %-10s  %6.2fx  %s\n", i == 0 ? "\nRejected\n" : "",
+        roof_text_printf(out, "%s  %-12s  %6.2fx  %s\n", i == 0 ? "\nRejected\n" : "",
                          roof_format(c->format)->name, c->speedup, c->reason);
     }
     roof_text_put(out,

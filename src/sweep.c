@@ -13,6 +13,10 @@ enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_inpu
         return roof_error_set(error, ROOF_USAGE, "a sweep has at most %d axes",
                               ROOF_SWEEP_AXES_MAX);
     }
+    if (values->count == 0) {
+        roof_values_free(values);
+        return roof_error_set(error, ROOF_USAGE, "an axis needs a value");
+    }
     sweep->axis[sweep->axis_count].input = input;
     sweep->axis[sweep->axis_count].values = *values;
     sweep->axis_count++;
@@ -113,6 +117,14 @@ enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, 
 {
     struct cursor cursor;
     memset(&cursor, 0, sizeof cursor);
+    uint64_t all = 0;
+    const enum roof_status counted = roof_sweep_count(&all, sweep, error);
+    if (counted != ROOF_OK) {
+        return counted;
+    }
+    if (first > all || count > all - first) {
+        return roof_error_set(error, ROOF_USAGE, "the sweep has only %" PRIu64 " points", all);
+    }
     if (count > 0) {
         seek(&cursor, sweep, first);
     }

@@ -18,17 +18,16 @@ enum source {
     AT_BOOLEAN,   /* bool */
     AT_TEXT,      /* const char * */
     AT_CHARS,     /* char[] */
-    AT_INTEGER,   /* int */
     AT_PRECISION, /* enum roof_precision */
-    AT_FAMILY,    /* enum roof_family */
     DIMENSION,    /* of the workload, by its input row */
     CONSTANT,     /* the text in the field itself */
     OF_HARDWARE,  /* const char * of the prediction's device, at an offset there */
     BASIS,
     OPERATOR,
     BOTTLENECK,
-    LOSS, /* accuracy class of a candidate */
-    RANK, /* absent for a rejected candidate */
+    SPARSE, /* only where --sparse was given */
+    LOSS,   /* accuracy class of a candidate */
+    RANK,   /* absent for a rejected candidate */
     HARDWARE_BASIS,
     HARDWARE_FIGURE, /* offset is the figure; its key and unit are in its own table */
     HARDWARE_PEAK,   /* what a format runs at on a device; offset is the format */
@@ -111,6 +110,7 @@ static const struct roof_field prediction_tail[] = {
     NUMBER("achieved_tflops", achieved_flops_per_s, TFLOPS),
     NUMBER("achieved_gb_s", achieved_bytes_per_s, GB_PER_S),
     NUMBER("fraction_of_bound", fraction_of_bound, NONE),
+    {.key = "sparse", .source = SPARSE},
 };
 
 static const struct roof_field candidate_fields[] = {
@@ -141,17 +141,21 @@ static const struct roof_field hardware_fields[] = {
     {.key = "id", .source = AT_TEXT, .offset = H(id), .width = -14},
     {.key = "name", .source = AT_TEXT, .offset = H(name)},
     {.key = "vendor", .source = AT_TEXT, .offset = H(vendor)},
-    {.key = "architecture", .source = AT_TEXT, .offset = H(architecture), .width = -18},
+    {.key = "architecture", .source = AT_TEXT, .offset = H(architecture), .width = -23},
     {.key = "basis", .source = HARDWARE_BASIS, .width = -9},
     FIGURE(BANDWIDTH, 6, "GB/s"),
     FIGURE(MEMORY_NOMINAL, 4, "GB"),
     FIGURE(MEMORY_CAPACITY, 0, NULL),
+    PEAK("bf16_tflops", BF16, "bf16"),
     PEAK("fp16_tflops", FP16, "fp16"),
     PEAK("fp8_e4m3_tflops", FP8_E4M3, "fp8"),
     PEAK("int8_tflops", INT8, "int8"),
     PEAK("int4_tflops", INT4, "int4"),
     PEAK("nvfp4_tflops", NVFP4, "nvfp4"),
     FIGURE(TDP, 5, "W"),
+    FIGURE(LINK, 0, NULL),
+    FIGURE(NETWORK, 0, NULL),
+    FIGURE(DEVICES_PER_NODE, 0, NULL),
 };
 
 #define F(member) offsetof(struct roof_format, member)
@@ -317,9 +321,6 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     case AT_CHARS:
         text_cell(cell, at);
         break;
-    case AT_INTEGER:
-        number_cell(cell, *(const int *)(const void *)at);
-        break;
     case RANK: {
         const int rank = *(const int *)(const void *)at;
         number_cell(cell, rank == 0 ? ROOF_UNKNOWN : (double)rank);
@@ -327,9 +328,6 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     }
     case AT_PRECISION:
         text_cell(cell, roof_format(*(const enum roof_precision *)(const void *)at)->name);
-        break;
-    case AT_FAMILY:
-        text_cell(cell, roof_family_name(*(const enum roof_family *)(const void *)at));
         break;
     case DIMENSION:
         dimension_cell(cell, &p->workload, column->dimension);
@@ -349,6 +347,10 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
         break;
     case BOTTLENECK:
         text_cell(cell, roof_bottleneck_name(p->bottleneck));
+        break;
+    case SPARSE:
+        cell->kind = p->workload.sparse > 0 ? BOOLEAN : ABSENT;
+        cell->number = p->sparse ? 1 : 0;
         break;
     case LOSS:
         text_cell(cell, roof_accuracy_name(*(const enum roof_accuracy_class *)(const void *)at));

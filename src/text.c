@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/text.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "roofline/quantity.h"
 
@@ -119,7 +121,8 @@ static unsigned distance(const char *a, const char *b)
         unsigned diagonal = row[0];
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= columns; j++) {
-            const unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
+            const unsigned replaced =
+                diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
             diagonal = row[j];
             unsigned best = row[j - 1] < row[j] ? row[j - 1] + 1 : row[j] + 1;
             best = replaced < best ? replaced : best;
@@ -132,7 +135,7 @@ static unsigned distance(const char *a, const char *b)
 /* A name that goes on from what was typed is the nearest. */
 static unsigned nearness(const char *wanted, const char *name)
 {
-    const bool begins = *wanted != '\0' && strncmp(name, wanted, strlen(wanted)) == 0;
+    const bool begins = *wanted != '\0' && strncasecmp(name, wanted, strlen(wanted)) == 0;
     return begins ? 0 : distance(wanted, name);
 }
 

@@ -177,6 +177,9 @@ enum roof_role {
 };
 const char *roof_role_name(enum roof_role role);
 
+/** The format of a role. */
+enum roof_precision roof_role_format(const struct roof_formats *formats, enum roof_role role);
+
 /** What limits an operator, or what it is made of. */
 enum roof_operator_kind {
     ROOF_KIND_MATRIX,     /**< products: matrix unit where there is one for the format */
@@ -203,6 +206,8 @@ struct roof_operator_row {
 const struct roof_operator_row *roof_operator_row(enum roof_operator op);
 enum roof_status roof_operator_find(enum roof_operator *out, const char *name,
                                     struct roof_error *error);
+/** Whether an operator multiplies matrices, alone or in its parts. */
+bool roof_is_product(enum roof_operator op);
 bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension);
 /** The same as a check: ROOF_USAGE with "OPERATOR does not take --OPTION". */
 enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,

@@ -98,8 +98,9 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
 {
     struct sink *const sink = context;
     roof_table_row(&sink->table, &sink->text, prediction);
-    return sink->text.length < FLUSH_AT ? ROOF_OK
-                                        : cli_output_write(&sink->output, &sink->text, error);
+    return sink->text.length < FLUSH_AT && !sink->text.failed
+               ? ROOF_OK
+               : cli_output_write(&sink->output, &sink->text, error);
 }
 
 static enum roof_status run(const struct roof_sweep *sweep, const struct cli_options *options,

@@ -86,7 +86,8 @@ int main(int argc, char **argv)
     (void)unsetenv("POSIXLY_CORRECT");
 
     if (argc < 2) {
-        print_usage(stderr);
+        fputs("roofline: which command? predict, sweep, recommend or list; see roofline --help\n",
+              stderr);
         return cli_exit_code(ROOF_USAGE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

@@ -194,6 +194,11 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
             }
             const struct arg_str *const entry = t.entry[i];
             out->value[input] = entry->count > 0 ? entry->sval[0] : NULL;
+            if (entry->count > 0 && strncmp(entry->sval[0], "--", 2) == 0) {
+                char name[ROOF_INPUT_NAME_SIZE];
+                status = roof_error_set(error, ROOF_USAGE, "%s needs a value, not the option %s",
+                                        roof_input_name(name, roof_input(input)), entry->sval[0]);
+            }
             for (int k = 0; input == ROOF_INPUT_SET && k < entry->count; k++) {
                 out->set[out->set_count++] = entry->sval[k];
             }

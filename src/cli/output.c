@@ -47,11 +47,13 @@ enum roof_status cli_output_write(struct cli_output *out, struct roof_text *text
     if (text->failed) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
-    if (text->length > 0 && fwrite(text->data, 1, text->length, out->file) != text->length) {
-        return roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot write: %s", strerror(errno));
-    }
-    roof_text_clear(text);
-    return ROOF_OK;
+    const bool written =
+        text->length == 0 || fwrite(text->data, 1, text->length, out->file) == text->length;
+    const int reason = errno;
+    roof_text_clear(text); /* also after a failure: nothing is written twice */
+    return written ? ROOF_OK
+                   : roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot write: %s",
+                                   strerror(reason));
 }
 
 enum roof_status cli_output_close(struct cli_output *out, enum roof_status status,

@@ -132,6 +132,33 @@ static void test_scales(void **unused)
     roof_hardware_free(device);
 }
 
+/* Only tensors that there are: a norm reads its gain when asked to; the indices have 4 bytes. */
+static void test_tensors(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct explained e;
+    explain(&e, ROOF_OPERATOR_RMSNORM, SHAPE(.tokens = 2, .hidden = 3), ROOF_PRECISION_FP16,
+            device);
+    for (size_t i = 0; i < e.why.count; i++) {
+        assert_true(strcmp(e.why.step[i].name, "weights_bytes") != 0);
+    }
+    assert_string_equal(find(&e, "", "bytes")->formula, "activations_bytes + out_bytes");
+    roof_explanation_free(&e.why);
+    explain(&e, ROOF_OPERATOR_ROUTER, SHAPE(.tokens = 4, .experts = 8, .top_k = 2),
+            ROOF_PRECISION_FP16, device);
+    assert_string_equal(find(&e, "", "indices")->formula, "(tokens * top_k) * 4");
+    assert_string_equal(find(&e, "", "indices")->numbers, "(4 * 2) * 4");
+    assert_string_equal(find(&e, "", "indices")->result, "32 bytes (32 B)");
+    roof_explanation_free(&e.why);
+    /* The least there can be: one element, one byte. */
+    explain(&e, ROOF_OPERATOR_GEMV, SHAPE(.n = 1, .k = 1), ROOF_PRECISION_FP8_E4M3, device);
+    assert_string_equal(find(&e, "", "weights_bytes")->result, "1 bytes (1 B)");
+    assert_string_equal(find(&e, "", "bytes")->numbers, "1 + 1 + 2");
+    roof_explanation_free(&e.why);
+    roof_hardware_free(device);
+}
+
 /* --- what holds for every operator --------------------------------------------------------- */
 
 /* Only functions may remain of the names in a formula. */
@@ -457,15 +484,11 @@ static void test_release(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gemv_in_full),
-        cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_every_operator),
-        cmocka_unit_test(test_group_of_one),
-        cmocka_unit_test(test_results_are_the_prediction),
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_embedded_sources),
-        cmocka_unit_test(test_composite),
-        cmocka_unit_test(test_unknown_peak),
+        cmocka_unit_test(test_gemv_in_full), cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_tensors),      cmocka_unit_test(test_every_operator),
+        cmocka_unit_test(test_group_of_one), cmocka_unit_test(test_results_are_the_prediction),
+        cmocka_unit_test(test_sources),      cmocka_unit_test(test_embedded_sources),
+        cmocka_unit_test(test_composite),    cmocka_unit_test(test_unknown_peak),
         cmocka_unit_test(test_release),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

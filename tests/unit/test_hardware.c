@@ -755,7 +755,7 @@ static void test_invalid_devices(void **state)
         {FINE "\"tdp_w\": {\"value\": 1,\n\"source\": null}}", 3, 11, "source", "string"},
         {FINE "\"tdp_w\": {\"value\": 1,\n\"source\": {}}}", 3, 11, "source", "string"},
         {FINE "\"tdp_w\": {\"value\": 1,\n\"source\": [\"s\",\n 1]}}", 4, 2, "source", "string"},
-        {FINE "\"tdp_w\": {\"value\": 1,\n\"source\": []}}", 3, 11, "source", "empty"},
+        {FINE "\"tdp_w\": {\"value\": 1,\n\"source\": []}}", 3, 11, "source", "citations"},
         /* peaks */
         {FINE "\"vector_tflops\": 1}", 2, 18, "vector_tflops", "object"},
         {FINE "\"vector_tflops\": null}", 2, 18, "vector_tflops", "object"},

@@ -228,8 +228,10 @@ static const struct {
         .tokens = 4, .hidden = 8),
     /* From bf16 to fp8_e4m3 when nothing is said, to -p when it is given. */
     ROW(QUANTIZE, FP16, 4 * 32, 0, 64, 32, 0, NONE, .tokens = 4, .hidden = 8),
-    ROW(QUANTIZE, BOTH(NVFP4), 4 * 32, 0, 64, 2 * 9 + 4, 0, NONE, .tokens = 4, .hidden = 8),
-    ROW(QUANTIZE, BOTH(INT8_CHANNEL), 4 * 32, 0, 64, 32 + 4 * 4, 0, NONE, .tokens = 4, .hidden = 8),
+    ROW(QUANTIZE, FORMATS(AUTO, AUTO, AUTO, AUTO, NVFP4), 4 * 32, 0, 64, 2 * 9 + 4, 0, NONE,
+        .tokens = 4, .hidden = 8),
+    ROW(QUANTIZE, FORMATS(AUTO, AUTO, AUTO, AUTO, INT8_CHANNEL), 4 * 32, 0, 64, 32 + 4 * 4, 0, NONE,
+        .tokens = 4, .hidden = 8),
     /* 4 tokens of 4 + 2 heads of 8 elements: 192 elements, 3 FLOPs each. */
     ROW(ROPE, FP16, 3 * 192, 0, 384, 384, 0, NONE, .tokens = 4, .heads = 4, .kv_heads = 2,
         .head_dim = 8),
@@ -280,8 +282,14 @@ static const struct {
     ROW(ALL_TO_ALL, BOTH(INT4), 0, 0, 800, 3200, 0, 600, .elements = 1600, .devices = 4),
 
     /* What is sent are elements; the few bytes of a scale for the whole tensor are not counted. */
+    ROW(ALL_REDUCE, TENSORS, 768, 0, 576 + 4, 576 + 4, 0, 864, .elements = 1024, .devices = 4),
+    ROW(ALL_REDUCE, CHANNELS, 750, 0, 1004, 1004, 0, 1500, .elements = 1000, .devices = 4),
     ROW(ALL_GATHER, TENSORS, 0, 0, 144 + 4, 576 + 4, 0, 432, .elements = 1024, .devices = 4),
-    ROW(ALL_TO_ALL, CHANNELS, 0, 0, 1000 + 4, 1000 + 4, 0, 750, .elements = 1000, .devices = 4),
+    ROW(ALL_GATHER, CHANNELS, 0, 0, 254, 1004, 0, 750, .elements = 1000, .devices = 4),
+    ROW(REDUCE_SCATTER, TENSORS, 768, 0, 576 + 4, 144 + 4, 0, 432, .elements = 1024, .devices = 4),
+    ROW(REDUCE_SCATTER, CHANNELS, 750, 0, 1004, 254, 0, 750, .elements = 1000, .devices = 4),
+    ROW(ALL_TO_ALL, TENSORS, 0, 0, 576 + 4, 576 + 4, 0, 432, .elements = 1024, .devices = 4),
+    ROW(ALL_TO_ALL, CHANNELS, 0, 0, 1004, 1004, 0, 750, .elements = 1000, .devices = 4),
 
     /* Scales of int8_channel: 4 bytes for each output channel of the weights, token of a tensor,
      * row of the scores, token and head of the cache. Of a gemm they are above. */
@@ -312,6 +320,10 @@ static const struct {
     ROW(EMBEDDING, CHANNELS, 0, 48, 0, 48, 0, NONE, .tokens = 4, .hidden = 8),
     ROW(MOE, CHANNELS, 1536, 1.75 * (384 + 40 * 4), 80 + 6 * 4, 16 + 2 * 4, 0, NONE, .tokens = 2,
         .hidden = 8, .intermediate = 16, .experts = 4, .top_k = 1),
+    /* 3 tokens of 2 experts: 3 rows in, 6 stored and 6 read. 6 of 8 experts. */
+    ROW(MOE, CHANNELS, 4608, 6 * (384 + 40 * 4), 24 + 12 * 16 + 15 * 4, 24 + 3 * 4, 0, NONE,
+        .tokens = 3, .hidden = 8, .intermediate = 16, .experts = 8, .top_k = 2,
+        .routing = ROOF_ROUTING_BALANCED),
     ROW(ROUTER, CHANNELS, 176, 0, 32 + 4 * 4, 8 + 4 * 4 + 8 * 4, 0, NONE, .tokens = 4, .experts = 8,
         .top_k = 2),
 
@@ -952,13 +964,14 @@ static void test_default_formats(void **unused)
          FORMATS(NVFP4, FP8_E4M3, INT8, NF4, FP32)},
         /* quantize: -p names the result, the input is what the layer before wrote. */
         {QUANTIZE, FP16, FORMATS(AUTO, FP16, BF16, BF16, FP8_E4M3)},
-        {QUANTIZE, BOTH(NVFP4), FORMATS(NVFP4, NVFP4, BF16, BF16, NVFP4)},
+        /* -p is the input, as everywhere; --out is what it quantises to. */
+        {QUANTIZE, BOTH(NVFP4), FORMATS(NVFP4, NVFP4, NVFP4, BF16, FP8_E4M3)},
         {QUANTIZE, FORMATS(NVFP4, AUTO, FP16, AUTO, AUTO),
-         FORMATS(NVFP4, NVFP4, FP16, FP16, NVFP4)},
+         FORMATS(NVFP4, NVFP4, FP16, FP16, FP8_E4M3)},
         {QUANTIZE, FORMATS(NVFP4, AUTO, AUTO, AUTO, MXFP4),
-         FORMATS(NVFP4, NVFP4, BF16, BF16, MXFP4)},
+         FORMATS(NVFP4, NVFP4, NVFP4, BF16, MXFP4)},
         {QUANTIZE, BOTH(FP8_BLOCK128),
-         FORMATS(FP8_BLOCK128, FP8_BLOCK128, BF16, BF16, FP8_BLOCK128)},
+         FORMATS(FP8_BLOCK128, FP8_BLOCK128, FP8_E4M3, BF16, FP8_E4M3)},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_workload w =

@@ -45,7 +45,7 @@ static const struct {
     {P(NF4_FP32), "nf4_fp32", NULL, 36, 64},
     {P(NF4_DQ), "nf4_dq", NULL, 256 * 33 + 4, 256 * 64},
     {P(FP4_BNB), "fp4_bnb", NULL, 36, 64},
-    {P(INT4_G128), "int4_g128", "gptq", 66, 128},
+    {P(INT4_G128), "int4_g128", NULL, 66, 128},
     {P(INT4_G128_ZP), "int4_g128_zp", "awq", 66.5, 128},
     {P(INT4_G64_ZP), "int4_g64_zp", NULL, 34.5, 64},
     {P(INT4_G32_ZP), "int4_g32_zp", NULL, 18.5, 32},
@@ -552,16 +552,17 @@ static void test_integer_ranges(void **state)
 {
     (void)state;
     /* two's complement: -2^(n-1) .. 2^(n-1) - 1 */
-    static const enum roof_precision cases[] = {
-        P(INT8), P(INT4), P(INT2), P(INT8_CHANNEL), P(INT4_G128), P(INT4_G32_ZP),
-        P(Q4_0), P(Q8_0), P(Q5_0), P(Q6_K),         P(Q3_K)};
+    static const enum roof_precision cases[] = {P(INT8),      P(INT4), P(INT2), P(INT8_CHANNEL),
+                                                P(INT4_G128), P(Q4_0), P(Q8_0), P(Q5_0),
+                                                P(Q6_K),      P(Q3_K)};
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct roof_format *const f = roof_format(cases[i]);
         assert_true(f->lowest == -ldexp(1, f->element_bits - 1));
         assert_true(f->highest == ldexp(1, f->element_bits - 1) - 1);
     }
     /* with a minimum per block: 0 .. 2^n - 1 */
-    static const enum roof_precision from_zero[] = {P(Q4_1), P(Q5_1), P(Q2_K), P(Q4_K), P(Q5_K)};
+    static const enum roof_precision from_zero[] = {
+        P(Q4_1), P(Q5_1), P(Q2_K), P(Q4_K), P(Q5_K), P(INT4_G128_ZP), P(INT4_G32_ZP)};
     for (size_t i = 0; i < COUNT(from_zero); i++) {
         const struct roof_format *const f = roof_format(from_zero[i]);
         assert_true(f->lowest == 0);

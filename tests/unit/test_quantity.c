@@ -581,7 +581,7 @@ static void test_format_quantity(void **state)
         {5e-10, ROOF_UNIT_MICROSECONDS, "0.5 ns"},
         {-33570816, ROOF_UNIT_BYTES, "-33.57 MB"},
         {-1.5e-6, ROOF_UNIT_MICROSECONDS, "-1.5 us"},
-        {2e18, ROOF_UNIT_BYTES, "2000 PB"},
+        {2e18, ROOF_UNIT_BYTES, "2 EB"},
         /* unknown, in every unit */
         {ROOF_UNKNOWN, ROOF_UNIT_NONE, "-"},
         {ROOF_UNKNOWN, ROOF_UNIT_BYTES, "-"},

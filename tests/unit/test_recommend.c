@@ -132,7 +132,7 @@ static void test_gemm_on_gb10(void **unused)
     assert_non_null(strstr(result.candidate[3].reason, "78% slower than nvfp4")); /* 1.777 */
     assert_non_null(strstr(result.candidate[3].reason, "less accuracy loss (<1%)"));
     assert_non_null(strstr(result.candidate[4].reason, "the same accuracy loss (1-2%)"));
-    assert_non_null(strstr(result.candidate[6].reason, "3.6x slower than nvfp4"));
+    assert_non_null(strstr(result.candidate[6].reason, "takes 3.6x as long as nvfp4"));
 
     options.objective = ROOF_OBJECTIVE_TIME;
     recommend(&w, gb10, &accuracy, options);
@@ -213,9 +213,16 @@ static void test_edge_of_twenty_percent(void **unused)
         assert_near(find(P(FP16))->prediction.time_s, cases[i].slower, 1e-6);
         assert_near(find(P(FP8_E4M3))->prediction.time_s, cases[i].faster, 1e-6);
         assert_int_equal(result.candidate[0].format, cases[i].balanced);
+        assert_string_equal(result.candidate[0].reason,
+                            cases[i].balanced == P(FP16)
+                                ? "least accuracy loss (none) within 20% of the fastest "
+                                  "(fp8_e4m3); compute-bound"
+                                : "the fastest, and nothing near it has less accuracy loss; "
+                                  "compute-bound");
         options.objective = ROOF_OBJECTIVE_TIME;
         recommend(&w, device, &made, options);
         assert_int_equal(result.candidate[0].format, P(FP8_E4M3));
+        assert_string_equal(result.candidate[0].reason, "the fastest; compute-bound");
         roof_hardware_free(device);
     }
 }
@@ -408,7 +415,7 @@ static void test_methods(void **unused)
         {P(MXFP8_E4M3), "mxfp8_e4m3_weight_only", P(MXFP8_E4M3), P(FP16), P(FP16), P(FP16)},
         {P(NF4), "nf4_weight_only", P(NF4), P(FP16), P(FP16), P(FP16)},
         {P(Q4_K), "gguf", P(Q4_K), P(FP16), P(FP16), P(FP16)},
-        {P(INT4_G128), "gptq", P(INT4_G128), P(FP16), P(FP16), P(FP16)},
+        {P(INT4_G128), "int4_weight_only", P(INT4_G128), P(FP16), P(FP16), P(FP16)},
         {P(INT4_G128_ZP), "awq", P(INT4_G128_ZP), P(FP16), P(FP16), P(FP16)},
         {P(INT8_CHANNEL), "native_int8", P(INT8_CHANNEL), P(INT8_CHANNEL), P(BF16), P(INT8)},
         {P(FP8_BLOCK128), "native_fp8", P(FP8_BLOCK128), P(FP8_E4M3), P(BF16), P(FP8_E4M3)},
