@@ -1055,12 +1055,31 @@ static void test_dense_and_missing_units(void **unused)
     }
 }
 
+/* A look-up needs no unit, so none is missing; a format that only stores multiplies nothing. */
+static void test_no_flops_and_no_products(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(NO_VECTOR);
+    const struct roof_prediction p =
+        predict(workload(ROOF_OPERATOR_EMBEDDING, SHAPE(.tokens = 1, .hidden = 1)), device);
+    assert_true(p.native);
+    assert_near(p.compute_time_s, 0, 0);
+    struct roof_workload w = workload(ROOF_OPERATOR_GEMV, SHAPE(.n = 1, .k = 1));
+    w.formats.compute = P(Q4_K);
+    struct roof_prediction refused;
+    struct roof_error error = {0};
+    assert_int_equal(roof_predict(&refused, &w, device, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "--compute"));
+    roof_hardware_free(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_sides_of_the_ridge),
         cmocka_unit_test(test_prediction_holds_together),
         cmocka_unit_test(test_bottleneck_names),
+        cmocka_unit_test(test_no_flops_and_no_products),
         cmocka_unit_test(test_invalid),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_attention_runs_at_its_cache),

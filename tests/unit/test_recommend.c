@@ -724,6 +724,47 @@ static void test_native_only_with_a_given_cache(void **unused)
     roof_hardware_free(device);
 }
 
+/* With a given cache nothing is left to store: the candidate would be the fp16 run renamed. */
+static void test_nothing_left_to_store(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_workload w =
+        workload(ROOF_OPERATOR_FLASH_ATTENTION, SHAPE(.heads = 8, .head_dim = 64, .kv_len = 100));
+    w.formats.kv = P(FP16);
+    static const enum roof_precision list[] = {P(FP16), P(FP8_E4M3), P(MXFP4)};
+    recommend(&w, device, &accuracy, formats(list, COUNT(list)));
+    for (size_t i = 0; i < result.count + result.rejected; i++) {
+        const struct roof_candidate *const c = &result.candidate[i];
+        if (c->format == P(MXFP4)) { /* no unit: it could only have been stored */
+            assert_int_equal(c->rank, 0);
+            assert_non_null(strstr(c->reason, "--kv fp16 fixes the cache"));
+        } else if (c->format == P(FP8_E4M3)) { /* Q in fp8, but the product runs at fp16 */
+            assert_int_equal(c->prediction.compute, P(FP16));
+            assert_string_not_equal(c->method, "native_fp8");
+        }
+    }
+    roof_hardware_free(device);
+}
+
+/* What is appended is read at 16 bits and stored in the candidate's format: 2 * 4 * 2 * 8 = 128
+ * elements at 2 bytes read and at 1 byte (fp8) or 2 (fp16) stored: 384 and 512 bytes. */
+static void test_kv_append(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    const struct roof_workload w =
+        workload(ROOF_OPERATOR_KV_APPEND, SHAPE(.tokens = 4, .kv_heads = 2, .head_dim = 8));
+    static const enum roof_precision list[] = {P(FP16), P(FP8_E4M3)};
+    struct roof_recommend_options options = formats(list, COUNT(list));
+    options.objective = ROOF_OBJECTIVE_TIME;
+    recommend(&w, device, &accuracy, options);
+    assert_int_equal(result.candidate[0].format, P(FP8_E4M3));
+    assert_near(result.candidate[0].prediction.bytes, 384, EXACT);
+    assert_near(result.candidate[0].speedup, 512.0 / 384, EXACT);
+    roof_hardware_free(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -747,6 +788,8 @@ int main(void)
         cmocka_unit_test(test_native_only_says_what_is_so),
         cmocka_unit_test(test_unknown_vector_peak_says_what_is_so),
         cmocka_unit_test(test_native_only_with_a_given_cache),
+        cmocka_unit_test(test_nothing_left_to_store),
+        cmocka_unit_test(test_kv_append),
     };
     return cmocka_run_group_tests(tests, load_accuracy, free_accuracy);
 }

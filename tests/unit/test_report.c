@@ -444,6 +444,14 @@ static void test_values_read_back(void **unused)
     }
 }
 
+/* The text is the expected one, or ends with it. */
+static void expect_end(const struct roof_text *text, const char *end)
+{
+    const size_t length = strlen(end);
+    assert_true(text->length >= length);
+    assert_string_equal(text->data + text->length - length, end);
+}
+
 static void test_booleans(void **unused)
 {
     (void)unused;
@@ -460,19 +468,20 @@ static void test_booleans(void **unused)
         const char *yes, *no, *causal;
     } cases[] = {
         {ROOF_OUTPUT_CSV, "native\n1\n", "native\n0\n", "causal\n1\n"},
-        {ROOF_OUTPUT_NDJSON, "{\"native\":true}\n", "{\"native\":false}\n", "{\"causal\":true}\n"}};
+        {ROOF_OUTPUT_NDJSON, "{\"native\":true}\n", "{\"native\":false}\n", "{\"causal\":true}\n"},
+        {ROOF_OUTPUT_MARKDOWN, "\n| yes |\n", "\n| no |\n", "\n| yes |\n"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         const enum roof_output output = cases[i].output;
         struct roof_text text =
             one_row(output, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMV, "native", &native);
-        assert_string_equal(text.data, cases[i].yes);
+        expect_end(&text, cases[i].yes);
         roof_text_free(&text);
         text = one_row(output, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMV, "native", &fallback);
-        assert_string_equal(text.data, cases[i].no);
+        expect_end(&text, cases[i].no);
         roof_text_free(&text);
         text = one_row(output, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_FLASH_ATTENTION, "causal",
                        &causal);
-        assert_string_equal(text.data, cases[i].causal);
+        expect_end(&text, cases[i].causal);
         roof_text_free(&text);
     }
     roof_hardware_free(device);
@@ -637,6 +646,9 @@ static void test_json_array(void **unused)
             roof_table_row(&table, &text, &p);
         }
         roof_table_end(&table, &text);
+        if (rows == 0) {
+            assert_string_equal(text.data, "[]\n");
+        }
         struct roof_json *const json = parse(text.data, text.length);
         assert_true(roof_json_is_array(roof_json_root(json)));
         int found = 0;
@@ -750,6 +762,111 @@ static void test_prediction_tables(void **unused)
     roof_hardware_free(plain);
 }
 
+/* A dimension that was not given is absent; a window of 0 is one. */
+static void test_dimensions_not_given(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    const struct roof_prediction append =
+        predict(ROOF_OPERATOR_KV_APPEND, SHAPE(.tokens = 1, .kv_heads = 2, .head_dim = 3), device);
+    const struct roof_prediction flash = predict(
+        ROOF_OPERATOR_FLASH_ATTENTION, SHAPE(.heads = 1, .head_dim = 1, .kv_len = 1), device);
+    struct roof_text text = one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS,
+                                    ROOF_OPERATOR_KV_APPEND, "heads,kv_heads", &append);
+    assert_string_equal(text.data, "heads,kv_heads\n,2\n");
+    roof_text_free(&text);
+    text = one_row(ROOF_OUTPUT_NDJSON, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_KV_APPEND,
+                   "heads,kv_heads", &append);
+    assert_string_equal(text.data, "{\"kv_heads\":2}\n");
+    roof_text_free(&text);
+    text = one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_FLASH_ATTENTION,
+                   "window,query_len,batch", &flash);
+    assert_string_equal(text.data, "window,query_len,batch\n0,1,1\n");
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
+/* For people: whole numbers below a thousand million in full, others with four digits. */
+static void test_readable_numbers(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    /* 2 x 1024^3 FLOPs take 2147.483648 us, 3 x 1024^2 x 2 bytes 62.91456. */
+    const struct roof_prediction p =
+        predict(ROOF_OPERATOR_GEMM, SHAPE(.m = 1024, .n = 1024, .k = 1024), device);
+    struct roof_text text =
+        one_row(ROOF_OUTPUT_MARKDOWN, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMM,
+                "flops,bytes,time_us,memory_time_us,peak_tflops,network_time_us", &p);
+    expect_end(&text, "\n| 2.147e+09 | 6291456 | 2147 | 62.91 | 1 | - |\n");
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
+/* Text and Markdown show a selection, machines get all. */
+static void test_selections(void **unused)
+{
+    (void)unused;
+    static const enum roof_table_kind kinds[] = {ROOF_TABLE_PREDICTIONS, ROOF_TABLE_RECOMMENDATIONS,
+                                                 ROOF_TABLE_HARDWARE, ROOF_TABLE_PRECISIONS};
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        size_t counts[COUNT(outputs)];
+        for (size_t o = 0; o < COUNT(outputs); o++) {
+            counts[o] = open_table(outputs[o], kinds[k], ROOF_OPERATOR_GEMM, NULL).count;
+        }
+        assert_int_equal(counts[ROOF_OUTPUT_TEXT], counts[ROOF_OUTPUT_MARKDOWN]);
+        assert_int_equal(counts[ROOF_OUTPUT_JSON], counts[ROOF_OUTPUT_CSV]);
+        assert_int_equal(counts[ROOF_OUTPUT_JSON], counts[ROOF_OUTPUT_NDJSON]);
+        assert_true(counts[ROOF_OUTPUT_TEXT] < counts[ROOF_OUTPUT_CSV]);
+        assert_true(counts[ROOF_OUTPUT_TEXT] >= 5);
+    }
+    static const char heading[] =
+        "| rank | precision | method | speedup | accuracy_loss | time_us | reason |\n";
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_table table =
+        open_table(ROOF_OUTPUT_MARKDOWN, ROOF_TABLE_RECOMMENDATIONS, ROOF_OPERATOR_GEMM, NULL);
+    roof_table_begin(&table, &text);
+    assert_true(strncmp(text.data, heading, strlen(heading)) == 0);
+    roof_text_free(&text);
+}
+
+/* In a text table a cell begins or ends where its heading does. */
+static void test_alignment(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_table table =
+        open_table(ROOF_OUTPUT_TEXT, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMM, NULL);
+    roof_table_begin(&table, &text);
+    for (int64_t m = 1; m <= 1000; m *= 10) {
+        const struct roof_prediction p =
+            predict(ROOF_OPERATOR_GEMM, SHAPE(.m = m, .n = 64, .k = 100), device);
+        roof_table_row(&table, &text, &p);
+    }
+    roof_table_end(&table, &text);
+    assert_true(strncmp(text.data, "hardware ", 9) == 0);
+    const size_t header = strcspn(text.data, "\n");
+    size_t headings = 0;
+    for (size_t start = 0; start < header; headings++) {
+        const size_t end = start + strcspn(text.data + start, " \n");
+        for (const char *row = text.data + header + 1; *row != '\0';
+             row += strcspn(row, "\n") + 1) {
+            const size_t length = strcspn(row, "\n");
+            const bool left =
+                start < length && row[start] != ' ' && (start == 0 || row[start - 1] == ' ');
+            const bool right =
+                end <= length && row[end - 1] != ' ' && (end == length || row[end] == ' ');
+            if (!left && !right) {
+                fail_msg("heading %zu in:\n%s", headings, text.data);
+            }
+        }
+        start = end + strspn(text.data + end, " ");
+    }
+    assert_int_equal(headings, table.count);
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
 /* Devices, formats, operators. */
 static void test_list_tables(void **unused)
 {
@@ -850,6 +967,30 @@ static void test_precision_row(void **unused)
                 &entry);
     assert_non_null(strstr(text.data, "\nnvfp4,4,16,9,4.5,0.5625,4,0,1-2%\n"));
     roof_text_free(&text);
+    static const struct {
+        enum roof_precision precision;
+        enum roof_output output;
+        const char *columns;
+        const char *end; /* the last line */
+    } cases[] = {
+        {P(INT8_CHANNEL), ROOF_OUTPUT_CSV, "bytes_per_element,channel_bytes", "\n1,4\n"},
+        {P(INT4), ROOF_OUTPUT_CSV, "fallbacks", "\nint8 fp16 bf16 fp32\n"},
+        {P(INT2), ROOF_OUTPUT_CSV, "fallbacks", "\nint4 int8 fp16 bf16 fp32\n"},
+        {P(FP64), ROOF_OUTPUT_CSV, "name,fallbacks,code_book,alias", "\nfp64,,,\n"},
+        {P(INT4), ROOF_OUTPUT_NDJSON, "fallbacks",
+         "{\"fallbacks\":[\"int8\", \"fp16\", \"bf16\", \"fp32\"]}\n"},
+        {P(TF32), ROOF_OUTPUT_NDJSON, "fallbacks,code_book", "{\"fallbacks\":[\"fp32\"]}\n"},
+        {P(FP64), ROOF_OUTPUT_NDJSON, "name,fallbacks", "{\"name\":\"fp64\"}\n"},
+        {P(NVFP4), ROOF_OUTPUT_NDJSON, "code_book",
+         "{\"code_book\":[0, 0.5, 1, 1.5, 2, 3, 4, 6]}\n"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct roof_precision_entry row = {cases[i].precision, &accuracy};
+        text = one_row(cases[i].output, ROOF_TABLE_PRECISIONS, ROOF_OPERATOR_GEMM, cases[i].columns,
+                       &row);
+        expect_end(&text, cases[i].end);
+        roof_text_free(&text);
+    }
     roof_accuracy_free(&accuracy);
 }
 
@@ -1293,7 +1434,7 @@ static void test_every_operator(void **unused)
     }
     roof_text_clear(&text);
     roof_report_operator(&text, false, ROOF_OPERATOR_GEMM);
-    expect(&text, "-m -n -k [--batch]"); /* what must be given, what may be */
+    expect(&text, " -m -n -k [--batch]\n"); /* what must be given, what may be */
     roof_text_free(&text);
 }
 
@@ -1375,6 +1516,10 @@ int main(void)
         cmocka_unit_test(test_every_format),
         cmocka_unit_test(test_every_operator),
         cmocka_unit_test(test_failed_buffer),
+        cmocka_unit_test(test_dimensions_not_given),
+        cmocka_unit_test(test_readable_numbers),
+        cmocka_unit_test(test_selections),
+        cmocka_unit_test(test_alignment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

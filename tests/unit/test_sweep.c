@@ -415,6 +415,30 @@ static void test_error_names_the_point(void **unused)
     roof_hardware_free(device);
 }
 
+/* Nothing to take values from, and points behind the last one, are refused. */
+static void test_empty_axes_and_far_points(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    const struct roof_hardware *const devices[] = {device};
+    struct roof_sweep sweep = {
+        .base = ROOF_WORKLOAD_INIT, .hardware = devices, .hardware_count = 1};
+    sweep.base.op = ROOF_OPERATOR_GEMV;
+    struct roof_values none = {0};
+    struct roof_error error = {0};
+    assert_int_equal(roof_sweep_add(&sweep, roof_input(ROOF_DIM_N), &none, &error), ROOF_USAGE);
+    assert_int_equal(sweep.axis_count, 0);
+    add(&sweep, ROOF_DIM_N, "1,2,3");
+    sweep.base.shape.k = 1;
+    struct record record = {0};
+    assert_int_equal(roof_sweep_run(&sweep, 2, 2, keep, &record, &error), ROOF_USAGE);
+    assert_int_equal(roof_sweep_run(&sweep, 4, 0, keep, &record, &error), ROOF_USAGE);
+    assert_int_equal(record.count, 0);
+    assert_int_equal(roof_sweep_run(&sweep, 3, 0, keep, &record, &error), ROOF_OK);
+    roof_sweep_free(&sweep);
+    roof_hardware_free(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_too_many_axes),
         cmocka_unit_test(test_callback_ends_it),
         cmocka_unit_test(test_error_names_the_point),
+        cmocka_unit_test(test_empty_axes_and_far_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
