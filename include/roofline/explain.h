@@ -9,6 +9,10 @@
 
 #include "roofline/predict.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** One step. Strings belong to the explanation. */
 struct roof_step {
     const char *part;    /**< operator of a composite that the step belongs to; "" for the whole */
@@ -29,5 +33,9 @@ struct roof_explanation {
 enum roof_status roof_explain(struct roof_explanation *out,
                               const struct roof_prediction *prediction, struct roof_error *error);
 void roof_explanation_free(struct roof_explanation *explanation);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -19,6 +19,10 @@
 #include "roofline/status.h"
 #include "roofline/text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Where the figures of a device come from. */
 enum roof_basis {
     ROOF_BASIS_DOCUMENTS, /**< as the source documents specify it */
@@ -147,5 +151,9 @@ bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hard
 
 const char *roof_basis_name(enum roof_basis basis);
 const char *roof_confidence_name(enum roof_confidence confidence);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -17,6 +17,10 @@
 #include "roofline/precision.h"
 #include "roofline/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Append only. */
 enum roof_operator {
     ROOF_OPERATOR_GEMM,
@@ -246,5 +250,9 @@ int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
 /** Reads and writes an input's value in a workload; not for ROOF_INPUT_TEXT. */
 int64_t roof_input_get(const struct roof_workload *workload, const struct roof_input *input);
 void roof_input_put(struct roof_workload *workload, const struct roof_input *input, int64_t value);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

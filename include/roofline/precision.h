@@ -14,6 +14,10 @@
 #include "roofline/status.h"
 #include "roofline/text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Formats in the order of the catalog, which also breaks ties. Append only. */
 enum roof_precision {
     ROOF_PRECISION_AUTO = -1, /**< not given: the default rule decides */
@@ -169,5 +173,9 @@ struct roof_accuracy {
 /** Reads the embedded data/accuracy.json. On success the caller owns *out: roof_accuracy_free. */
 enum roof_status roof_accuracy_load(struct roof_accuracy *out, struct roof_error *error);
 void roof_accuracy_free(struct roof_accuracy *accuracy);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

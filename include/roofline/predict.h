@@ -16,6 +16,10 @@
 #include "roofline/operator.h"
 #include "roofline/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum roof_bottleneck {
     ROOF_BOTTLENECK_MEMORY,
     ROOF_BOTTLENECK_COMPUTE,
@@ -83,5 +87,9 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
 
 /** Adds what was reached in a measured time, above 0. */
 void roof_predict_measured(struct roof_prediction *prediction, double measured_s);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

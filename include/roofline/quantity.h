@@ -12,6 +12,10 @@
 
 #include "roofline/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** "Not known", for any double of this library; ask with isnan. Called NAN in comments. */
 #define ROOF_UNKNOWN ((double)NAN)
 
@@ -100,5 +104,9 @@ int64_t roof_values_at(const struct roof_values *values, int64_t index);
 enum roof_status roof_values_append(struct roof_values *values, struct roof_run run,
                                     struct roof_error *error);
 void roof_values_free(struct roof_values *values);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 
 #include "roofline/predict.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum roof_objective {
     ROOF_OBJECTIVE_BALANCED, /**< least accuracy loss among those near the fastest */
     ROOF_OBJECTIVE_TIME      /**< the fastest */
@@ -63,5 +67,9 @@ enum roof_status
 roof_recommend(struct roof_recommendation *out, const struct roof_workload *workload,
                const struct roof_hardware *hardware, const struct roof_accuracy *accuracy,
                const struct roof_recommend_options *options, struct roof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include "roofline/table.h"
 #include "roofline/text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** One prediction as a JSON object (with its parts, and the explanation when it is not NULL). */
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_explanation *explanation);
@@ -42,5 +46,9 @@ void roof_report_hardware(struct roof_text *out, bool json, const struct roof_ha
 void roof_report_precision(struct roof_text *out, bool json, enum roof_precision precision,
                            const struct roof_accuracy *accuracy);
 void roof_report_operator(struct roof_text *out, bool json, enum roof_operator op);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

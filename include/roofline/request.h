@@ -12,6 +12,10 @@
 #include "roofline/quantity.h"
 #include "roofline/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Bits of roof_input.commands. */
 enum roof_command {
     ROOF_COMMAND_PREDICT = 1,
@@ -60,5 +64,9 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
  * *out: roof_values_free. */
 enum roof_status roof_input_parse_list(struct roof_values *out, const struct roof_input *input,
                                        const char *text, struct roof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -30,6 +30,7 @@
  * Ownership  Out-parameters come first. What a _load, _parse or _open function makes belongs to the
  *            caller and has a _free, which accepts NULL or an empty object. Pointers in results
  *            that are called borrowed belong to what was passed in.
+ * C++        The headers may be included from C++.
  * Threads    There is no mutable global state. Const objects may be shared; an object that is
  *            written belongs to one thread. roof_predict allocates nothing and takes no lock.
  */

@@ -11,6 +11,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Pinned: values are never changed or used again. The program's exit codes are derived from them.
  */
 enum roof_status {
@@ -59,5 +63,9 @@ enum roof_status roof_error_at(struct roof_error *error, enum roof_status status
 /** Writes "source:line:column: message" (parts that are unknown left out) into out, truncated to
  * size and terminated. Returns out. */
 const char *roof_error_line(char *out, size_t size, const struct roof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include "roofline/predict.h"
 #include "roofline/request.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define ROOF_SWEEP_AXES_MAX 24
 /** Most points of a sweep. */
 #define ROOF_SWEEP_POINTS_MAX 1000000000000000
@@ -54,5 +58,9 @@ enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, 
                                 struct roof_error *error);
 
 void roof_sweep_free(struct roof_sweep *sweep);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

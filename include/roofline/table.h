@@ -14,6 +14,10 @@
 #include "roofline/precision.h"
 #include "roofline/text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Same numbers as the choices of the input "format". */
 enum roof_output {
     ROOF_OUTPUT_TEXT,
@@ -74,5 +78,9 @@ void roof_table_end(struct roof_table *table, struct roof_text *out);
 void roof_table_object(const struct roof_table *table, struct roof_text *out, const void *result,
                        const char *separator);
 void roof_table_record(const struct roof_table *table, struct roof_text *out, const void *result);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

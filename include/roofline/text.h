@@ -11,6 +11,10 @@
 
 #include "roofline/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Start with ROOF_TEXT_INIT; release with roof_text_free. data is always terminated once anything
  * was added. Not thread safe: one buffer, one thread. */
 struct roof_text {
@@ -51,5 +55,9 @@ size_t roof_text_width(const char *string);
 enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
                                    const char *kind, const char *wanted, const char *const *names,
                                    size_t count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

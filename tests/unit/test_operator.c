@@ -780,8 +780,10 @@ static void test_touched_experts(void **unused)
         {8, 8, 100, ROOF_ROUTING_UNIFORM, 8},
         {1, 1, 1, ROOF_ROUTING_UNIFORM, 1},
         {256, 8, 1, ROOF_ROUTING_UNIFORM, 8},
-        {256, 8, 1000000, ROOF_ROUTING_UNIFORM, 256},   /* many: all */
-        {1000000000000, 1, 1, ROOF_ROUTING_UNIFORM, 1}, /* does not cancel */
+        {256, 8, 1000000, ROOF_ROUTING_UNIFORM, 256}, /* many: all */
+        /* 10^12 experts do not cancel: E T/E - E T(T-1)/2 / E^2. */
+        {1000000000000, 1, 1, ROOF_ROUTING_UNIFORM, 1},
+        {1000000000000, 1, 1000, ROOF_ROUTING_UNIFORM, 1000 - 499500e-12},
         {4, 1, 2, ROOF_ROUTING_BALANCED, 2},
         {4, 2, 2, ROOF_ROUTING_BALANCED, 4},
         {4, 2, 3, ROOF_ROUTING_BALANCED, 4}, /* 6, but there are 4 */
