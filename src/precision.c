@@ -199,7 +199,7 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                  SELF(BF16),
                  .native_method = "native_bf16",
                  .use = "training and inference",
-                 .fallback = {P(FP32), END}},
+                 .fallback = {P(FP32), P(FP16), END}},
     [P(FP16)] = {.name = "fp16",
                  .label = "FP16",
                  FLOAT(5, 10, -65504, 65504),

@@ -147,6 +147,9 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
     p.network_time_s = p.part[0].network_time_s;
     p.intensity = p.flops / p.bytes;
     p.attainable_flops_per_s = p.flops / p.time_s;
+    if (isnan(p.compute_time_s)) {
+        p.attainable_flops_per_s = ROOF_UNKNOWN; /* the time is only that of the memory */
+    }
     if (p.part_count == 1) {
         if (p.bottleneck == ROOF_BOTTLENECK_COMPUTE && p.flops > 0) {
             p.attainable_flops_per_s = p.peak_flops_per_s; /* exactly, not by way of the time */

@@ -185,7 +185,7 @@ static void put_why(struct roof_text *out, const struct roof_explanation *explan
         }
         if (*s->formula == '\0') {
             roof_text_printf(out, "  %s = %s\n", s->name, s->result);
-            roof_text_printf(out, "      from %s\n", s->source);
+            roof_text_printf(out, "      [%s]\n", s->source);
             continue;
         }
         roof_text_printf(out, "  %s = %s\n", s->name, s->formula);
@@ -234,12 +234,15 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     char other[ROOF_QUANTITY_SIZE];
     char rate[ROOF_QUANTITY_SIZE];
     char detail[300];
+    char bound[32];
+    snprintf(bound, sizeof bound, "%s-bound", roof_bottleneck_name(p->bottleneck));
     put_workload(out, &p->workload);
     roof_text_printf(out, " on %s: ", p->hardware->id);
     put_formats(out, p);
     roof_text_put(out, "\n\n");
 
-    snprintf(detail, sizeof detail, "at best; %s-bound", roof_bottleneck_name(p->bottleneck));
+    snprintf(detail, sizeof detail, "at best; %s",
+             isnan(p->compute_time_s) ? "the memory alone, the peak is unknown" : bound);
     line(out, "time", roof_format_quantity(value, p->time_s, ROOF_UNIT_MICROSECONDS), detail);
     snprintf(detail, sizeof detail, "%s at %s",
              roof_format_quantity(other, p->bytes, ROOF_UNIT_BYTES),
@@ -362,9 +365,10 @@ void roof_report_recommendation_text(struct roof_text *out,
         roof_text_printf(out, "%s  %-12s  %6.2fx  %s\n", i == 0 ? "\nRejected\n" : "",
                          roof_format(c->format)->name, c->speedup, c->reason);
     }
-    roof_text_put(out,
-                  "\nAccuracy classes are typical losses, not a promise for the model at hand: "
-                  "roofline list precisions ID\n");
+    roof_text_put(out, "\nAccuracy classes are typical losses of quantised weights and "
+                       "activations, not a promise\n"
+                       "for the model at hand: "
+                       "roofline list precisions ID\n");
     put_basis(out, hardware, product, &recommendation->candidate[0].prediction);
 }
 

@@ -54,6 +54,7 @@ struct roof_field {
     int width; /* in text tables; negative: left-aligned; 0: not among the readable columns */
     const char *label; /* heading in text tables; NULL: the key */
     const char *text;  /* of a CONSTANT */
+    unsigned roles;    /* readable only for operators that show one of these; 0: for all */
 };
 
 #define P(member) offsetof(struct roof_prediction, member)
@@ -64,10 +65,11 @@ struct roof_field {
         .key = (key_), .source = AT_NUMBER, .unit = ROOF_UNIT_##unit_, .offset = P(member),        \
         .width = (width_), .label = (label_)                                                       \
     }
-#define PRECISION(key_, member, width_, label_)                                                    \
+/* The format of a role: among the readable columns for the operators that show the role. */
+#define ROLE(key_, member, id, label_)                                                             \
     {                                                                                              \
-        .key = (key_), .source = AT_PRECISION, .offset = P(member), .width = (width_),             \
-        .label = (label_)                                                                          \
+        .key = (key_), .source = AT_PRECISION, .offset = P(member), .width = -8,                   \
+        .label = (label_), .roles = 1U << ROOF_ROLE_##id                                           \
     }
 
 /* The dimensions stand between the two halves: each operator has its own. */
@@ -82,11 +84,15 @@ static const struct roof_field prediction_head[] = {
 };
 
 static const struct roof_field prediction_tail[] = {
-    PRECISION("weights", workload.formats.weights, -8, NULL),
-    PRECISION("activations", workload.formats.activations, -8, "acts"),
-    PRECISION("out", workload.formats.out, 0, NULL),
-    PRECISION("kv", workload.formats.kv, 0, NULL),
-    PRECISION("compute_precision", compute, -8, "computes"),
+    ROLE("weights", workload.formats.weights, WEIGHTS, NULL),
+    ROLE("activations", workload.formats.activations, ACTIVATIONS, "acts"),
+    ROLE("out", workload.formats.out, OUT, NULL),
+    ROLE("kv", workload.formats.kv, KV, NULL),
+    {.key = "compute_precision",
+     .source = AT_PRECISION,
+     .offset = P(compute),
+     .width = -8,
+     .label = "computes"},
     {.key = "native", .source = AT_BOOLEAN, .offset = P(native)},
     NUMBER("flops", flops, FLOPS),
     NUMBER("bytes", bytes, BYTES),
@@ -161,7 +167,7 @@ static const struct roof_field hardware_fields[] = {
 #define F(member) offsetof(struct roof_format, member)
 static const struct roof_field precision_fields[] = {
     {.key = "name", .source = FORMAT_TEXT, .offset = F(name), .width = -13},
-    {.key = "alias", .source = FORMAT_TEXT, .offset = F(alias)},
+    {.key = "alias", .source = FORMAT_TEXT, .offset = F(alias), .width = -6},
     {.key = "label", .source = FORMAT_TEXT, .offset = F(label)},
     {.key = "family", .source = FORMAT_FAMILY, .width = -11},
     {.key = "element_bits", .source = FORMAT_INT, .offset = F(element_bits)},
@@ -194,7 +200,7 @@ static const struct roof_field operator_fields[] = {
     {.key = "summary",
      .source = AT_TEXT,
      .offset = offsetof(struct roof_operator_row, summary),
-     .width = -55},
+     .width = -57},
     {.key = "dimensions", .source = DIMENSION_LIST, .width = -20},
 };
 
@@ -427,6 +433,21 @@ static void add_fields(struct roof_table *table, const struct roof_field *fields
     }
 }
 
+/* The roles whose formats a reader wants to see: those that the time hangs on. */
+static unsigned shown_roles(enum roof_operator op)
+{
+    const struct roof_operator_row *const row = roof_operator_row(op);
+    const unsigned acts = 1U << ROOF_ROLE_ACTIVATIONS;
+    const unsigned out = 1U << ROOF_ROLE_OUT;
+    if (op == ROOF_OPERATOR_EMBEDDING) {
+        return 1U << ROOF_ROLE_WEIGHTS | out;
+    }
+    if (row->other == ROOF_ROLE_KV || roof_is_product(op)) {
+        return 1U << row->other | acts;
+    }
+    return acts | out;
+}
+
 static void add_prediction(struct roof_table *table, enum roof_operator op, bool all)
 {
     add_fields(table, prediction_head, COUNT(prediction_head), all);
@@ -434,7 +455,13 @@ static void add_prediction(struct roof_table *table, enum roof_operator op, bool
     for (int i = 0; i < row->dim_count; i++) {
         table->column[table->count++] = (struct roof_column){&dimension_field, row->dims[i]};
     }
-    add_fields(table, prediction_tail, COUNT(prediction_tail), all);
+    const unsigned roles = shown_roles(op);
+    for (size_t i = 0; i < COUNT(prediction_tail); i++) {
+        const struct roof_field *const field = &prediction_tail[i];
+        if (field->roles == 0 || (field->roles & roles) != 0 || all) {
+            add_fields(table, field, 1, all);
+        }
+    }
 }
 
 /* Keeps the fields that columns names, in its order. */

@@ -159,8 +159,14 @@ static void print_help(struct table *t, const struct cli_command *command)
            command->operands, command->summary, command->examples);
     arg_print_glossary(stdout, t->entry, "  %-31s %s\n");
     if (command->id != ROOF_COMMAND_LIST) {
-        printf("\nWorkloads: roofline list operators. Devices: roofline list hardware. Formats: "
-               "roofline list precisions.\n");
+        printf(
+            "\nIntegers may carry k, M, G (1000) or Ki, Mi, Gi (1024).%s\nA WORKLOAD is an "
+            "operator: roofline list operators. Devices: roofline list hardware.\nFormats: "
+            "roofline list precisions.\n",
+            command->id == ROOF_COMMAND_SWEEP
+                ? "\nDimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; "
+                  "formats and\ndevices take lists."
+                : "");
     }
 }
 
@@ -306,6 +312,11 @@ enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
                               const struct cli_options *options, struct roof_error *error)
 {
     *out = NULL;
+    if (name != NULL && strchr(name, ',') != NULL && strchr(name, '/') == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "'%s': one device here; lists of devices go with roofline sweep",
+                              name);
+    }
     struct cli_directories directories;
     enum roof_status status = cli_directories(&directories, error);
     if (status == ROOF_OK) {

@@ -911,8 +911,8 @@ static void test_computes_with_which_unit(void **state)
         /* no unit at all: nothing narrower takes over, and nothing is guessed */
         {"\"peak_tflops\": {\"fp16\": 4}", P(FP32), P(FP32), ROOF_COMPUTE_MATRIX, false,
          ROOF_UNKNOWN},
-        {"\"peak_tflops\": {\"fp16\": 4}", P(BF16), P(BF16), ROOF_COMPUTE_MATRIX, false,
-         ROOF_UNKNOWN},
+        {"\"peak_tflops\": {\"fp16\": 4}", P(BF16), P(FP16), ROOF_COMPUTE_MATRIX, false,
+         4}, /* the other format of 16 bits, when there is nothing wider */
         {"\"vector_tflops\": {\"fp32\": 4}", P(FP64), P(FP64), ROOF_COMPUTE_MATRIX, false,
          ROOF_UNKNOWN},
         {"\"peak_tflops\": {\"int8\": 4}", P(FP8_E4M3), P(FP8_E4M3), ROOF_COMPUTE_MATRIX, false,

@@ -381,20 +381,13 @@ static void test_fallbacks_in_order(void **state)
         enum roof_precision precision;
         enum roof_precision first[2]; /* the first two */
     } cases[] = {
-        {P(FP8_E4M3), {P(BF16), P(FP16)}},
-        {P(FP8_E5M2), {P(BF16), P(FP16)}},
-        {P(INT8), {P(FP16), P(BF16)}},
-        {P(INT4), {P(INT8), P(FP16)}},
-        {P(INT2), {P(INT4), P(INT8)}},
-        {P(MXFP8_E4M3), {P(BF16), P(FP16)}},
-        {P(MXFP6_E3M2), {P(BF16), P(FP16)}},
-        {P(MXFP4), {P(BF16), P(FP16)}},
-        {P(NVFP4), {P(BF16), P(FP16)}},
-        {P(NF4), {P(BF16), P(FP16)}},
-        {P(Q4_K), {P(BF16), P(FP16)}},
-        {P(FP8_BLOCK128), {P(BF16), P(FP16)}},
-        {P(BF16), {P(FP32), ROOF_PRECISION_AUTO}},
-        {P(TF32), {P(FP32), ROOF_PRECISION_AUTO}},
+        {P(FP8_E4M3), {P(BF16), P(FP16)}},   {P(FP8_E5M2), {P(BF16), P(FP16)}},
+        {P(INT8), {P(FP16), P(BF16)}},       {P(INT4), {P(INT8), P(FP16)}},
+        {P(INT2), {P(INT4), P(INT8)}},       {P(MXFP8_E4M3), {P(BF16), P(FP16)}},
+        {P(MXFP6_E3M2), {P(BF16), P(FP16)}}, {P(MXFP4), {P(BF16), P(FP16)}},
+        {P(NVFP4), {P(BF16), P(FP16)}},      {P(NF4), {P(BF16), P(FP16)}},
+        {P(Q4_K), {P(BF16), P(FP16)}},       {P(FP8_BLOCK128), {P(BF16), P(FP16)}},
+        {P(BF16), {P(FP32), P(FP16)}},       {P(TF32), {P(FP32), ROOF_PRECISION_AUTO}},
         {P(FP16), {P(FP32), P(BF16)}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
