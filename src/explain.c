@@ -179,10 +179,10 @@ static void figure_step(struct builder *b, const char *name, const struct roof_f
     roof_text_printf(&result, " %s", roof_unit_name(unit));
     roof_text_put(&source, figure->source == NULL ? "no source given" : figure->source);
     if (figure->confidence != ROOF_CONFIDENCE_UNKNOWN) {
-        roof_text_printf(&source, " [%s confidence]", roof_confidence_name(figure->confidence));
+        roof_text_printf(&source, "; %s confidence", roof_confidence_name(figure->confidence));
     }
     if (figure->note != NULL) {
-        roof_text_printf(&source, " (%s)", figure->note);
+        roof_text_printf(&source, "; %s", figure->note);
     }
     b->text.failed = b->text.failed || result.failed || source.failed;
     if (!b->text.failed) {

@@ -205,7 +205,7 @@ prints '"hardware": "abacus"
 prints 'gemv n=1000 k=1000 on abacus: weights fp16, activations fp16, out fp16
   time          20.04 us      at best; memory-bound
   bandwidth = 100 GB/s
-      [made up by a test]' predict gemv "$@" -H beads --why
+      [made up by a test' predict gemv "$@" -H beads --why
 prints 'abacus,20.04
 gb10,' sweep gemv "$@" -H abacus,gb10 -f csv --columns hardware,time_us
 prints 'abacus,native_fp16,1' recommend gemv "$@" -H abacus -f csv --columns hardware,method,speedup

@@ -332,7 +332,7 @@ static void test_sources(void **unused)
     struct explained e;
     explain(&e, ROOF_OPERATOR_GEMM, SHAPE(.m = 2, .n = 3, .k = 4), ROOF_PRECISION_FP16, device);
     assert_string_equal(find(&e, "", "bandwidth")->result, "100 GB/s");
-    assert_string_equal(find(&e, "", "bandwidth")->source, "a data sheet [high confidence] (HBM)");
+    assert_string_equal(find(&e, "", "bandwidth")->source, "a data sheet; high confidence; HBM");
     assert_string_equal(find(&e, "", "peak fp16, matrix")->source, "a white paper");
     roof_explanation_free(&e.why);
 
