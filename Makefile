@@ -88,7 +88,7 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-cli check-project
+check: check-unit check-cli check-project recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \

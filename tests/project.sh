@@ -145,6 +145,23 @@ bad_symbols() {
     symbols "$scratch/helper.a"
 }
 
+# --- the hot path ---------------------------------------------------------------------------------
+
+# hot OBJECT...: from the operator to the prediction nothing is allocated, locked, opened or printed.
+hot() {
+    nm -u "$@" > "$scratch/undefined" || return
+    awk '
+        $NF ~ /^(malloc|calloc|realloc|aligned_alloc|strn?dup|fopen|open|read|printf|fprintf|puts)$/ ||
+        $NF ~ /^(pthread_|mtx_)/ { print "the hot path refers to " $NF }' "$scratch/undefined"
+}
+
+bad_hot() {
+    printf '#include <stdlib.h>\nvoid *helper(void);\nvoid *helper(void) { return malloc(1); }\n' \
+        > "$scratch/hot.c"
+    $CC -c -o "$scratch/hot.o" "$scratch/hot.c"
+    hot "$scratch/hot.o"
+}
+
 # --- headers --------------------------------------------------------------------------------------
 
 # headers FOLDER: each header in FOLDER/roofline compiles alone, and twice.
@@ -395,6 +412,8 @@ check 'modules include only earlier ones' layers .
 check 'the layers are described as they are' described docs/design.md
 notices 2 bad_symbols
 check 'the library keeps to its own names' symbols "$LIB"
+notices 1 bad_hot
+check 'a prediction allocates nothing' hot "$BUILD/src/operator.o" "$BUILD/src/predict.o"
 notices "$(compilers | grep -c .)" bad_headers
 check 'each public header compiles alone' headers include
 notices 5 bad_text
