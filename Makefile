@@ -137,7 +137,7 @@ lint:
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
-	sh .ci/deps build test lint
+	sh .ci/deps lint
 
 ## install: honours DESTDIR, prefix and the directory variables
 install: all

@@ -1072,6 +1072,30 @@ static void test_refused_dimensions(void **unused)
     }
 }
 
+/* All that is missing is named at once, in the order of the table. */
+static void test_missing_dimensions(void **unused)
+{
+    (void)unused;
+    static const struct {
+        enum roof_operator op;
+        struct roof_shape shape;
+        const char *message; /* its beginning */
+    } cases[] = {
+        {ROOF_OPERATOR_GEMM, {.n = 1}, "gemm needs -m N, -k N ("},
+        {ROOF_OPERATOR_GEMM, {.m = 1, .n = 1}, "gemm needs -k N ("},
+        {ROOF_OPERATOR_FLASH_ATTENTION,
+         {.heads = 1},
+         "flash-attention needs --head-dim N, --kv-len N ("},
+        {ROOF_OPERATOR_MOE,
+         {.hidden = 1},
+         "moe needs --tokens N, --intermediate N, --experts N, --top-k N ("},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct roof_workload w = workload(cases[i].op, cases[i].shape);
+        assert_refused(&w, cases[i].message, roof_operator_row(w.op)->name);
+    }
+}
+
 static void test_refused_combinations(void **unused)
 {
     (void)unused;
@@ -1465,6 +1489,7 @@ int main(void)
         cmocka_unit_test(test_default_formats),
         cmocka_unit_test(test_resolve_is_idempotent),
         cmocka_unit_test(test_refused_dimensions),
+        cmocka_unit_test(test_missing_dimensions),
         cmocka_unit_test(test_refused_combinations),
         cmocka_unit_test(test_refused_formats),
         cmocka_unit_test(test_text_is_what_is_computed),

@@ -487,6 +487,37 @@ static void test_booleans(void **unused)
     roof_hardware_free(device);
 }
 
+/* Whether a sparse peak was used, when one was asked for: fp16 has one, fp8 has none. */
+static void test_sparse(void **unused)
+{
+    (void)unused;
+    static const struct {
+        enum roof_precision precision;
+        int64_t sparse;
+        const char *csv, *ndjson;
+    } cases[] = {{P(FP16), 0, "\n1,\n", "{\"n\":1}\n"},
+                 {P(FP16), 1, "\n1,1\n", "{\"n\":1,\"sparse\":true}\n"},
+                 {P(FP8_E4M3), 1, "\n1,0\n", "{\"n\":1,\"sparse\":false}\n"}};
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_workload w = ROOF_WORKLOAD_INIT;
+        struct roof_prediction p;
+        w.op = ROOF_OPERATOR_GEMV;
+        w.shape = SHAPE(.n = 1, .k = 1);
+        w.formats.precision = cases[i].precision;
+        w.sparse = cases[i].sparse;
+        assert_int_equal(roof_predict(&p, &w, device, NULL), ROOF_OK);
+        struct roof_text text =
+            one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS, w.op, "n,sparse", &p);
+        expect_end(&text, cases[i].csv);
+        roof_text_free(&text);
+        text = one_row(ROOF_OUTPUT_NDJSON, ROOF_TABLE_PREDICTIONS, w.op, "n,sparse", &p);
+        expect_end(&text, cases[i].ndjson);
+        roof_text_free(&text);
+    }
+    roof_hardware_free(device);
+}
+
 /* The parts of a composite, each with its times. */
 static void test_parts(void **unused)
 {
@@ -1520,6 +1551,7 @@ int main(void)
         cmocka_unit_test(test_readable_numbers),
         cmocka_unit_test(test_selections),
         cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_sparse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -259,6 +259,14 @@ static void test_slices_make_the_whole(void **unused)
     struct record none = {0};
     run(&none, &grid.sweep, 0, 0);
     run(&none, &grid.sweep, 24, 0);
+    static const uint64_t beyond[][2] = {{25, 0}, {24, 1}, {0, 25}, {23, 2}, {1, UINT64_MAX}};
+    for (size_t i = 0; i < COUNT(beyond); i++) {
+        struct roof_error error = {0};
+        assert_int_equal(
+            roof_sweep_run(&grid.sweep, beyond[i][0], beyond[i][1], keep, &none, &error),
+            ROOF_USAGE);
+        assert_non_null(strstr(error.message, "24 points"));
+    }
     assert_int_equal(none.count, 0);
     free(whole.point);
     free_grid(&grid);
