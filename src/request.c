@@ -143,7 +143,7 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
         return parse_choice(out, input, text, error);
     case ROOF_INPUT_PRECISION:
         status = roof_precision_find(&precision, text, error);
-        *out = precision;
+        *out = status == ROOF_OK ? precision : *out;
         return status;
     case ROOF_INPUT_INTEGER:
     case ROOF_INPUT_FLAG:

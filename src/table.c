@@ -536,7 +536,11 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
         add_fields(out, operator_fields, COUNT(operator_fields), all);
         break;
     }
-    return columns == NULL ? ROOF_OK : choose(out, columns, error);
+    const enum roof_status status = columns == NULL ? ROOF_OK : choose(out, columns, error);
+    if (status != ROOF_OK) {
+        *out = (struct roof_table){.output = output};
+    }
+    return status;
 }
 
 static void csv_text(struct roof_text *out, const char *text)
