@@ -243,11 +243,9 @@ static void times(struct builder *b, const struct roof_part *part)
     know(b, "peak", part->peak_flops_per_s);
     know(b, "link", p->link_bytes_per_s);
     know(b, "network_bytes", part->work.network_bytes);
-    computed(b, "arithmetic_intensity", "flops / bytes", part->work.flops / part->bytes,
-             ROOF_UNIT_FLOP_PER_BYTE);
-    if (!isnan(part->peak_flops_per_s)) {
-        computed(b, "ridge_point", "peak / bandwidth",
-                 part->peak_flops_per_s / p->bandwidth_bytes_per_s, ROOF_UNIT_FLOP_PER_BYTE);
+    computed(b, "arithmetic_intensity", "flops / bytes", part->intensity, ROOF_UNIT_FLOP_PER_BYTE);
+    if (!isnan(part->ridge)) {
+        computed(b, "ridge_point", "peak / bandwidth", part->ridge, ROOF_UNIT_FLOP_PER_BYTE);
     }
     computed(b, "memory_time", "bytes / bandwidth", part->memory_time_s, ROOF_UNIT_MICROSECONDS);
     if (part->work.flops == 0) {

@@ -109,6 +109,8 @@ static int64_t dimension_default(enum roof_dimension dimension, const struct roo
 /* --- formulas ------------------------------------------------------------------------------ */
 
 /*
+ * Derivations, sources and assumptions: docs/formulas.md, under the names used here.
+ *
  * Each formula is an expression over the dimensions, written once: it is computed, and its text is
  * what --why shows and what docs/formulas.md derives. One FLOP is one multiplication or addition.
  * A tensor is given by its role and its elements; its bytes follow from the format of the role.

@@ -62,7 +62,9 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
         out->bytes += out->work.bytes[role];
     }
-    out->memory_time_s = out->bytes / hardware->figure[ROOF_FIGURE_BANDWIDTH].value;
+    out->intensity = out->work.flops / out->bytes;
+    out->ridge = peak / whole->bandwidth_bytes_per_s;
+    out->memory_time_s = out->bytes / whole->bandwidth_bytes_per_s;
     out->compute_time_s = compute_time(out->work.flops, peak);
     if (out->work.network_bytes > 0) {
         const enum roof_status status = roof_hardware_link(
@@ -154,7 +156,7 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
         if (p.bottleneck == ROOF_BOTTLENECK_COMPUTE && p.flops > 0) {
             p.attainable_flops_per_s = p.peak_flops_per_s; /* exactly, not by way of the time */
         }
-        p.ridge = p.peak_flops_per_s / p.bandwidth_bytes_per_s;
+        p.ridge = p.part[0].ridge;
         p.fraction_of_peak = p.attainable_flops_per_s / p.peak_flops_per_s;
     } else {
         p.peak_flops_per_s = ROOF_UNKNOWN; /* parts run at different peaks */

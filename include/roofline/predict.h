@@ -37,6 +37,8 @@ struct roof_part {
     enum roof_compute_unit unit;
     bool sparse;             /**< peak_flops_per_s is the one with 2:4 sparsity */
     double peak_flops_per_s; /**< NAN: unknown */
+    double intensity;        /**< FLOP/byte */
+    double ridge;            /**< FLOP/byte; NAN: unknown */
     double memory_time_s;
     double compute_time_s; /**< NAN: the device has no known peak for it */
     double network_time_s; /**< NAN: not a collective */
