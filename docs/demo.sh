@@ -25,4 +25,7 @@ show predict gemv -n 4096 -k 4096 -H gb10 -p nvfp4
 say 'Which format, then?'
 show recommend gemm -m 1 -n 4096 -k 4096 -H gb10
 
-say 'Every formula with its numbers: add --why. Every device: roofline list hardware.'
+say 'And a whole model: Llama-3-8B on it in NVFP4, one user. How many tokens per second?'
+show predict model llama-3-8b -H gb10 -p nvfp4 --context 8192 --top 6
+
+say 'Every formula with its numbers: add --why. Every device and model: roofline list hardware, list models.'

@@ -25,6 +25,9 @@ struct builder {
         double value;
     } known[NAMES_MAX];
     size_t known_count;
+    const char *extra; /* bytes that a role has beside its tensor: "bias_bytes", "indices" */
+    enum roof_role extra_role;
+    double extra_bytes;
 };
 
 static void string(struct builder *b, const char *value)
@@ -118,7 +121,9 @@ static void tensor_step(struct builder *b, const char *name, const char *express
                         double elements, enum roof_role role, double bytes)
 {
     const struct roof_formats *const f = &b->part.formats;
-    const struct roof_format *const format = roof_format(roof_role_format(f, (enum roof_role)role));
+    const bool bias = strcmp(name, "bias") == 0; /* of the weights, in the format of the output */
+    const enum roof_precision stored = roof_role_format(f, bias ? ROOF_ROLE_OUT : role);
+    const struct roof_format *const format = roof_format(stored);
     struct roof_text formula = ROOF_TEXT_INIT;
     struct roof_text numbers = ROOF_TEXT_INIT;
     struct roof_text result = ROOF_TEXT_INIT;
@@ -138,9 +143,9 @@ static void tensor_step(struct builder *b, const char *name, const char *express
         roof_text_put(&numbers, "(");
         put_in(&numbers, b, expression);
         roof_text_put(&numbers, ") * ");
-        roof_text_number(&numbers, roof_precision_bits(roof_role_format(f, role)));
+        roof_text_number(&numbers, roof_precision_bits(stored));
         roof_text_put(&numbers, " / 8");
-        const double scales = bytes - roof_tensor_bytes(roof_role_format(f, role), elements, 0, 0);
+        const double scales = bytes - roof_tensor_bytes(stored, elements, 0, 0);
         if (format->tensor_bytes + format->channel_bytes > 0 && scales > 0) {
             roof_text_put(&formula, " + scales");
             roof_text_put(&numbers, " + ");
@@ -165,6 +170,11 @@ static void on_trace(void *context, const char *name, const char *expression, do
         computed(b, name, expression, value,
                  strcmp(name, "flops") == 0 ? ROOF_UNIT_FLOPS : ROOF_UNIT_NONE);
     } else if (value > 0) {
+        if (strcmp(name, "bias") == 0 || strcmp(name, "indices") == 0) {
+            b->extra = strcmp(name, "bias") == 0 ? "bias_bytes" : name;
+            b->extra_role = role;
+            b->extra_bytes = bytes;
+        }
         tensor_step(b, name, expression, value, role, bytes);
     }
 }
@@ -211,8 +221,8 @@ static void figures(struct builder *b)
             shown[table][part->compute] = true;
         }
     }
-    if (p->link != NULL) {
-        figure_step(b, "link", p->link, ROOF_UNIT_GB_PER_S);
+    if (p->link.figure != NULL) {
+        figure_step(b, "link", p->link.figure, ROOF_UNIT_GB_PER_S);
     }
 }
 
@@ -233,7 +243,12 @@ static void times(struct builder *b, const struct roof_part *part)
         [ROOF_ROLE_KV] = "kv_bytes",
     };
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        know(b, role_keys[role], part->work.bytes[role]);
+        const double extra = b->extra != NULL && (int)b->extra_role == role ? b->extra_bytes : 0;
+        know(b, role_keys[role], part->work.bytes[role] - extra);
+    }
+    if (b->extra != NULL) {
+        roof_text_printf(&sum, " + %s", b->extra);
+        know(b, b->extra, b->extra_bytes);
     }
     if (sum.data != NULL) {
         computed(b, "bytes", sum.data, part->bytes, ROOF_UNIT_BYTES);
@@ -241,7 +256,9 @@ static void times(struct builder *b, const struct roof_part *part)
     roof_text_free(&sum);
     know(b, "bandwidth", p->bandwidth_bytes_per_s);
     know(b, "peak", part->peak_flops_per_s);
-    know(b, "link", p->link_bytes_per_s);
+    know(b, "link", p->link.bytes_per_s);
+    know(b, "latency", p->link.latency_s);
+    know(b, "network_steps", part->work.network_steps);
     know(b, "network_bytes", part->work.network_bytes);
     computed(b, "arithmetic_intensity", "flops / bytes", part->intensity, ROOF_UNIT_FLOP_PER_BYTE);
     if (!isnan(part->ridge)) {
@@ -259,8 +276,10 @@ static void times(struct builder *b, const struct roof_part *part)
         step(b, "network_time", "network_bytes / link", "", "0 us: a group of one sends nothing",
              "");
     } else if (!isnan(part->network_time_s)) {
-        computed(b, "network_time", "network_bytes / link", part->network_time_s,
-                 ROOF_UNIT_MICROSECONDS);
+        computed(b, "network_time",
+                 p->link.latency_s > 0 ? "network_bytes / link + network_steps * latency"
+                                       : "network_bytes / link",
+                 part->network_time_s, ROOF_UNIT_MICROSECONDS);
     }
     struct roof_text result = ROOF_TEXT_INIT;
     result_text(&result, part->time_s, ROOF_UNIT_MICROSECONDS);
@@ -282,6 +301,7 @@ static void explain_parts(struct builder *b)
         b->part = parts[i];
         b->part_name = count > 1 ? roof_operator_row(parts[i].op)->name : "";
         b->known_count = 0;
+        b->extra = NULL;
         for (int d = 0; d < ROOF_DIM_COUNT; d++) {
             know(b, roof_dimensions[d].key, (double)roof_input_get(&parts[i], &roof_dimensions[d]));
         }

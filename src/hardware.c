@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/hardware.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
-#include "data.h"
+#include "registry.h"
 
 /* Strings that are made while loading, and the document that all others point into. */
 struct owned {
@@ -35,6 +31,10 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
     [ROOF_FIGURE_LINK] = {"link_gb_s", "link, per direction", ROOF_UNIT_GB_PER_S, 1e-6, 1e7},
     [ROOF_FIGURE_NETWORK] = {"network_gb_s", "network, per direction", ROOF_UNIT_GB_PER_S, 1e-6,
                              1e7},
+    [ROOF_FIGURE_LINK_LATENCY] = {"link_latency_us", "link latency", ROOF_UNIT_MICROSECONDS, 1e-6,
+                                  1e6},
+    [ROOF_FIGURE_NETWORK_LATENCY] = {"network_latency_us", "network latency",
+                                     ROOF_UNIT_MICROSECONDS, 1e-6, 1e6},
 };
 
 static const struct {
@@ -163,23 +163,12 @@ struct reader {
     struct roof_error *error;
 };
 
-/* A string that can be printed as it is: NULL for other values and for control characters. */
-static const char *one_line(const roof_json_value *value)
-{
-    const char *const text = roof_json_string(value);
-    for (const char *p = text; p != NULL && *p != '\0'; p++) {
-        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
-            return NULL;
-        }
-    }
-    return text;
-}
-
 /* A source is a citation, or the key of one in "sources". */
 static const char *citation(const struct reader *r, const roof_json_value *value)
 {
-    const char *const text = one_line(value);
-    const char *const resolved = text == NULL ? NULL : one_line(roof_json_get(r->sources, text));
+    const char *const text = roof_json_line(value);
+    const char *const resolved =
+        text == NULL ? NULL : roof_json_line(roof_json_get(r->sources, text));
     return resolved == NULL ? text : resolved;
 }
 
@@ -242,7 +231,7 @@ static enum roof_status read_figure(struct reader *r, struct roof_figure *figure
     for (const roof_json_value *item = roof_json_first(value); item != NULL && status == ROOF_OK;
          item = roof_json_next(item)) {
         const char *const key = roof_json_key(item);
-        const char *const text = one_line(item);
+        const char *const text = roof_json_line(item);
         if (strcmp(key, "source") == 0) {
             status = read_source(r, figure, item);
         } else if (strcmp(key, "note") == 0 && text != NULL) {
@@ -326,35 +315,18 @@ static enum roof_status read_peaks(struct reader *r, enum roof_peak_table table,
 static enum roof_status read_strings(struct reader *r, const char *const **out,
                                      const roof_json_value *value)
 {
-    size_t count = 0;
-    for (const roof_json_value *item = roof_json_first(value); item != NULL;
-         item = roof_json_next(item)) {
-        if (one_line(item) == NULL) {
-            count = 0;
-            break;
-        }
-        count++;
-    }
-    if (!roof_json_is_array(value) || (count == 0 && roof_json_first(value) != NULL)) {
-        return roof_json_error(r->json, value, r->error,
-                               "%s must be an array of strings of one line", roof_json_key(value));
-    }
-    const char **const list = calloc(count + 1, sizeof *list);
-    if (own(r->hardware, (char *)list) == NULL) {
+    const char **list = NULL;
+    const enum roof_status status = roof_json_lines(&list, r->json, value, r->error);
+    if (status == ROOF_OK && own(r->hardware, (char *)list) == NULL) {
         return roof_error_set(r->error, ROOF_MEMORY, "out of memory");
     }
-    count = 0;
-    for (const roof_json_value *item = roof_json_first(value); item != NULL;
-         item = roof_json_next(item)) {
-        list[count++] = one_line(item);
-    }
-    *out = list;
-    return ROOF_OK;
+    *out = status == ROOF_OK ? list : *out;
+    return status;
 }
 
 static enum roof_status read_basis(struct reader *r, const roof_json_value *value)
 {
-    const char *const text = one_line(value);
+    const char *const text = roof_json_line(value);
     for (size_t i = 0; i < COUNT(basis_names); i++) {
         if (text != NULL && strcmp(text, basis_names[i]) == 0) {
             r->hardware->basis = (enum roof_basis)i;
@@ -397,7 +369,7 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
                                      "sources must be an object of at most %d citations",
                                      SOURCES_MAX);
     }
-    const char *const text = one_line(item);
+    const char *const text = roof_json_line(item);
     if (strcmp(key, "schema") == 0) {
         return text != NULL && strcmp(text, SCHEMA) == 0
                    ? ROOF_OK
@@ -522,21 +494,6 @@ enum roof_status roof_hardware_parse(struct roof_hardware **out, const char *tex
     return status == ROOF_OK ? from_json(out, json, error) : status;
 }
 
-static enum roof_status from_file(struct roof_hardware **out, const char *path,
-                                  struct roof_error *error)
-{
-    *out = NULL;
-    struct roof_json *json = NULL;
-    enum roof_status status = roof_json_read(&json, path, error);
-    if (status == ROOF_OK) {
-        status = from_json(out, json, error);
-    }
-    if (*out != NULL) {
-        (*out)->basis = ROOF_BASIS_USER;
-    }
-    return status;
-}
-
 void roof_hardware_free(struct roof_hardware *hardware)
 {
     if (hardware != NULL) {
@@ -553,197 +510,28 @@ void roof_hardware_free(struct roof_hardware *hardware)
 
 /* --- the registry -------------------------------------------------------------------------- */
 
-#define FOLDER "hardware/"
-#define SUFFIX ".json"
-
-/* The id in "hardware/ID.json", with its length; NULL when path is another. */
-static const char *id_in_path(const char *path, size_t *length)
-{
-    if (strncmp(path, FOLDER, strlen(FOLDER)) != 0) {
-        return NULL;
-    }
-    path += strlen(FOLDER);
-    *length = strlen(path) - strlen(SUFFIX);
-    return path;
-}
-
-static const struct roof_data_file *embedded_by_id(const char *id)
-{
-    for (size_t i = 0; i < roof_data_file_count; i++) {
-        size_t length = 0;
-        const char *const known = id_in_path(roof_data_files[i].path, &length);
-        if (known != NULL && strlen(id) == length && memcmp(id, known, length) == 0) {
-            return &roof_data_files[i];
-        }
-    }
-    return NULL;
-}
-
-/* Only files whose text holds the quoted name can have it as an alias: the others stay unread. */
-static enum roof_status embedded_by_alias(struct roof_hardware **out, const char *name,
-                                          struct roof_error *error)
-{
-    struct roof_text quoted = ROOF_TEXT_INIT;
-    roof_json_quote(&quoted, name);
-    enum roof_status status =
-        quoted.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
-    for (size_t i = 0; i < roof_data_file_count && status == ROOF_OK && *out == NULL; i++) {
-        const struct roof_data_file *const file = &roof_data_files[i];
-        size_t length = 0;
-        if (id_in_path(file->path, &length) == NULL || strstr(file->text, quoted.data) == NULL) {
-            continue;
-        }
-        struct roof_hardware *hardware = NULL;
-        status = roof_hardware_parse(&hardware, file->text, file->length, file->path, error);
-        bool match = false;
-        for (const char *const *alias = hardware == NULL ? no_strings : hardware->aliases;
-             *alias != NULL; alias++) {
-            match = match || strcmp(*alias, name) == 0;
-        }
-        if (match) {
-            *out = hardware;
-        } else {
-            roof_hardware_free(hardware);
-        }
-    }
-    roof_text_free(&quoted);
-    return status;
-}
-
-static enum roof_status unknown_hardware(const char *name, const char *const *directories,
-                                         struct roof_error *error)
-{
-    struct roof_text ids = ROOF_TEXT_INIT;
-    size_t count = 0;
-    enum roof_status status = roof_hardware_ids(&ids, &count, directories, error);
-    if (status == ROOF_OK) {
-        const char **const names = calloc(count + 1, sizeof *names);
-        const char *id = ids.data;
-        for (size_t i = 0; names != NULL && i < count; i++) {
-            names[i] = id;
-            id += strlen(id) + 1;
-        }
-        status = names == NULL
-                     ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                     : roof_unknown_name(error, ROOF_USAGE, "hardware", name, names, count);
-        free(names);
-    }
-    roof_text_free(&ids);
-    return status;
-}
+static const struct roof_registry registry = {.folder = "hardware", .noun = "hardware"};
 
 enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name,
                                     const char *const *directories, struct roof_error *error)
 {
     *out = NULL;
-    const size_t length = strlen(name);
-    const bool json =
-        length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
-    if (json || strchr(name, '/') != NULL) {
-        return from_file(out, name, error);
+    struct roof_json *json = NULL;
+    bool user = false;
+    enum roof_status status = roof_registry_open(&json, &user, &registry, name, directories, error);
+    if (status == ROOF_OK) {
+        status = from_json(out, json, error);
     }
-    for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
-        struct roof_text path = ROOF_TEXT_INIT;
-        roof_text_printf(&path, "%s/" FOLDER "%s" SUFFIX, *d, name);
-        if (path.failed) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
-        }
-        enum roof_status status = ROOF_OK;
-        const bool found = access(path.data, F_OK) == 0;
-        if (found) {
-            status = from_file(out, path.data, error);
-        }
-        roof_text_free(&path);
-        if (found) {
-            return status;
-        }
+    if (*out != NULL && user) {
+        (*out)->basis = ROOF_BASIS_USER;
     }
-    /* The built-in ids and aliases are in lower case. */
-    char *const lower = strdup(name);
-    if (lower == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
-    }
-    for (char *p = lower; *p != '\0'; p++) {
-        *p = (char)tolower((unsigned char)*p);
-    }
-    const struct roof_data_file *const file = embedded_by_id(lower);
-    const enum roof_status status =
-        file != NULL ? roof_hardware_parse(out, file->text, file->length, file->path, error)
-                     : embedded_by_alias(out, lower, error);
-    free(lower);
-    if (status != ROOF_OK || *out != NULL) {
-        return status;
-    }
-    return unknown_hardware(name, directories, error);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-struct names {
-    char **name;
-    size_t count;
-    bool failed;
-};
-
-static void add_name(struct names *names, const char *start, size_t length)
-{
-    char **const grown = realloc(names->name, (names->count + 1) * sizeof *grown);
-    if (grown == NULL) {
-        names->failed = true;
-        return;
-    }
-    names->name = grown;
-    names->name[names->count] = strndup(start, length);
-    names->failed = names->failed || names->name[names->count] == NULL;
-    names->count += names->name[names->count] != NULL;
+    return status;
 }
 
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error)
 {
-    struct names names = {0};
-    for (size_t i = 0; i < roof_data_file_count; i++) {
-        size_t length = 0;
-        const char *const id = id_in_path(roof_data_files[i].path, &length);
-        if (id != NULL) {
-            add_name(&names, id, length);
-        }
-    }
-    for (; directories != NULL && *directories != NULL; directories++) {
-        struct roof_text path = ROOF_TEXT_INIT;
-        roof_text_printf(&path, "%s/" FOLDER, *directories);
-        DIR *const folder = path.failed ? NULL : opendir(path.data);
-        for (struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
-            const size_t length = strlen(entry->d_name);
-            if (length > strlen(SUFFIX) && entry->d_name[0] != '.' &&
-                strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0) {
-                add_name(&names, entry->d_name, length - strlen(SUFFIX));
-            }
-        }
-        if (folder != NULL) {
-            closedir(folder);
-        }
-        roof_text_free(&path);
-    }
-    if (names.count > 0) {
-        qsort(names.name, names.count, sizeof *names.name, by_name);
-    }
-    *count = 0;
-    for (size_t i = 0; i < names.count; i++) {
-        if (i == 0 || strcmp(names.name[i - 1], names.name[i]) != 0) {
-            roof_text_add(out, names.name[i], strlen(names.name[i]) + 1);
-            ++*count;
-        }
-    }
-    for (size_t i = 0; i < names.count; i++) {
-        free(names.name[i]);
-    }
-    free(names.name);
-    return names.failed || out->failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                                       : ROOF_OK;
+    return roof_registry_ids(out, count, &registry, directories, error);
 }
 
 /* --- changing and asking ------------------------------------------------------------------- */
@@ -809,9 +597,8 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
     return roof_unknown_name(error, ROOF_USAGE, "figure", key, known, COUNT(known));
 }
 
-enum roof_status roof_hardware_link(double *out_bytes_per_s, const struct roof_figure **used,
-                                    const struct roof_hardware *hardware, double devices,
-                                    struct roof_error *error)
+enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
+                                    double devices, struct roof_error *error)
 {
     const struct roof_figure *const link = &hardware->figure[ROOF_FIGURE_LINK];
     const struct roof_figure *const network = &hardware->figure[ROOF_FIGURE_NETWORK];
@@ -819,7 +606,8 @@ enum roof_status roof_hardware_link(double *out_bytes_per_s, const struct roof_f
     const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
     const bool crosses = devices > node;
     enum roof_figure_id missing = ROOF_FIGURE_COUNT;
-    *used = crosses && !(link->value < network->value) ? network : link;
+    const struct roof_figure *const used =
+        crosses && !(link->value < network->value) ? network : link;
     if (crosses && isnan(network->value)) {
         missing = ROOF_FIGURE_NETWORK;
     } else if (isnan(link->value) && !(crosses && node == 1)) {
@@ -832,7 +620,9 @@ enum roof_status roof_hardware_link(double *out_bytes_per_s, const struct roof_f
                               hardware->id, figure_keys[missing].key, devices,
                               figure_keys[missing].key);
     }
-    *out_bytes_per_s = (*used)->value;
+    const double latency =
+        hardware->figure[crosses ? ROOF_FIGURE_NETWORK_LATENCY : ROOF_FIGURE_LINK_LATENCY].value;
+    *out = (struct roof_link){used->value, isnan(latency) ? 0 : latency, used};
     return ROOF_OK;
 }
 

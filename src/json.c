@@ -549,6 +549,55 @@ bool roof_json_number(double *out, const roof_json_value *node)
     return true;
 }
 
+bool roof_json_boolean(bool *out, const roof_json_value *node)
+{
+    if (!cJSON_IsBool(node)) {
+        return false;
+    }
+    *out = cJSON_IsTrue(node) != 0;
+    return true;
+}
+
+bool roof_json_is_null(const roof_json_value *node)
+{
+    return cJSON_IsNull(node) != 0;
+}
+
+const char *roof_json_line(const roof_json_value *node)
+{
+    const char *const text = roof_json_string(node);
+    for (const char *p = text; p != NULL && *p != '\0'; p++) {
+        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
+            return NULL;
+        }
+    }
+    return text;
+}
+
+enum roof_status roof_json_lines(const char ***out, const struct roof_json *json,
+                                 const roof_json_value *node, struct roof_error *error)
+{
+    bool lines = cJSON_IsArray(node) != 0;
+    for (const roof_json_value *item = roof_json_first(node); item != NULL && lines;
+         item = roof_json_next(item)) {
+        lines = roof_json_line(item) != NULL;
+    }
+    if (!lines) {
+        return roof_json_error(json, node, error, "%s must be an array of strings of one line",
+                               roof_json_key(node));
+    }
+    *out = calloc(roof_json_count(node) + 1, sizeof **out);
+    if (*out == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    size_t count = 0;
+    for (const roof_json_value *item = roof_json_first(node); item != NULL;
+         item = roof_json_next(item)) {
+        (*out)[count++] = roof_json_line(item);
+    }
+    return ROOF_OK;
+}
+
 const roof_json_value *roof_json_get(const roof_json_value *object, const char *key)
 {
     return cJSON_IsObject(object) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;

@@ -39,6 +39,11 @@ bool roof_json_is_array(const roof_json_value *node);
 /* NULL unless it is a string; a double unless it is a number (then false). */
 const char *roof_json_string(const roof_json_value *node);
 bool roof_json_number(double *out, const roof_json_value *node);
+/* A boolean; false (and *out as it was) for other values. */
+bool roof_json_boolean(bool *out, const roof_json_value *node);
+bool roof_json_is_null(const roof_json_value *node);
+/* A string that can be printed as it is: NULL for other values and for control characters. */
+const char *roof_json_line(const roof_json_value *node);
 
 /* A member by its exact name, NULL when it is absent. */
 const roof_json_value *roof_json_get(const roof_json_value *object, const char *key);
@@ -49,6 +54,11 @@ const roof_json_value *roof_json_next(const roof_json_value *node);
 size_t roof_json_count(const roof_json_value *parent);
 /* The key under which a value stands in its object. */
 const char *roof_json_key(const roof_json_value *node);
+
+/* An array of such strings as a NULL-terminated list, which the caller frees; the strings belong to
+ * json. ROOF_INVALID for any other value. */
+enum roof_status roof_json_lines(const char ***out, const struct roof_json *json,
+                                 const roof_json_value *node, struct roof_error *error);
 
 /* ROOF_INVALID with the line and column of node, which belongs to json. */
 enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *node,

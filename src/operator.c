@@ -11,11 +11,14 @@
 
 #define DIMENSION_MAX 1000000000000 /* 10^12 */
 #define AT(field) offsetof(struct roof_workload, shape.field)
-#define SIZE(key_, option_, letter_, help_)                                                        \
+#define SIZE_OF(key_, option_, letter_, help_, of_)                                                \
     {                                                                                              \
         .key = #key_, .option = (option_), .letter = (letter_), .kind = ROOF_INPUT_INTEGER,        \
-        .min = 1, .max = DIMENSION_MAX, .value = "N", .help = (help_), .offset = AT(key_)          \
+        .min = 1, .max = DIMENSION_MAX, .value = "N", .help = (help_), .offset = AT(key_),         \
+        .field = true, .of = (of_)                                                                 \
     }
+#define SIZE(key_, option_, letter_, help_)                                                        \
+    SIZE_OF(key_, option_, letter_, help_, ROOF_OF_OPERATORS)
 
 static const char *const routings[] = {
     [ROOF_ROUTING_UNIFORM] = "uniform", [ROOF_ROUTING_BALANCED] = "balanced", NULL};
@@ -26,7 +29,8 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
     [ROOF_DIM_M] = SIZE(m, "m", 'm', "rows of the output (tokens)"),
     [ROOF_DIM_N] = SIZE(n, "n", 'n', "columns of the output (output features)"),
     [ROOF_DIM_K] = SIZE(k, "k", 'k', "summed dimension (input features)"),
-    [ROOF_DIM_BATCH] = SIZE(batch, "batch", 0, "independent products or sequences (default 1)"),
+    [ROOF_DIM_BATCH] =
+        SIZE_OF(batch, "batch", 0, "independent products or sequences (default 1)", ROOF_OF_ALL),
     [ROOF_DIM_HEADS] = SIZE(heads, "heads", 0, "query heads"),
     [ROOF_DIM_KV_HEADS] = SIZE(kv_heads, "kv-heads", 0, "key and value heads (default: --heads)"),
     [ROOF_DIM_HEAD_DIM] = SIZE(head_dim, "head-dim", 0, "elements per head"),
@@ -37,14 +41,18 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                          .kind = ROOF_INPUT_FLAG,
                          .max = 1,
                          .help = "a query sees only the keys up to its own position",
-                         .offset = AT(causal)},
+                         .offset = AT(causal),
+                         .field = true,
+                         .of = ROOF_OF_OPERATORS},
     [ROOF_DIM_WINDOW] = {.key = "window",
                          .option = "window",
                          .kind = ROOF_INPUT_INTEGER,
                          .max = DIMENSION_MAX,
                          .value = "N",
                          .help = "keys a query sees at most (default 0: all)",
-                         .offset = AT(window)},
+                         .offset = AT(window),
+                         .field = true,
+                         .of = ROOF_OF_OPERATORS},
     [ROOF_DIM_KV_LORA_RANK] =
         SIZE(kv_lora_rank, "kv-lora-rank", 0, "elements of the MLA latent (default 512)"),
     [ROOF_DIM_QK_NOPE_HEAD_DIM] = SIZE(qk_nope_head_dim, "qk-nope-head-dim", 0,
@@ -59,7 +67,9 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                        .kind = ROOF_INPUT_FLAG,
                        .max = 1,
                        .help = "count the read of the norm's gain (and bias) vector as weights",
-                       .offset = AT(gain)},
+                       .offset = AT(gain),
+                       .field = true,
+                       .of = ROOF_OF_OPERATORS},
     [ROOF_DIM_INTERMEDIATE] =
         SIZE(intermediate, "intermediate", 0, "elements between the two products of an expert"),
     [ROOF_DIM_EXPERTS] = SIZE(experts, "experts", 0, "routed experts"),
@@ -71,10 +81,15 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                           .choices = routings,
                           .value = "uniform|balanced",
                           .help = "how tokens meet experts (default uniform, at random)",
-                          .offset = AT(routing)},
+                          .offset = AT(routing),
+                          .field = true},
+    [ROOF_DIM_EP] =
+        SIZE_OF(ep, "ep", 0, "devices that the experts are spread over (default 1)", ROOF_OF_ALL),
     [ROOF_DIM_ELEMENTS] =
         SIZE(elements, "elements", 0, "elements of the whole tensor (all-to-all: per device)"),
     [ROOF_DIM_DEVICES] = SIZE(devices, "devices", 0, "devices in the group"),
+    [ROOF_DIM_WITHIN] = SIZE(within, "within", 0,
+                             "consecutive devices that the group lies within (default: the group)"),
     [ROOF_DIM_ALGORITHM] = {.key = "algorithm",
                             .option = "algorithm",
                             .kind = ROOF_INPUT_CHOICE,
@@ -82,7 +97,9 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                             .choices = algorithms,
                             .value = "ring|one-shot",
                             .help = "how the collective sends (default ring)",
-                            .offset = AT(algorithm)},
+                            .offset = AT(algorithm),
+                            .field = true,
+                            .of = ROOF_OF_OPERATORS},
 };
 
 /* What a dimension is when it is not given; 0: it stays away. */
@@ -91,7 +108,10 @@ static int64_t dimension_default(enum roof_dimension dimension, const struct roo
     switch ((int)dimension) {
     case ROOF_DIM_BATCH:
     case ROOF_DIM_QUERY_LEN:
+    case ROOF_DIM_EP:
         return 1;
+    case ROOF_DIM_WITHIN:
+        return shape->devices > 0 ? shape->devices : 2;
     case ROOF_DIM_KV_HEADS:
         return shape->heads;
     case ROOF_DIM_KV_LORA_RANK: /* the MLA sizes of DeepSeek-V2 and V3 */
@@ -169,6 +189,23 @@ static void tensor(const struct context *c, enum roof_role role, const char *tex
     c->work->network_bytes = roof_tensor_bytes(c->w->formats.activations, elements, 0, 0);         \
     trace_step(c, "network_bytes", #elements, elements, ROOF_ROLE_ACTIVATIONS,                     \
                c->work->network_bytes)
+/* Messages that wait for each other. */
+#define STEPS(expression)                                                                          \
+    c->work->network_steps = (expression);                                                         \
+    trace_step(c, "network_steps", #expression, c->work->network_steps, ROOF_ROLE_COUNT,           \
+               ROOF_UNKNOWN)
+
+/* Bias vectors are weights in the format of the output; the additions happen on the way out and are
+ * not counted. */
+static void bias_vectors(const struct context *c, const char *text, double elements)
+{
+    if (c->w->shape.bias > 0) {
+        const double bytes = roof_tensor_bytes(c->w->formats.out, elements, 0, 0);
+        c->work->bytes[ROOF_ROLE_WEIGHTS] += bytes;
+        trace_step(c, "bias", text, elements, ROOF_ROLE_WEIGHTS, bytes);
+    }
+}
+#define BIAS(elements) bias_vectors(c, #elements, elements)
 
 /* C[m,n] = A[m,k] B[k,n], batch times: a multiplication and an addition per m, n, k. */
 static void gemm(const struct context *c)
@@ -179,6 +216,7 @@ static void gemm(const struct context *c)
     DIM(batch);
     FLOPS(2 * batch * m * n * k);
     TENSOR(WEIGHTS, batch * n * k, 1, batch * n);
+    BIAS(batch * n);
     TENSOR(ACTIVATIONS, batch * m * k, 1, batch * m);
     TENSOR(OUT, batch * m * n, 1, batch * m);
 }
@@ -397,7 +435,8 @@ static void embedding(const struct context *c)
  * The routed experts of a gated MLP: gate, up and down, 3 hidden x intermediate products per token
  * and expert. A token leaves an expert untouched with probability 1 - k/E, so T tokens routed at
  * random touch E (1 - (1 - k/E)^T) of them in expectation, written so that it does not cancel.
- * The gated activation is stored and read once per token and expert.
+ * The gated activation is stored and read once per token and expert. Spread over ep devices, each
+ * has its share of the experts and, in expectation, of the routed tokens.
  */
 static void moe(const struct context *c)
 {
@@ -407,15 +446,19 @@ static void moe(const struct context *c)
     DIM(experts);
     DIM(top_k);
     DIM(routing);
-    LET(touched, routing > 0  ? fmin(experts, tokens * top_k)
-                 : tokens > 1 ? experts * -expm1(tokens * log1p(-top_k / experts))
-                              : top_k);
-    FLOPS(6 * tokens * top_k * hidden * intermediate);
+    DIM(ep);
+    LET(touched, (routing > 0  ? fmin(experts, tokens * top_k)
+                  : tokens > 1 ? experts * -expm1(tokens * log1p(-top_k / experts))
+                               : top_k) /
+                     ep);
+    LET(routed, tokens * top_k / ep);
+    LET(rows, fmin(tokens, routed));
+    FLOPS(6 * routed * hidden * intermediate);
     TENSOR(WEIGHTS, 3 * touched * hidden * intermediate, 3 * touched,
            touched * (2 * intermediate + hidden));
-    TENSOR(ACTIVATIONS, tokens * hidden + 2 * tokens * top_k * intermediate, 2,
-           tokens + 2 * tokens * top_k);
-    TENSOR(OUT, tokens * hidden, 1, tokens);
+    BIAS(touched * (2 * intermediate + hidden));
+    TENSOR(ACTIVATIONS, rows * hidden + 2 * routed * intermediate, 2, rows + 2 * routed);
+    TENSOR(OUT, rows * hidden, 1, rows);
 }
 
 /* Softmax over the experts, then the weights of the chosen ones are summed and divided. The result
@@ -445,6 +488,7 @@ static void all_reduce(const struct context *c)
     TENSOR(ACTIVATIONS, elements, 1, 1);
     TENSOR(OUT, elements, 1, 1);
     NETWORK(algorithm > 0 ? (devices - 1) * elements : 2 * (devices - 1) / devices * elements);
+    STEPS(algorithm > 0 ? fmin(1, devices - 1) : 2 * (devices - 1));
 }
 
 /* Each device ends with all elements and begins with its share; either way it sends as much as
@@ -457,6 +501,7 @@ static void all_gather(const struct context *c)
     TENSOR(ACTIVATIONS, elements / devices, 1, 1);
     TENSOR(OUT, elements, 1, 1);
     NETWORK((devices - 1) / devices * elements);
+    STEPS(devices - 1);
 }
 
 /* Each device begins with all elements and ends with the sum of its share. */
@@ -468,6 +513,7 @@ static void reduce_scatter(const struct context *c)
     TENSOR(ACTIVATIONS, elements, 1, 1);
     TENSOR(OUT, elements / devices, 1, 1);
     NETWORK((devices - 1) / devices * elements);
+    STEPS(devices - 1);
 }
 
 /* Each device keeps one share of its elements and sends the others. */
@@ -479,6 +525,17 @@ static void all_to_all(const struct context *c)
     TENSOR(ACTIVATIONS, elements, 1, 1);
     TENSOR(OUT, elements, 1, 1);
     NETWORK((devices - 1) / devices * elements);
+    STEPS(fmin(1, devices - 1));
+}
+
+/* From one device to another: a boundary of pipeline stages. */
+static void send(const struct context *c)
+{
+    DIM(elements);
+    FLOPS(0);
+    TENSOR(ACTIVATIONS, elements, 1, 1);
+    NETWORK(elements);
+    STEPS(1);
 }
 
 /* --- the table ----------------------------------------------------------------------------- */
@@ -497,7 +554,8 @@ static_assert(ROOF_DIM_COUNT <= 32, "required is a set of 32 bits");
          D(V_HEAD_DIM), D(QUERY_LEN), D(KV_LEN), D(CAUSAL))
 #define ROWS DIMS(D(TOKENS), D(HIDDEN)), .required = BIT(TOKENS) | BIT(HIDDEN)
 #define NORM_ROWS DIMS(D(TOKENS), D(HIDDEN), D(GAIN)), .required = BIT(TOKENS) | BIT(HIDDEN)
-#define GROUP DIMS(D(ELEMENTS), D(DEVICES), D(ALGORITHM)), .required = BIT(ELEMENTS) | BIT(DEVICES)
+#define GROUP                                                                                      \
+    DIMS(D(ELEMENTS), D(DEVICES), D(WITHIN), D(ALGORITHM)), .required = BIT(ELEMENTS) | BIT(DEVICES)
 
 struct row {
     struct roof_operator_row row;
@@ -606,12 +664,13 @@ static const struct row rows[ROOF_OPERATOR_COUNT] = {
                                   .kind = ROOF_KIND_VECTOR,
                                   ROWS},
                                  embedding},
-    [ROOF_OPERATOR_MOE] =
-        {{.name = "moe",
-          .summary = "routed experts of a gated MLP",
-          DIMS(D(TOKENS), D(HIDDEN), D(INTERMEDIATE), D(EXPERTS), D(TOP_K), D(ROUTING)),
-          .required = BIT(TOKENS) | BIT(HIDDEN) | BIT(INTERMEDIATE) | BIT(EXPERTS) | BIT(TOP_K)},
-         moe},
+    [ROOF_OPERATOR_MOE] = {{.name = "moe",
+                            .summary = "routed experts of a gated MLP",
+                            DIMS(D(TOKENS), D(HIDDEN), D(INTERMEDIATE), D(EXPERTS), D(TOP_K),
+                                 D(ROUTING), D(EP)),
+                            .required = BIT(TOKENS) | BIT(HIDDEN) | BIT(INTERMEDIATE) |
+                                        BIT(EXPERTS) | BIT(TOP_K)},
+                           moe},
     [ROOF_OPERATOR_ROUTER] = {{.name = "router",
                                .summary = "top-k softmax over the experts",
                                .kind = ROOF_KIND_VECTOR,
@@ -638,6 +697,12 @@ static const struct row rows[ROOF_OPERATOR_COUNT] = {
                                    .kind = ROOF_KIND_COLLECTIVE,
                                    GROUP},
                                   all_to_all},
+    [ROOF_OPERATOR_SEND] = {{.name = "send",
+                             .summary = "a tensor from one device to another",
+                             .kind = ROOF_KIND_COLLECTIVE,
+                             DIMS(D(ELEMENTS), D(WITHIN)),
+                             .required = BIT(ELEMENTS)},
+                            send},
 };
 
 const struct roof_operator_row *roof_operator_row(enum roof_operator op)
@@ -717,24 +782,20 @@ int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
 
 /* --- inputs -------------------------------------------------------------------------------- */
 
-static void *field(struct roof_workload *workload, const struct roof_input *input)
+int64_t roof_input_get(const void *asked, const struct roof_input *input)
 {
-    return (char *)workload + input->offset;
-}
-
-int64_t roof_input_get(const struct roof_workload *workload, const struct roof_input *input)
-{
-    const void *const at = (const char *)workload + input->offset;
+    const void *const at = (const char *)asked + input->offset;
     return input->kind == ROOF_INPUT_PRECISION ? *(const enum roof_precision *)at
                                                : *(const int64_t *)at;
 }
 
-void roof_input_put(struct roof_workload *workload, const struct roof_input *input, int64_t value)
+void roof_input_put(void *asked, const struct roof_input *input, int64_t value)
 {
+    void *const at = (char *)asked + input->offset;
     if (input->kind == ROOF_INPUT_PRECISION) {
-        *(enum roof_precision *)field(workload, input) = (enum roof_precision)value;
+        *(enum roof_precision *)at = (enum roof_precision)value;
     } else {
-        *(int64_t *)field(workload, input) = value;
+        *(int64_t *)at = value;
     }
 }
 
@@ -815,6 +876,16 @@ static enum roof_status check_dimensions(struct roof_workload *w, struct roof_er
                               "with --causal, --query-len %" PRId64
                               " must be at most --kv-len %" PRId64,
                               shape->query_len, shape->kv_len);
+    }
+    if (roof_operator_has(w->op, ROOF_DIM_EP) && shape->experts % shape->ep != 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--experts %" PRId64 " must be a multiple of --ep %" PRId64,
+                              shape->experts, shape->ep);
+    }
+    if (roof_operator_has(w->op, ROOF_DIM_WITHIN) && shape->within < shape->devices) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--within %" PRId64 " must be at least --devices %" PRId64,
+                              shape->within, shape->devices);
     }
     if (roof_operator_has(w->op, ROOF_DIM_TOP_K) && shape->top_k > shape->experts) {
         return roof_error_set(error, ROOF_USAGE,

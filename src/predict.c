@@ -67,12 +67,13 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
     out->memory_time_s = out->bytes / whole->bandwidth_bytes_per_s;
     out->compute_time_s = compute_time(out->work.flops, peak);
     if (out->work.network_bytes > 0) {
-        const enum roof_status status = roof_hardware_link(
-            &whole->link_bytes_per_s, &whole->link, hardware, (double)part->shape.devices, error);
+        const enum roof_status status =
+            roof_hardware_link(&whole->link, hardware, (double)part->shape.within, error);
         if (status != ROOF_OK) {
             return status;
         }
-        out->network_time_s = out->work.network_bytes / whole->link_bytes_per_s;
+        out->network_time_s = out->work.network_bytes / whole->link.bytes_per_s +
+                              out->work.network_steps * whole->link.latency_s;
     } else if (out->work.network_bytes == 0) { /* a group of one sends nothing, over any link */
         out->network_time_s = 0;
     }
@@ -125,7 +126,7 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
         .peak_flops_per_s = ROOF_UNKNOWN,
         .fraction_of_peak = ROOF_UNKNOWN,
         .bandwidth_bytes_per_s = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
-        .link_bytes_per_s = ROOF_UNKNOWN,
+        .link = {.bytes_per_s = ROOF_UNKNOWN},
         .measured_s = ROOF_UNKNOWN,
         .achieved_flops_per_s = ROOF_UNKNOWN,
         .achieved_bytes_per_s = ROOF_UNKNOWN,

@@ -26,7 +26,9 @@ static const struct unit units[ROOF_UNIT_COUNT] = {
     [ROOF_UNIT_BYTES] = {"bytes", 1, 1, "B"},
     [ROOF_UNIT_CAPACITY] = {"bytes", 1, 1, "iB"},
     [ROOF_UNIT_FLOPS] = {"FLOP", 1, 1, "FLOP"},
+    [ROOF_UNIT_COUNTS] = {"", 1, 1, ""},
     [ROOF_UNIT_MICROSECONDS] = {"us", 1, 1e6, "s"},
+    [ROOF_UNIT_MILLISECONDS] = {"ms", 1, 1e3, "s"},
     [ROOF_UNIT_GB_PER_S] = {"GB/s", 1e9, 1, NULL},
     [ROOF_UNIT_TFLOPS] = {"TFLOPS", 1e12, 1, NULL},
     [ROOF_UNIT_GIGABYTES] = {"GB", 1e9, 1, NULL},
@@ -208,7 +210,7 @@ const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum r
     }
     /* 0.99995 rounds up to the next prefix: 999.95 k is shown as 1 M. Counts have no prefix below
      * one, and times none above. */
-    const bool time = unit == ROOF_UNIT_MICROSECONDS;
+    const bool time = unit == ROOF_UNIT_MICROSECONDS || unit == ROOF_UNIT_MILLISECONDS;
     const size_t one = 7;
     const size_t last = time ? COUNT(prefixes) - 1 : one;
     i = time || si == 0 ? one : 0;

@@ -83,14 +83,16 @@ void roof_report_json(struct roof_text *out, const struct roof_prediction *predi
 }
 
 /* "gemv n=4096 k=4096" */
-static void put_workload(struct roof_text *out, const struct roof_workload *w)
+void roof_report_workload(struct roof_text *out, const struct roof_workload *w)
 {
     const struct roof_operator_row *const row = roof_operator_row(w->op);
     roof_text_put(out, row->name);
     for (int i = 0; i < row->dim_count; i++) {
         const struct roof_input *const input = &roof_dimensions[row->dims[i]];
         const int64_t value = roof_input_get(w, input);
-        const bool plain = value == 0 || (row->dims[i] == ROOF_DIM_BATCH && value == 1);
+        const bool single = row->dims[i] == ROOF_DIM_BATCH || row->dims[i] == ROOF_DIM_EP;
+        const bool plain = value == 0 || (single && value == 1) ||
+                           (row->dims[i] == ROOF_DIM_WITHIN && value == w->shape.devices);
         if (input->kind == ROOF_INPUT_FLAG && value > 0) {
             roof_text_printf(out, " %s", input->option);
         } else if (input->kind == ROOF_INPUT_CHOICE && value > 0) {
@@ -172,7 +174,7 @@ static void put_parts(struct roof_text *out, const struct roof_prediction *p)
     }
 }
 
-static void put_why(struct roof_text *out, const struct roof_explanation *explanation)
+void roof_report_why(struct roof_text *out, const struct roof_explanation *explanation)
 {
     const char *part = "";
     roof_text_put(out, "\nWhy\n");
@@ -196,10 +198,10 @@ static void put_why(struct roof_text *out, const struct roof_explanation *explan
     }
 }
 
-/* Says that the device is as the documents have it, and what the published figures are. */
-static void put_basis(struct roof_text *out, const struct roof_hardware *hardware,
-                      const struct roof_hardware *product, const struct roof_prediction *p)
+void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
+                       const struct roof_hardware *product)
 {
+    const struct roof_hardware *const hardware = p->hardware;
     if (product == NULL || !roof_hardware_differs(hardware, product)) {
         return;
     }
@@ -236,7 +238,7 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     char detail[300];
     char bound[32];
     snprintf(bound, sizeof bound, "%s-bound", roof_bottleneck_name(p->bottleneck));
-    put_workload(out, &p->workload);
+    roof_report_workload(out, &p->workload);
     roof_text_printf(out, " on %s: ", p->hardware->id);
     put_formats(out, p);
     roof_text_put(out, "\n\n");
@@ -252,9 +254,15 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     put_compute(out, p);
     if (!isnan(p->network_time_s)) {
         if (p->network_bytes > 0) {
-            snprintf(detail, sizeof detail, "%s sent at %s per direction",
+            char latency[ROOF_QUANTITY_SIZE];
+            snprintf(detail, sizeof detail, "%s sent at %s per direction%s%s%s",
                      roof_format_quantity(other, p->network_bytes, ROOF_UNIT_BYTES),
-                     roof_format_quantity(rate, p->link_bytes_per_s, ROOF_UNIT_GB_PER_S));
+                     roof_format_quantity(rate, p->link.bytes_per_s, ROOF_UNIT_GB_PER_S),
+                     p->link.latency_s > 0 ? ", " : "",
+                     p->link.latency_s > 0
+                         ? roof_format_quantity(latency, p->link.latency_s, ROOF_UNIT_MICROSECONDS)
+                         : "",
+                     p->link.latency_s > 0 ? " per step" : "");
         } else {
             snprintf(detail, sizeof detail, "a group of one sends nothing");
         }
@@ -301,9 +309,9 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
                            "or a figure of the hardware that is too low.\n");
     }
     if (explanation != NULL) {
-        put_why(out, explanation);
+        roof_report_why(out, explanation);
     }
-    put_basis(out, p->hardware, product, p);
+    roof_report_basis(out, p, product);
 }
 
 /* --- recommendations ----------------------------------------------------------------------- */
@@ -336,7 +344,7 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_hardware *hardware,
                                      const struct roof_hardware *product)
 {
-    put_workload(out, workload);
+    roof_report_workload(out, workload);
     roof_text_printf(out, " on %s\n\n", hardware->id);
     if (recommendation->count > 0) {
         const struct roof_candidate *const best = &recommendation->candidate[0];
@@ -369,7 +377,7 @@ void roof_report_recommendation_text(struct roof_text *out,
                        "activations, not a promise\n"
                        "for the model at hand: "
                        "roofline list precisions ID\n");
-    put_basis(out, hardware, product, &recommendation->candidate[0].prediction);
+    roof_report_basis(out, &recommendation->candidate[0].prediction, product);
 }
 
 /* --- lists --------------------------------------------------------------------------------- */

@@ -7,14 +7,34 @@
 #define ALL (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_LIST)
 #define WORKLOAD (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP)
-#define FORMAT(key_, option_, letter_, field, help_, commands_)                                    \
+#define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
     {                                                                                              \
         .key = (key_), .option = (option_), .letter = (letter_), .kind = ROOF_INPUT_PRECISION,     \
-        .value = "P", .help = (help_), .offset = offsetof(struct roof_workload, formats.field),    \
-        .commands = (commands_)                                                                    \
+        .value = "P", .help = (help_), .offset = offsetof(struct roof_workload, formats.field_),   \
+        .field = true, .commands = (commands_)                                                     \
     }
+#define MODEL(field_)                                                                              \
+    .offset = offsetof(struct roof_scenario, field_), .field = true, .of = ROOF_OF_MODELS
+#define LENGTH(option_, field_, key_, help_)                                                       \
+    {                                                                                              \
+        .key = (key_), .option = (option_), .kind = ROOF_INPUT_INTEGER, .min = 1,                  \
+        .max = LENGTH_MAX, .value = "N", .help = (help_), MODEL(field_), .commands = POINT         \
+    }
+#define NUMBER(option_, field_, key_, value_, help_)                                               \
+    {                                                                                              \
+        .key = (key_), .option = (option_), .kind = ROOF_INPUT_NUMBER, .max = 1,                   \
+        .value = (value_), .help = (help_), MODEL(field_), .commands = POINT                       \
+    }
+#define SWITCH(option_, field_, help_)                                                             \
+    {                                                                                              \
+        .option = (option_), .kind = ROOF_INPUT_FLAG, .max = 1, .help = (help_), MODEL(field_),    \
+        .commands = POINT                                                                          \
+    }
+/* The longest lengths and largest groups of models. */
+#define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
+static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
 static const char *const objectives[] = {"balanced", "time", NULL};
 
 static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
@@ -43,6 +63,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 1,
                    .help = "peaks with 2:4 structured sparsity, where the device has them",
                    .offset = offsetof(struct roof_workload, sparse),
+                   .field = true,
                    .commands = WORKLOAD},
     ROW(SET) = {.option = "set",
                 .kind = ROOF_INPUT_TEXT,
@@ -51,11 +72,77 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         "peak_tflops.fp16=100)",
                 .commands = WORKLOAD | ROOF_COMMAND_LIST,
                 .many = true},
+    ROW(PHASE) = {.key = "phase",
+                  .option = "phase",
+                  .kind = ROOF_INPUT_CHOICE,
+                  .max = 2,
+                  .choices = phases,
+                  .value = "decode|prefill|mixed",
+                  .help = "what a pass of the model does (default decode)",
+                  MODEL(phase),
+                  .commands = POINT},
+    ROW(CONTEXT) = LENGTH("context", context, "context",
+                          "prompt tokens, or tokens a decode step works on (default 4096, or the "
+                          "model's limit)"),
+    ROW(CHUNK) = LENGTH("chunk", chunk, "chunk",
+                        "new tokens of a prefill; the rest of the context is cached already"),
+    ROW(PROMPT) = LENGTH("prompt", prompt, "prompt",
+                         "a whole request: tokens of the prompt, with --generate"),
+    ROW(GENERATE) = LENGTH("generate", generate, "generate", "tokens generated after the prompt"),
+    ROW(PREFIX_HIT) = NUMBER("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
+                             "part of the prompt that a prefix cache holds (0 to 1)"),
+    ROW(PREFILL_BATCH) = LENGTH("prefill-batch", prefill_batch, "prefill_batch",
+                                "mixed: sequences in prefill beside --batch in decode (default 1)"),
+    ROW(PREFILL_CONTEXT) = LENGTH("prefill-context", prefill_context, "prefill_context",
+                                  "mixed: context of those (default: the chunk)"),
+    ROW(DRAFT_TOKENS) = LENGTH("draft-tokens", draft_tokens, "draft_tokens",
+                               "speculative decoding: tokens proposed per step"),
+    ROW(ACCEPTANCE) = NUMBER("acceptance", acceptance, "acceptance", "FRACTION",
+                             "probability that a proposed token is accepted (default 0.7)"),
+    ROW(DRAFT_MODEL) = {.option = "draft-model",
+                        .kind = ROOF_INPUT_TEXT,
+                        .value = "NAME|FILE",
+                        .help = "the model that proposes (default: proposals cost nothing)",
+                        .of = ROOF_OF_MODELS,
+                        .commands = POINT},
+    ROW(TP) = LENGTH("tp", tp, "tp", "tensor parallelism: devices that share each layer"),
+    ROW(PP) = LENGTH("pp", pp, "pp", "pipeline parallelism: stages"),
+    ROW(LAYOUT) = {.option = "layout",
+                   .kind = ROOF_INPUT_TEXT,
+                   .value = "NAME|FILE",
+                   .help =
+                       "formats of a kind of checkpoint (list layouts), or checkpoint: what the "
+                       "model's config says",
+                   .of = ROOF_OF_MODELS,
+                   .commands = POINT},
+    ROW(CLASS) = {.option = "class",
+                  .kind = ROOF_INPUT_TEXT,
+                  .value = "NAME=P",
+                  .help = "format of a class of weights: lm_head=bf16, experts=mxfp4, "
+                          "attention=fp8",
+                  .of = ROOF_OF_MODELS,
+                  .commands = POINT,
+                  .many = true},
+    ROW(SPLIT_PROJECTIONS) = SWITCH("split-projections", split_projections,
+                                    "Q, K, V and gate, up as products of their own"),
+    ROW(UNFUSED_ATTENTION) = SWITCH("unfused-attention", unfused_attention,
+                                    "attention with its scores stored in memory"),
+    ROW(RESERVE) = NUMBER("reserve", reserve, "reserve", "FRACTION",
+                          "part of the memory that is kept free (default 0.1)"),
+    ROW(TOP) = {.option = "top",
+                .kind = ROOF_INPUT_INTEGER,
+                .min = 1,
+                .max = LENGTH_MAX,
+                .value = "N",
+                .help = "operators to show (default 12)",
+                .of = ROOF_OF_MODELS,
+                .commands = ROOF_COMMAND_PREDICT},
     ROW(MEASURED) = {.key = "measured_us",
                      .option = "measured",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "TIME",
                      .help = "a measured time (83us, 1.2ms): what it achieved",
+                     .of = ROOF_OF_OPERATORS,
                      .commands = ROOF_COMMAND_PREDICT},
     ROW(WHY) = {.option = "why",
                 .kind = ROOF_INPUT_FLAG,
@@ -132,6 +219,26 @@ static enum roof_status parse_choice(int64_t *out, const struct roof_input *inpu
     return roof_unknown_name(error, ROOF_USAGE, input->option, text, input->choices, count);
 }
 
+enum roof_status roof_input_taken(const struct roof_input *input, bool model,
+                                  struct roof_error *error)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    return input->of != (model ? ROOF_OF_OPERATORS : ROOF_OF_MODELS)
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE, "%s does not take %s",
+                                model ? "a model" : "an operator", roof_input_name(name, input));
+}
+
+enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
+                                         const struct roof_input *input, const char *text,
+                                         struct roof_error *error)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    double *const at = (double *)(void *)((char *)scenario + input->offset);
+    return roof_parse_number(at, text, roof_input_name(name, input), (double)input->min,
+                             (double)input->max, error);
+}
+
 enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, const char *text,
                                   struct roof_error *error)
 {
@@ -150,6 +257,7 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
         return roof_parse_integer(out, text, roof_input_name(name, input), input->min, input->max,
                                   error);
     case ROOF_INPUT_TEXT:
+    case ROOF_INPUT_NUMBER:
         break;
     }
     return roof_error_set(error, ROOF_USAGE, "--%s has no single value", input->option);

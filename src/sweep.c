@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_input *input,
@@ -27,7 +28,7 @@ enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_inpu
 enum roof_status roof_sweep_count(uint64_t *out, const struct roof_sweep *sweep,
                                   struct roof_error *error)
 {
-    uint64_t count = sweep->hardware_count;
+    uint64_t count = sweep->hardware_count * (sweep->model == NULL ? 1 : sweep->model_count);
     for (size_t i = 0; i < sweep->axis_count; i++) {
         const uint64_t values = (uint64_t)sweep->axis[i].values.count;
         if (count > ROOF_SWEEP_POINTS_MAX / values) {
@@ -44,25 +45,28 @@ enum roof_status roof_sweep_count(uint64_t *out, const struct roof_sweep *sweep,
 struct cursor {
     int64_t at[ROOF_SWEEP_AXES_MAX];
     size_t hardware;
-    struct roof_workload workload;
+    size_t model;
+    struct roof_scenario asked;
 };
 
 static void apply(struct cursor *cursor, const struct roof_sweep *sweep, size_t axis)
 {
     const struct roof_axis *const a = &sweep->axis[axis];
-    roof_input_put(&cursor->workload, a->input, roof_values_at(&a->values, cursor->at[axis]));
+    roof_input_put(&cursor->asked, a->input, roof_values_at(&a->values, cursor->at[axis]));
 }
 
 static void seek(struct cursor *cursor, const struct roof_sweep *sweep, uint64_t point)
 {
-    cursor->workload = sweep->base;
+    cursor->asked = sweep->base;
     for (size_t i = sweep->axis_count; i-- > 0;) {
         const uint64_t count = (uint64_t)sweep->axis[i].values.count;
         cursor->at[i] = (int64_t)(point % count);
         point /= count;
         apply(cursor, sweep, i);
     }
-    cursor->hardware = (size_t)point;
+    const uint64_t models = sweep->model == NULL ? 1 : sweep->model_count;
+    cursor->model = (size_t)(point % models);
+    cursor->hardware = (size_t)(point / models);
 }
 
 /* The next point: the last axis first, a full one starts again and carries to the one before. */
@@ -78,21 +82,44 @@ static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
             return;
         }
     }
-    cursor->hardware++;
+    if (sweep->model == NULL || ++cursor->model == sweep->model_count) {
+        cursor->model = 0;
+        cursor->hardware++;
+    }
+}
+
+/* Predicts the point; inference is used for models. */
+static enum roof_status predict_point(const struct roof_prediction **out,
+                                      struct roof_prediction *prediction,
+                                      struct roof_inference *inference, const struct cursor *cursor,
+                                      const struct roof_sweep *sweep, struct roof_error *error)
+{
+    const struct roof_hardware *const hardware = sweep->hardware[cursor->hardware];
+    if (sweep->model == NULL) {
+        *out = prediction;
+        return roof_predict(prediction, &cursor->asked.common, hardware, error);
+    }
+    *out = &inference->total;
+    return roof_infer(inference, sweep->model[cursor->model], &cursor->asked, hardware, error);
 }
 
 /* Says which point was refused. */
 static enum roof_status name_point(const struct cursor *cursor, const struct roof_sweep *sweep,
                                    enum roof_status status, struct roof_error *error)
 {
-    if (error == NULL || sweep->axis_count + sweep->hardware_count <= 1) {
+    const size_t lists =
+        sweep->hardware_count + (sweep->model == NULL ? 0 : sweep->model_count - 1);
+    if (error == NULL || sweep->axis_count + lists <= 1) {
         return status;
     }
     struct roof_text text = ROOF_TEXT_INIT;
     roof_text_printf(&text, "%s (at -H %s", error->message, sweep->hardware[cursor->hardware]->id);
+    if (sweep->model != NULL) {
+        roof_text_printf(&text, " model %s", sweep->model[cursor->model]->id);
+    }
     for (size_t i = 0; i < sweep->axis_count; i++) {
         const struct roof_input *const input = sweep->axis[i].input;
-        const int64_t value = roof_input_get(&cursor->workload, input);
+        const int64_t value = roof_input_get(&cursor->asked, input);
         char name[ROOF_INPUT_NAME_SIZE];
         roof_text_printf(&text, " %s", roof_input_name(name, input));
         if (input->kind == ROOF_INPUT_PRECISION) {
@@ -128,22 +155,24 @@ enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, 
     if (count > 0) {
         seek(&cursor, sweep, first);
     }
-    for (uint64_t i = 0; i < count; i++) {
+    struct roof_inference *const inference =
+        sweep->model == NULL ? NULL : malloc(sizeof *inference); /* the same for all points */
+    if (sweep->model != NULL && inference == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    enum roof_status status = ROOF_OK;
+    for (uint64_t i = 0; i < count && status == ROOF_OK; i++) {
         struct roof_prediction prediction;
-        enum roof_status status =
-            roof_predict(&prediction, &cursor.workload, sweep->hardware[cursor.hardware], error);
-        if (status != ROOF_OK) {
-            return name_point(&cursor, sweep, status, error);
-        }
-        status = callback(context, &prediction, error);
-        if (status != ROOF_OK) {
-            return status;
-        }
-        if (i + 1 < count) {
+        const struct roof_prediction *result = NULL;
+        status = predict_point(&result, &prediction, inference, &cursor, sweep, error);
+        status = status == ROOF_OK ? callback(context, result, error)
+                                   : name_point(&cursor, sweep, status, error);
+        if (status == ROOF_OK && i + 1 < count) {
             advance(&cursor, sweep);
         }
     }
-    return ROOF_OK;
+    free(inference);
+    return status;
 }
 
 void roof_sweep_free(struct roof_sweep *sweep)

@@ -15,6 +15,7 @@
 /* What a field of a result is, and how it is found: most lie at an offset. */
 enum source {
     AT_NUMBER,    /* double, in SI base */
+    AT_COUNT,     /* double, shown to people with a prefix */
     AT_BOOLEAN,   /* bool */
     AT_TEXT,      /* const char * */
     AT_CHARS,     /* char[] */
@@ -43,7 +44,16 @@ enum source {
     ENTRY_LOSS,
     ENTRY_FIGURE,
     ENTRY_SOURCE,
-    DIMENSION_LIST
+    DIMENSION_LIST,
+    INFERENCE_MODEL,   /* const char * of the inference's model, at an offset there */
+    INFERENCE_WEIGHTS, /* absent where a layout or a file decides */
+    SCENARIO_INTEGER,  /* int64_t at an offset; 0 is absent */
+    FITS,
+    NODE_COUNT, /* int64_t */
+    NODE_NAME,
+    MODEL_TEXT, /* of a model entry: offset into struct roof_model */
+    MODEL_INTEGER,
+    MODEL_ATTENTION
 };
 
 struct roof_field {
@@ -192,6 +202,136 @@ static const struct roof_field precision_fields[] = {
     {.key = "accuracy_source", .source = ENTRY_SOURCE},
 };
 
+#define I(member) offsetof(struct roof_inference, member)
+#define OF_INFERENCE(key_, member, unit_, width_, label_)                                          \
+    {                                                                                              \
+        .key = (key_), .source = AT_NUMBER, .unit = ROOF_UNIT_##unit_, .offset = I(member),        \
+        .width = (width_), .label = (label_)                                                       \
+    }
+#define ASKED(key_, member, width_)                                                                \
+    {                                                                                              \
+        .key = (key_), .source = SCENARIO_INTEGER, .offset = I(scenario.member), .width = (width_) \
+    }
+/* Totals stand under the keys that predictions of operators have. */
+static const struct roof_field inference_fields[] = {
+    {.key = "schema", .source = CONSTANT, .text = "roofline/model-prediction/1"},
+    {.key = "hardware",
+     .source = OF_HARDWARE,
+     .offset = offsetof(struct roof_hardware, id),
+     .width = -12},
+    {.key = "hardware_basis", .source = BASIS},
+    {.key = "model",
+     .source = INFERENCE_MODEL,
+     .offset = offsetof(struct roof_model, id),
+     .width = -14},
+    {.key = "phase", .source = AT_TEXT, .offset = I(phase), .width = -7},
+    ASKED("batch", common.shape.batch, 5),
+    ASKED("context", context, 7),
+    ASKED("chunk", chunk, 0),
+    ASKED("prefill_batch", prefill_batch, 0),
+    ASKED("prefill_context", prefill_context, 0),
+    ASKED("prompt", prompt, 0),
+    ASKED("generate", generate, 0),
+    ASKED("draft_tokens", draft_tokens, 0),
+    ASKED("tp", tp, 2),
+    ASKED("pp", pp, 2),
+    ASKED("ep", common.shape.ep, 2),
+    {.key = "layout", .source = INFERENCE_MODEL, .offset = offsetof(struct roof_model, layout)},
+    {.key = "weights", .source = INFERENCE_WEIGHTS, .width = -8},
+    {.key = "activations",
+     .source = AT_PRECISION,
+     .offset = P(workload.formats.activations),
+     .width = -8,
+     .label = "acts"},
+    {.key = "out", .source = AT_PRECISION, .offset = P(workload.formats.out)},
+    {.key = "kv", .source = AT_PRECISION, .offset = P(workload.formats.kv), .width = -8},
+    {.key = "native", .source = AT_BOOLEAN, .offset = P(native)},
+    NUMBER("flops", flops, FLOPS),
+    NUMBER("bytes", bytes, BYTES),
+    NUMBER("weights_bytes", role_bytes[ROOF_ROLE_WEIGHTS], BYTES),
+    NUMBER("activations_bytes", role_bytes[ROOF_ROLE_ACTIVATIONS], BYTES),
+    NUMBER("out_bytes", role_bytes[ROOF_ROLE_OUT], BYTES),
+    NUMBER("kv_bytes", role_bytes[ROOF_ROLE_KV], BYTES),
+    NUMBER("network_bytes", network_bytes, BYTES),
+    NUMBER("arithmetic_intensity", intensity, FLOP_PER_BYTE),
+    NUMBER("memory_time_us", memory_time_s, MICROSECONDS),
+    NUMBER("compute_time_us", compute_time_s, MICROSECONDS),
+    NUMBER("network_time_us", network_time_s, MICROSECONDS),
+    NUMBER("time_us", time_s, MICROSECONDS),
+    {.key = "bottleneck", .source = BOTTLENECK, .width = -7, .label = "bound"},
+    NUMBER("attainable_tflops", attainable_flops_per_s, TFLOPS),
+    NUMBER("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S),
+    OF_INFERENCE("weights_memory_bytes", weights_memory_bytes, CAPACITY, 0, NULL),
+    OF_INFERENCE("kv_cache_bytes", kv_cache_bytes, CAPACITY, 0, NULL),
+    OF_INFERENCE("kv_bytes_per_token", kv_bytes_per_token, BYTES, 0, NULL),
+    OF_INFERENCE("activation_memory_bytes", activation_memory_bytes, CAPACITY, 0, NULL),
+    OF_INFERENCE("memory_capacity_bytes", memory_capacity_bytes, CAPACITY, 0, NULL),
+    OF_INFERENCE("memory_reserve_bytes", memory_reserve_bytes, CAPACITY, 0, NULL),
+    {.key = "fits", .source = FITS, .offset = I(fits), .width = -4},
+    OF_INFERENCE("ttft_ms", ttft_s, MILLISECONDS, 8, NULL),
+    OF_INFERENCE("tpot_ms", tpot_s, MILLISECONDS, 8, NULL),
+    OF_INFERENCE("e2e_ms", e2e_s, MILLISECONDS, 0, NULL),
+    OF_INFERENCE("tokens_per_step", tokens_per_step, NONE, 0, NULL),
+    OF_INFERENCE("tokens_per_s", tokens_per_s, NONE, 9, "tokens/s"),
+    OF_INFERENCE("tokens_per_s_per_user", tokens_per_s_per_user, NONE, 9, "per user"),
+};
+
+static const struct roof_field node_head[] = {
+    {.key = "name", .source = NODE_NAME, .offset = offsetof(struct roof_inference_node, node.name)},
+    {.key = "count",
+     .source = NODE_COUNT,
+     .offset = offsetof(struct roof_inference_node, node.count)},
+    {.key = "device_count",
+     .source = NODE_COUNT,
+     .offset = offsetof(struct roof_inference_node, device_count)},
+};
+
+#define MODEL_FIELD(key_, source_, member, width_, label_)                                         \
+    {                                                                                              \
+        .key = (key_), .source = (source_), .offset = offsetof(struct roof_model, member),         \
+        .width = (width_), .label = (label_)                                                       \
+    }
+#define ENTRY_COUNT(key_, member, width_, label_)                                                  \
+    {                                                                                              \
+        .key = (key_), .source = AT_COUNT, .offset = offsetof(struct roof_model_entry, member),    \
+        .width = (width_), .label = (label_)                                                       \
+    }
+static const struct roof_field model_fields[] = {
+    MODEL_FIELD("id", MODEL_TEXT, id, -26, NULL),
+    MODEL_FIELD("name", MODEL_TEXT, name, 0, NULL),
+    ENTRY_COUNT("parameters", parameters, 10, NULL),
+    ENTRY_COUNT("active_parameters", active_parameters, 7, "active"),
+    MODEL_FIELD("layers", MODEL_INTEGER, layers, 6, NULL),
+    MODEL_FIELD("hidden", MODEL_INTEGER, hidden, 6, NULL),
+    MODEL_FIELD("intermediate", MODEL_INTEGER, intermediate, 0, NULL),
+    {.key = "attention", .source = MODEL_ATTENTION, .width = -9},
+    MODEL_FIELD("heads", MODEL_INTEGER, heads, 5, NULL),
+    MODEL_FIELD("kv_heads", MODEL_INTEGER, kv_heads, 8, NULL),
+    MODEL_FIELD("head_dim", MODEL_INTEGER, head_dim, 8, NULL),
+    MODEL_FIELD("window", MODEL_INTEGER, window, 6, NULL),
+    MODEL_FIELD("kv_lora_rank", MODEL_INTEGER, kv_lora_rank, 0, NULL),
+    MODEL_FIELD("q_lora_rank", MODEL_INTEGER, q_lora_rank, 0, NULL),
+    MODEL_FIELD("experts", MODEL_INTEGER, experts, 7, NULL),
+    MODEL_FIELD("top_k", MODEL_INTEGER, top_k, 5, NULL),
+    MODEL_FIELD("expert_intermediate", MODEL_INTEGER, expert_intermediate, 0, NULL),
+    MODEL_FIELD("shared_intermediate", MODEL_INTEGER, shared_intermediate, 0, NULL),
+    MODEL_FIELD("vocab", MODEL_INTEGER, vocab, 6, NULL),
+    MODEL_FIELD("positions", MODEL_INTEGER, positions, 9, NULL),
+    ENTRY_COUNT("kv_bytes_per_token", kv_bytes_per_token, 0, NULL),
+    MODEL_FIELD("confidence", MODEL_TEXT, confidence, 0, NULL),
+};
+
+static const struct roof_field layout_fields[] = {
+    {.key = "id",
+     .source = AT_TEXT,
+     .offset = offsetof(struct roof_layout_about, id),
+     .width = -22},
+    {.key = "name",
+     .source = AT_TEXT,
+     .offset = offsetof(struct roof_layout_about, name),
+     .width = -40},
+};
+
 static const struct roof_field operator_fields[] = {
     {.key = "name",
      .source = AT_TEXT,
@@ -230,6 +370,7 @@ struct cell {
     enum cell_kind kind;
     const char *text;
     double number;
+    bool prefixed; /* for people: 8.03 G */
     char buffer[400];
 };
 
@@ -261,6 +402,7 @@ static void dimension_cell(struct cell *cell, const struct roof_workload *worklo
     case ROOF_INPUT_INTEGER:
     case ROOF_INPUT_PRECISION:
     case ROOF_INPUT_TEXT:
+    case ROOF_INPUT_NUMBER:
         number_cell(cell, value == 0 && input->min > 0 ? ROOF_UNKNOWN : (double)value);
         break;
     }
@@ -310,12 +452,18 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     const struct roof_prediction *const p = result;
     const struct roof_hardware *const hardware = result;
     const struct roof_precision_entry *const entry = result;
+    const struct roof_inference *const inference = result;
+    const struct roof_model_entry *const model = result;
     const char *const format_at = field->source >= FORMAT_TEXT && field->source <= ENTRY_SOURCE
                                       ? (const char *)roof_format(entry->precision) + field->offset
                                       : NULL;
     switch (field->source) {
     case AT_NUMBER:
         number_cell(cell, roof_to_unit(*(const double *)(const void *)at, field->unit));
+        break;
+    case AT_COUNT:
+        number_cell(cell, *(const double *)(const void *)at);
+        cell->prefixed = true;
         break;
     case AT_BOOLEAN:
         cell->kind = BOOLEAN;
@@ -413,6 +561,45 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     case DIMENSION_LIST:
         dimension_list(cell, result);
         break;
+    case INFERENCE_MODEL:
+        text_cell(cell, *(const char *const *)(const void *)((const char *)inference->model +
+                                                             field->offset));
+        break;
+    case INFERENCE_WEIGHTS:
+        text_cell(cell, inference->model->layout != NULL
+                            ? NULL
+                            : roof_format(inference->total.workload.formats.weights)->name);
+        break;
+    case SCENARIO_INTEGER: {
+        const int64_t value = *(const int64_t *)(const void *)at;
+        number_cell(cell, value == 0 ? ROOF_UNKNOWN : (double)value);
+        break;
+    }
+    case FITS: {
+        const enum roof_fit fits = *(const enum roof_fit *)(const void *)at;
+        cell->kind = fits == ROOF_FIT_UNKNOWN ? ABSENT : BOOLEAN;
+        cell->number = fits == ROOF_FIT_YES ? 1 : 0;
+        break;
+    }
+    case NODE_NAME:
+        text_cell(cell, *(const char *const *)(const void *)at);
+        break;
+    case NODE_COUNT:
+        number_cell(cell, (double)*(const int64_t *)(const void *)at);
+        break;
+    case MODEL_TEXT:
+        text_cell(cell,
+                  *(const char *const *)(const void *)((const char *)model->model + field->offset));
+        break;
+    case MODEL_INTEGER: {
+        const int64_t value =
+            *(const int64_t *)(const void *)((const char *)model->model + field->offset);
+        number_cell(cell, value == 0 ? ROOF_UNKNOWN : (double)value);
+        break;
+    }
+    case MODEL_ATTENTION:
+        text_cell(cell, roof_attention_name(model->model));
+        break;
     }
 }
 
@@ -448,9 +635,10 @@ static unsigned shown_roles(enum roof_operator op)
     return acts | out;
 }
 
-static void add_prediction(struct roof_table *table, enum roof_operator op, bool all)
+/* skip leaves out that many of the first fields. */
+static void add_prediction(struct roof_table *table, enum roof_operator op, bool all, size_t skip)
 {
-    add_fields(table, prediction_head, COUNT(prediction_head), all);
+    add_fields(table, prediction_head + skip, COUNT(prediction_head) - skip, all);
     const struct roof_operator_row *const row = roof_operator_row(op);
     for (int i = 0; i < row->dim_count; i++) {
         table->column[table->count++] = (struct roof_column){&dimension_field, row->dims[i]};
@@ -509,12 +697,12 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
     const bool all = machine(output) || columns != NULL;
     switch (kind) {
     case ROOF_TABLE_PREDICTIONS:
-        add_prediction(out, op, all);
+        add_prediction(out, op, all, 0);
         break;
     case ROOF_TABLE_RECOMMENDATIONS:
         if (all) {
             add_fields(out, candidate_fields, 1, true); /* the rank opens the row */
-            add_prediction(out, op, true);
+            add_prediction(out, op, true, 0);
             add_fields(out, candidate_fields + 1, COUNT(candidate_fields) - 1, true);
         } else {
             add_fields(out, candidate_fields, COUNT(candidate_fields) - 1, false);
@@ -534,6 +722,19 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
         break;
     case ROOF_TABLE_OPERATORS:
         add_fields(out, operator_fields, COUNT(operator_fields), all);
+        break;
+    case ROOF_TABLE_INFERENCES:
+        add_fields(out, inference_fields, COUNT(inference_fields), all);
+        break;
+    case ROOF_TABLE_NODES:
+        add_fields(out, node_head, COUNT(node_head), true);
+        add_prediction(out, op, true, 3); /* the device stands in the model's own row */
+        break;
+    case ROOF_TABLE_LAYOUTS:
+        add_fields(out, layout_fields, COUNT(layout_fields), all);
+        break;
+    case ROOF_TABLE_MODELS:
+        add_fields(out, model_fields, COUNT(model_fields), all);
         break;
     }
     const enum roof_status status = columns == NULL ? ROOF_OK : choose(out, columns, error);
@@ -578,6 +779,9 @@ static const char *readable(struct cell *cell)
     case BOOLEAN:
         return cell->number > 0 ? "yes" : "no";
     case NUMERIC:
+        if (cell->prefixed) {
+            return roof_format_quantity(cell->buffer, cell->number, ROOF_UNIT_COUNTS);
+        }
         if (fabs(cell->number) < 1e9 && cell->number == floor(cell->number)) {
             roof_format_number(cell->buffer, cell->number);
         } else {
@@ -768,7 +972,7 @@ void roof_table_record(const struct roof_table *table, struct roof_text *out, co
         struct cell cell = {.kind = ABSENT};
         fill_cell(&cell, &table->column[i], result);
         if (cell.kind != ABSENT) {
-            roof_text_printf(out, "  %-18s %s\n", column_key(&table->column[i]), readable(&cell));
+            roof_text_printf(out, "  %-20s %s\n", column_key(&table->column[i]), readable(&cell));
         }
     }
 }

@@ -54,8 +54,9 @@ notices() {
 # --- layers ---------------------------------------------------------------------------------------
 
 # A module includes only modules before it. docs/design.md says what each is for.
-order="status decimal_table decimal quantity text json data precision hardware operator predict \
-explain request sweep recommend table report roofline cli"
+order="status decimal_table decimal quantity text json data registry precision hardware operator \
+predict explain model model_make layout gguf safetensors checkpoint transformer inference request sweep recommend table \
+report model_report roofline cli"
 
 # The table of layers in FILE has the modules in this order.
 described() {
@@ -413,7 +414,8 @@ check 'the layers are described as they are' described docs/design.md
 notices 2 bad_symbols
 check 'the library keeps to its own names' symbols "$LIB"
 notices 1 bad_hot
-check 'a prediction allocates nothing' hot "$BUILD/src/operator.o" "$BUILD/src/predict.o"
+check 'a prediction allocates nothing' hot "$BUILD/src/operator.o" "$BUILD/src/predict.o" \
+    "$BUILD/src/transformer.o" "$BUILD/src/inference.o"
 notices "$(compilers | grep -c .)" bad_headers
 check 'each public header compiles alone' headers include
 notices 5 bad_text

@@ -56,8 +56,10 @@ enum roof_figure_id {
     ROOF_FIGURE_LLC,         /**< bytes of a cache behind the L2 */
     ROOF_FIGURE_TDP,         /**< W */
     ROOF_FIGURE_DEVICES_PER_NODE,
-    ROOF_FIGURE_LINK,    /**< byte/s per device and direction inside a node */
-    ROOF_FIGURE_NETWORK, /**< byte/s per device and direction between nodes */
+    ROOF_FIGURE_LINK,            /**< byte/s per device and direction inside a node */
+    ROOF_FIGURE_NETWORK,         /**< byte/s per device and direction between nodes */
+    ROOF_FIGURE_LINK_LATENCY,    /**< s per step of a collective inside a node */
+    ROOF_FIGURE_NETWORK_LATENCY, /**< s per step between nodes */
     ROOF_FIGURE_COUNT
 };
 
@@ -137,14 +139,19 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error);
 
+/** What a group of devices sends over. */
+struct roof_link {
+    double bytes_per_s;               /**< per device and direction */
+    double latency_s;                 /**< per step; 0 when the device does not say it */
+    const struct roof_figure *figure; /**< where bytes_per_s comes from */
+};
+
 /**
- * Bandwidth per device and direction of a group of devices: the link inside a node, the slower of
- * link and network when the group crosses a node. ROOF_USAGE naming the missing figure when it is
- * unknown.
+ * The link of a group of devices: that inside a node, the slower of link and network when the group
+ * crosses a node. ROOF_USAGE naming the missing figure when its bandwidth is unknown.
  */
-enum roof_status roof_hardware_link(double *out_bytes_per_s, const struct roof_figure **used,
-                                    const struct roof_hardware *hardware, double devices,
-                                    struct roof_error *error);
+enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
+                                    double devices, struct roof_error *error);
 
 /** Whether any figure or peak differs between two devices. */
 bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b);

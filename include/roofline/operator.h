@@ -48,6 +48,7 @@ enum roof_operator {
     ROOF_OPERATOR_ALL_GATHER,
     ROOF_OPERATOR_REDUCE_SCATTER,
     ROOF_OPERATOR_ALL_TO_ALL,
+    ROOF_OPERATOR_SEND,
     ROOF_OPERATOR_COUNT
 };
 
@@ -57,6 +58,7 @@ struct roof_shape {
     int64_t m;     /**< rows of the output: tokens */
     int64_t n;     /**< columns of the output: output features */
     int64_t k;     /**< the summed dimension: input features */
+    int64_t bias;  /**< flag: bias vectors are added; set by models, not an input */
     int64_t batch; /**< independent products, or sequences */
     int64_t heads; /**< query heads */
     int64_t kv_heads;
@@ -76,8 +78,10 @@ struct roof_shape {
     int64_t experts;
     int64_t top_k;
     int64_t routing; /**< enum roof_routing */
+    int64_t ep;      /**< devices that the experts are spread over */
     int64_t elements;
     int64_t devices;
+    int64_t within;    /**< consecutive devices that the group lies within */
     int64_t algorithm; /**< enum roof_algorithm */
 };
 
@@ -117,8 +121,12 @@ enum roof_input_kind {
     ROOF_INPUT_FLAG,      /**< int64_t 0 or 1; an option without a value */
     ROOF_INPUT_CHOICE,    /**< int64_t index into choices */
     ROOF_INPUT_PRECISION, /**< enum roof_precision by name */
+    ROOF_INPUT_NUMBER,    /**< double in min..max; one value only */
     ROOF_INPUT_TEXT       /**< anything else; its command reads it */
 };
+
+/** Which workloads take an input. */
+enum roof_taker { ROOF_OF_ALL, ROOF_OF_OPERATORS, ROOF_OF_MODELS };
 
 /** One input key: the only place where its name, option, range and help stand. */
 struct roof_input {
@@ -131,9 +139,11 @@ struct roof_input {
     const char *const *choices; /**< NULL-terminated, for ROOF_INPUT_CHOICE and fixed texts */
     const char *value;          /**< placeholder in help ("N") */
     const char *help;
-    size_t offset;     /**< into struct roof_workload; kinds but TEXT */
-    unsigned commands; /**< which commands take it (request.h); 0 for dimensions */
-    bool many;         /**< may be given several times */
+    size_t offset;      /**< into struct roof_scenario, which begins with struct roof_workload */
+    bool field;         /**< offset counts: the value is a field of what is asked */
+    enum roof_taker of; /**< which workloads take it */
+    unsigned commands;  /**< which commands take it (request.h); 0 for dimensions */
+    bool many;          /**< may be given several times */
 };
 
 /** Index of a dimension in roof_dimensions. */
@@ -160,8 +170,10 @@ enum roof_dimension {
     ROOF_DIM_EXPERTS,
     ROOF_DIM_TOP_K,
     ROOF_DIM_ROUTING,
+    ROOF_DIM_EP,
     ROOF_DIM_ELEMENTS,
     ROOF_DIM_DEVICES,
+    ROOF_DIM_WITHIN,
     ROOF_DIM_ALGORITHM,
     ROOF_DIM_COUNT
 };
@@ -228,6 +240,7 @@ struct roof_work {
     double flops;                  /**< 2 per multiply-add */
     double bytes[ROOF_ROLE_COUNT]; /**< between the device's memory and its caches */
     double network_bytes;          /**< sent per device and direction; NAN: not a collective */
+    double network_steps;          /**< messages one after another; 0: not a collective */
 };
 
 /** Receives each step of a formula when a prediction is to be explained. */
@@ -247,9 +260,10 @@ void roof_operator_work(struct roof_work *out, const struct roof_workload *workl
 int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
                         const struct roof_workload *workload);
 
-/** Reads and writes an input's value in a workload; not for ROOF_INPUT_TEXT. */
-int64_t roof_input_get(const struct roof_workload *workload, const struct roof_input *input);
-void roof_input_put(struct roof_workload *workload, const struct roof_input *input, int64_t value);
+/** Reads and writes an input's value in a struct roof_workload, or in a struct roof_scenario, which
+ * begins with one; for inputs that are fields, and no numbers. */
+int64_t roof_input_get(const void *asked, const struct roof_input *input);
+void roof_input_put(void *asked, const struct roof_input *input, int64_t value);
 
 #ifdef __cplusplus
 }

@@ -69,10 +69,9 @@ struct roof_prediction {
     double attainable_flops_per_s; /**< FLOPs / time */
     double peak_flops_per_s;
     double bandwidth_bytes_per_s;
-    double link_bytes_per_s;
-    const struct roof_figure *link; /**< the figure used for a collective, or NULL */
-    double fraction_of_peak;        /**< attainable / peak */
-    double measured_s;              /**< with roof_predict_measured, else NAN like the next three */
+    struct roof_link link;   /**< of a collective; its figure is NULL for others */
+    double fraction_of_peak; /**< attainable / peak */
+    double measured_s;       /**< with roof_predict_measured, else NAN like the next three */
     double achieved_flops_per_s;
     double achieved_bytes_per_s;
     double fraction_of_bound; /**< time_s / measured_s: 1 is the bound itself */

@@ -25,7 +25,9 @@ enum roof_unit {
     ROOF_UNIT_BYTES,         /**< key suffix _bytes */
     ROOF_UNIT_CAPACITY,      /**< _bytes of a memory or cache, shown to people in MiB and GiB */
     ROOF_UNIT_FLOPS,         /**< a count of floating-point (or integer) operations */
+    ROOF_UNIT_COUNTS,        /**< a count shown to people with a prefix: "8.03 G" */
     ROOF_UNIT_MICROSECONDS,  /**< _us */
+    ROOF_UNIT_MILLISECONDS,  /**< _ms */
     ROOF_UNIT_GB_PER_S,      /**< _gb_s: 10^9 bytes per second */
     ROOF_UNIT_TFLOPS,        /**< _tflops: 10^12 FLOP per second */
     ROOF_UNIT_GIGABYTES,     /**< _gb: the number printed on the box */

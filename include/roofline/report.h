@@ -29,6 +29,15 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *predi
                       const struct roof_hardware *product,
                       const struct roof_explanation *explanation);
 
+/** "gemm m=1 n=4096 k=4096": the shape of a workload for people. */
+void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);
+/** The steps of an explanation for people. */
+void roof_report_why(struct roof_text *out, const struct roof_explanation *explanation);
+/** Says that the device is as the documents have it, and what the published figures are; nothing
+ * when product is NULL or has the same figures. */
+void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
+                       const struct roof_hardware *product);
+
 /** A recommendation: {"candidates": [...], "rejected": [...]}, or for people. */
 void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,

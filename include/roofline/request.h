@@ -6,11 +6,13 @@
 #ifndef ROOFLINE_REQUEST_H
 #define ROOFLINE_REQUEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "roofline/operator.h"
 #include "roofline/quantity.h"
 #include "roofline/status.h"
+#include "roofline/transformer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +37,25 @@ enum roof_input_id {
     ROOF_INPUT_COMPUTE,
     ROOF_INPUT_SPARSE,
     ROOF_INPUT_SET,
+    ROOF_INPUT_PHASE,
+    ROOF_INPUT_CONTEXT,
+    ROOF_INPUT_CHUNK,
+    ROOF_INPUT_PROMPT,
+    ROOF_INPUT_GENERATE,
+    ROOF_INPUT_PREFIX_HIT,
+    ROOF_INPUT_PREFILL_BATCH,
+    ROOF_INPUT_PREFILL_CONTEXT,
+    ROOF_INPUT_DRAFT_TOKENS,
+    ROOF_INPUT_ACCEPTANCE,
+    ROOF_INPUT_DRAFT_MODEL,
+    ROOF_INPUT_TP,
+    ROOF_INPUT_PP,
+    ROOF_INPUT_LAYOUT,
+    ROOF_INPUT_CLASS,
+    ROOF_INPUT_SPLIT_PROJECTIONS,
+    ROOF_INPUT_UNFUSED_ATTENTION,
+    ROOF_INPUT_RESERVE,
+    ROOF_INPUT_TOP,
     ROOF_INPUT_MEASURED,
     ROOF_INPUT_WHY,
     ROOF_INPUT_FORMATS,
@@ -56,7 +77,16 @@ bool roof_input_allowed(size_t id, enum roof_command command);
 /** The device when none is given. */
 #define ROOF_DEFAULT_HARDWARE "gb10"
 
-/** One value of an input from text; not for ROOF_INPUT_TEXT. */
+/** ROOF_USAGE with "X does not take --OPTION" when operators (or models) do not. */
+enum roof_status roof_input_taken(const struct roof_input *input, bool model,
+                                  struct roof_error *error);
+
+/** The value of a ROOF_INPUT_NUMBER from text, into a struct roof_scenario. */
+enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
+                                         const struct roof_input *input, const char *text,
+                                         struct roof_error *error);
+
+/** One value of an input from text; not for ROOF_INPUT_TEXT and ROOF_INPUT_NUMBER. */
 enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, const char *text,
                                   struct roof_error *error);
 

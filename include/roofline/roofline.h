@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * roofline: how fast transformer operators can run on a device at a precision, what limits them,
- * and what to change.
+ * roofline: how fast transformers and their operators can run on a device at a precision, what
+ * limits them, and what to change.
  *
  * The headers, in the order of their layers (each includes only earlier ones):
  *
@@ -13,11 +13,17 @@
  *   operator.h   operators: from a shape and formats to FLOPs and bytes
  *   predict.h    work and hardware to time: the roofline
  *   explain.h    a prediction taken apart, with its sources
+ *   model.h      the description of a transformer
+ *   layout.h     what quantised checkpoints quantise
+ *   checkpoint.h models from files: config.json, GGUF, safetensors
+ *   transformer.h a model at work: the operators of a phase and a split over devices
+ *   inference.h  operators meet a device: time, tokens/s, memory, limits
  *   request.h    the input keys: options, axes, values from text
  *   sweep.h      a grid of predictions
  *   recommend.h  which format to use, and why not the others
  *   table.h      rows of results as text, JSON, NDJSON, CSV, Markdown
  *   report.h     documents about one result
+ *   model_report.h documents about a model
  *
  * Rules that hold for all of them:
  *
@@ -57,6 +63,16 @@
 
 #include "roofline/explain.h"
 
+#include "roofline/model.h"
+
+#include "roofline/layout.h"
+
+#include "roofline/checkpoint.h"
+
+#include "roofline/transformer.h"
+
+#include "roofline/inference.h"
+
 #include "roofline/request.h"
 
 #include "roofline/sweep.h"
@@ -66,5 +82,7 @@
 #include "roofline/table.h"
 
 #include "roofline/report.h"
+
+#include "roofline/model_report.h"
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "roofline/predict.h"
+#include "roofline/inference.h"
 #include "roofline/request.h"
 
 #ifdef __cplusplus
@@ -26,13 +26,15 @@ struct roof_axis {
 };
 
 /**
- * Build with roof_sweep_add, release with roof_sweep_free. Devices are the outermost axis; the
- * other axes nest in the order they were added in, the last varies fastest.
+ * Build with roof_sweep_add, release with roof_sweep_free. Devices are the outermost axis, then
+ * models; the other axes nest in the order they were added in, the last varies fastest.
  */
 struct roof_sweep {
-    struct roof_workload base;                   /**< what no axis sets */
+    struct roof_scenario base; /**< what no axis sets; of an operator its `common` */
     const struct roof_hardware *const *hardware; /**< borrowed; at least one */
     size_t hardware_count;
+    const struct roof_model *const *model; /**< borrowed; NULL: the points are operators */
+    size_t model_count;
     struct roof_axis axis[ROOF_SWEEP_AXES_MAX];
     size_t axis_count;
 };
@@ -44,7 +46,8 @@ enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_inpu
 enum roof_status roof_sweep_count(uint64_t *out, const struct roof_sweep *sweep,
                                   struct roof_error *error);
 
-/** Receives the points in order. Anything but ROOF_OK ends the sweep with that status. */
+/** Receives the points in order: a struct roof_prediction, which of a model is the total of a
+ * struct roof_inference. Anything but ROOF_OK ends the sweep with that status. */
 typedef enum roof_status (*roof_sweep_callback)(void *context,
                                                 const struct roof_prediction *prediction,
                                                 struct roof_error *error);

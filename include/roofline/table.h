@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "roofline/inference.h"
+#include "roofline/layout.h"
 #include "roofline/operator.h"
 #include "roofline/precision.h"
 #include "roofline/text.h"
@@ -27,7 +29,7 @@ enum roof_output {
     ROOF_OUTPUT_MARKDOWN
 };
 
-#define ROOF_COLUMNS_MAX 64
+#define ROOF_COLUMNS_MAX 80
 
 struct roof_field; /* a row of the field table */
 
@@ -51,13 +53,25 @@ enum roof_table_kind {
     ROOF_TABLE_RECOMMENDATIONS, /**< rows are candidates */
     ROOF_TABLE_HARDWARE,        /**< rows are devices */
     ROOF_TABLE_PRECISIONS,      /**< rows are struct roof_precision_entry */
-    ROOF_TABLE_OPERATORS        /**< rows are struct roof_operator_row */
+    ROOF_TABLE_OPERATORS,       /**< rows are struct roof_operator_row */
+    ROOF_TABLE_INFERENCES,      /**< rows are struct roof_inference */
+    ROOF_TABLE_NODES,           /**< rows are struct roof_inference_node */
+    ROOF_TABLE_MODELS,          /**< rows are struct roof_model_entry */
+    ROOF_TABLE_LAYOUTS          /**< rows are struct roof_layout_about */
 };
 
 /** A row of the table of formats. */
 struct roof_precision_entry {
     enum roof_precision precision;
     const struct roof_accuracy *accuracy;
+};
+
+/** A row of the table of models. */
+struct roof_model_entry {
+    const struct roof_model *model;
+    double parameters;
+    double active_parameters;
+    double kv_bytes_per_token; /**< at 16 bits */
 };
 
 /**

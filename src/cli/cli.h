@@ -33,11 +33,17 @@ int cli_list(const struct cli_command *command, int argc, char **argv);
 #define CLI_MANY_MAX 32
 #define CLI_OPERANDS_MAX 2
 
+/* An option that was given several times. */
+struct cli_many {
+    const char *value[CLI_MANY_MAX];
+    int count;
+};
+
 /* The command line as texts, one slot per input. Strings belong to argv. */
 struct cli_options {
     const char *value[ROOF_INPUT_COUNT]; /* NULL: not given; "" for a flag that was */
-    const char *set[CLI_MANY_MAX];       /* --set, in order */
-    int set_count;
+    struct cli_many set;                 /* --set, in order */
+    struct cli_many classes;             /* --class */
     const char *operand[CLI_OPERANDS_MAX];
     int operand_count;
     enum roof_output output; /* --format */
@@ -48,12 +54,23 @@ struct cli_options {
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
                              char **argv, struct roof_error *error);
 
+/* Whether the workload is "model NAME". */
+bool cli_is_model(const struct cli_options *options);
 /* The operator that the first operand names. */
 enum roof_status cli_operator(enum roof_operator *out, const struct cli_options *options,
                               struct roof_error *error);
-/* The workload of a command line with single values. */
-enum roof_status cli_workload(struct roof_workload *out, const struct cli_options *options,
+/* What a command line with single values asks, of an operator (in `common`) or of a model. */
+enum roof_status cli_scenario(struct roof_scenario *out, const struct cli_options *options,
                               struct roof_error *error);
+/* --class into a scenario; the inputs of a model that are no lists. */
+enum roof_status cli_model_options(struct roof_scenario *out, const struct cli_options *options,
+                                   struct roof_error *error);
+/* A model by name or file with its --layout; the caller owns *out. */
+enum roof_status cli_model(struct roof_model **out, const char *name,
+                           const struct cli_options *options, struct roof_error *error);
+/* --draft-model, or NULL; the caller owns *out, and scenario->draft points to it. */
+enum roof_status cli_draft(struct roof_model **out, struct roof_scenario *scenario,
+                           const struct cli_options *options, struct roof_error *error);
 /* The chosen value of an input of kind ROOF_INPUT_CHOICE; its first choice when not given. */
 enum roof_status cli_choice(int64_t *out, const struct cli_options *options, size_t input,
                             struct roof_error *error);
@@ -72,6 +89,9 @@ enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
 /* The device with the published figures of a device that is as the documents have it, else NULL. */
 enum roof_status cli_product(struct roof_hardware **out, const struct roof_hardware *hardware,
                              struct roof_error *error);
+
+/* predict model NAME: prints the prediction of what the options ask. */
+enum roof_status cli_predict_model(const struct cli_options *options, struct roof_error *error);
 
 /* --- output -------------------------------------------------------------------------------- */
 

@@ -109,13 +109,97 @@ static enum roof_status list_operators(struct list *list, struct roof_error *err
     return status;
 }
 
+static enum roof_status one_model(struct list *list, const char *name,
+                                  const struct cli_directories *directories,
+                                  struct roof_error *error)
+{
+    struct roof_model *model = NULL;
+    struct roof_model_entry entry = {.model = NULL};
+    struct roof_scenario scenario;
+    enum roof_status status = roof_model_load(&model, name, directories->path, error);
+    if (status == ROOF_OK) {
+        status = roof_model_parameters(&entry.parameters, &entry.active_parameters, model, error);
+    }
+    roof_scenario_init(&scenario);
+    if (status == ROOF_OK) {
+        status = roof_scenario_resolve(&scenario, model, error);
+    }
+    if (status == ROOF_OK) {
+        entry.model = model;
+        entry.kv_bytes_per_token = roof_kv_bytes_per_token(model, &scenario);
+        if (in_full(list)) {
+            roof_model_report_about(list->text, list->options->output == ROOF_OUTPUT_JSON, &entry);
+        } else {
+            roof_table_row(&list->table, list->text, &entry);
+        }
+    }
+    roof_model_free(model);
+    return status;
+}
+
+static enum roof_status one_layout(struct list *list, const char *name,
+                                   const struct cli_directories *directories,
+                                   struct roof_error *error)
+{
+    struct roof_layout_about about;
+    const enum roof_status status = roof_layout_load(&about, name, directories->path, error);
+    if (status == ROOF_OK && in_full(list)) {
+        roof_model_report_layout(list->text, list->options->output == ROOF_OUTPUT_JSON, &about);
+    } else if (status == ROOF_OK) {
+        roof_table_row(&list->table, list->text, &about);
+    }
+    if (status == ROOF_OK) {
+        roof_layout_about_free(&about);
+    }
+    return status;
+}
+
+/* The named one, or all of a registry. */
+static enum roof_status list_named(
+    struct list *list,
+    enum roof_status (*one)(struct list *, const char *, const struct cli_directories *,
+                            struct roof_error *),
+    enum roof_status (*all)(struct roof_text *, size_t *, const char *const *, struct roof_error *),
+    struct roof_error *error)
+{
+    struct roof_text ids = ROOF_TEXT_INIT;
+    struct cli_directories directories;
+    size_t count = 0;
+    enum roof_status status = cli_directories(&directories, error);
+    if (status == ROOF_OK && list->id != NULL) {
+        status = one(list, list->id, &directories, error);
+    } else if (status == ROOF_OK) {
+        status = all(&ids, &count, directories.path, error);
+    }
+    const char *id = ids.data;
+    for (size_t i = 0; i < count && status == ROOF_OK; i++) {
+        status = one(list, id, &directories, error);
+        id += strlen(id) + 1;
+    }
+    roof_text_free(&ids);
+    free(directories.owned);
+    return status;
+}
+
+static enum roof_status list_models(struct list *list, struct roof_error *error)
+{
+    return list_named(list, one_model, roof_model_ids, error);
+}
+
+static enum roof_status list_layouts(struct list *list, struct roof_error *error)
+{
+    return list_named(list, one_layout, roof_layout_ids, error);
+}
+
 static const struct {
     const char *name;
     enum roof_table_kind kind;
     enum roof_status (*run)(struct list *list, struct roof_error *error);
 } lists[] = {{"hardware", ROOF_TABLE_HARDWARE, list_hardware},
              {"precisions", ROOF_TABLE_PRECISIONS, list_precisions},
-             {"operators", ROOF_TABLE_OPERATORS, list_operators}};
+             {"operators", ROOF_TABLE_OPERATORS, list_operators},
+             {"models", ROOF_TABLE_MODELS, list_models},
+             {"layouts", ROOF_TABLE_LAYOUTS, list_layouts}};
 enum { LISTS = sizeof lists / sizeof *lists };
 
 static enum roof_status run(struct list *list, const char *name, struct roof_error *error)
@@ -126,7 +210,7 @@ static enum roof_status run(struct list *list, const char *name, struct roof_err
         if (strcmp(name, names[i]) != 0) {
             continue;
         }
-        if (list->options->set_count > 0 && lists[i].kind != ROOF_TABLE_HARDWARE) {
+        if (list->options->set.count > 0 && lists[i].kind != ROOF_TABLE_HARDWARE) {
             return roof_error_set(error, ROOF_USAGE, "--set goes with list hardware");
         }
         enum roof_status status =
@@ -157,7 +241,8 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
         return 0;
     }
     if (status == ROOF_OK && options.operand_count == 0) {
-        status = roof_error_set(&error, ROOF_USAGE, "list what? hardware, precisions or operators");
+        status = roof_error_set(&error, ROOF_USAGE,
+                                "list what? hardware, precisions, operators, models or layouts");
     }
     if (status == ROOF_OK) {
         struct list list = {.options = &options,

@@ -48,7 +48,7 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {0};
     struct cli_options options;
-    struct roof_workload workload;
+    struct roof_scenario scenario;
     struct roof_hardware *hardware = NULL;
     struct roof_prediction prediction;
     struct roof_text text = ROOF_TEXT_INIT;
@@ -58,8 +58,12 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK && options.help) {
         return 0;
     }
+    if (status == ROOF_OK && cli_is_model(&options)) {
+        status = cli_predict_model(&options, &error);
+        return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
+    }
     if (status == ROOF_OK) {
-        status = cli_workload(&workload, &options, &error);
+        status = cli_scenario(&scenario, &options, &error);
     }
     const char *const measured = status == ROOF_OK ? options.value[ROOF_INPUT_MEASURED] : NULL;
     if (measured != NULL) {
@@ -69,7 +73,7 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
         status = cli_hardware(&hardware, options.value[ROOF_INPUT_HARDWARE], &options, &error);
     }
     if (status == ROOF_OK) {
-        status = roof_predict(&prediction, &workload, hardware, &error);
+        status = roof_predict(&prediction, &scenario.common, hardware, &error);
     }
     if (status == ROOF_OK && measured != NULL) {
         roof_predict_measured(&prediction, measured_s);

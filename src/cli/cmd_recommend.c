@@ -72,7 +72,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {0};
     struct cli_options options;
-    struct roof_workload workload;
+    struct roof_scenario scenario;
     struct roof_hardware *hardware = NULL;
     struct roof_accuracy accuracy = {0};
     struct roof_recommend_options how = ROOF_RECOMMEND_INIT;
@@ -83,6 +83,11 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     enum roof_status status = cli_options(&options, command, argc, argv, &error);
     if (status == ROOF_OK && options.help) {
         return 0;
+    }
+    if (status == ROOF_OK && cli_is_model(&options)) {
+        status = roof_error_set(&error, ROOF_USAGE,
+                                "recommend takes an operator; compare a model's formats with "
+                                "roofline sweep model NAME -p fp16,fp8,nvfp4");
     }
     struct roof_recommendation *const recommendation = malloc(sizeof *recommendation);
     if (status == ROOF_OK && recommendation == NULL) {
@@ -103,7 +108,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     }
     if (status == ROOF_OK) {
         how.native_only = options.value[ROOF_INPUT_NATIVE_ONLY] != NULL;
-        status = cli_workload(&workload, &options, &error);
+        status = cli_scenario(&scenario, &options, &error);
     }
     if (status == ROOF_OK) {
         status = cli_hardware(&hardware, options.value[ROOF_INPUT_HARDWARE], &options, &error);
@@ -113,11 +118,13 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     }
     enum roof_status answer = ROOF_OK;
     if (status == ROOF_OK) {
-        answer = roof_recommend(recommendation, &workload, hardware, &accuracy, &how, &error);
+        answer =
+            roof_recommend(recommendation, &scenario.common, hardware, &accuracy, &how, &error);
         status = answer == ROOF_UNSATISFIED ? ROOF_OK : answer;
     }
     if (status == ROOF_OK) {
-        status = write_recommendation(&text, &options, recommendation, &workload, hardware, &error);
+        status = write_recommendation(&text, &options, recommendation, &scenario.common, hardware,
+                                      &error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);

@@ -4,41 +4,60 @@
 
 #include "cli.h"
 
-#define HARDWARE_MAX 256
+#define LIST_MAX 256
 #define FLUSH_AT 65536
 
-/* The devices of a sweep: "a,b,c". */
-struct devices {
-    struct roof_hardware *device[HARDWARE_MAX];
-    size_t count;
+/* What a sweep loads: lists "a,b,c" of devices and of models. */
+struct loaded {
+    struct roof_hardware *device[LIST_MAX];
+    size_t devices;
+    struct roof_model *model[LIST_MAX];
+    size_t models;
+    struct roof_model *draft;
 };
 
-static enum roof_status load_devices(struct devices *out, const struct cli_options *options,
-                                     struct roof_error *error)
+/* Loads one item of a list. */
+typedef enum roof_status (*loader)(struct loaded *out, const char *name,
+                                   const struct cli_options *options, struct roof_error *error);
+
+static enum roof_status load_device(struct loaded *out, const char *name,
+                                    const struct cli_options *options, struct roof_error *error)
 {
-    const char *item = options->value[ROOF_INPUT_HARDWARE];
+    const enum roof_status status = cli_hardware(&out->device[out->devices], name, options, error);
+    out->devices += status == ROOF_OK;
+    return status;
+}
+
+static enum roof_status load_model(struct loaded *out, const char *name,
+                                   const struct cli_options *options, struct roof_error *error)
+{
+    const enum roof_status status = cli_model(&out->model[out->models], name, options, error);
+    out->models += status == ROOF_OK;
+    return status;
+}
+
+static enum roof_status load_list(struct loaded *out, const char *list, const char *what,
+                                  loader load, const struct cli_options *options,
+                                  struct roof_error *error)
+{
+    const char *item = list;
     enum roof_status status = ROOF_OK;
-    if (item == NULL) {
-        item = ROOF_DEFAULT_HARDWARE;
-    }
-    while (status == ROOF_OK && item != NULL) {
-        const char *const comma = strchr(item, ',');
-        const size_t length = comma == NULL ? strlen(item) : (size_t)(comma - item);
+    for (int count = 0; status == ROOF_OK && item != NULL; count++) {
+        const size_t length = strcspn(item, ",");
         char *const name = strndup(item, length);
         if (name == NULL) {
             return roof_error_set(error, ROOF_MEMORY, "out of memory");
         }
         if (length == 0) {
-            status = roof_error_set(error, ROOF_USAGE, "-H: the list '%s' has an empty element",
-                                    options->value[ROOF_INPUT_HARDWARE]);
-        } else if (out->count == HARDWARE_MAX) {
-            status = roof_error_set(error, ROOF_USAGE, "-H takes at most %d devices", HARDWARE_MAX);
+            status = roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
+                                    what, list);
+        } else if (count == LIST_MAX) {
+            status = roof_error_set(error, ROOF_USAGE, "%s takes at most %d names", what, LIST_MAX);
         } else {
-            status = cli_hardware(&out->device[out->count], name, options, error);
-            out->count += status == ROOF_OK;
+            status = load(out, name, options, error);
         }
         free(name);
-        item = comma == NULL ? NULL : comma + 1;
+        item = item[length] == '\0' ? NULL : item + length + 1;
     }
     return status;
 }
@@ -50,6 +69,9 @@ static enum roof_status add_axis(struct roof_sweep *sweep, size_t id,
     if (options->value[id] == NULL) {
         return ROOF_OK;
     }
+    if (input->kind == ROOF_INPUT_NUMBER) {
+        return roof_input_parse_number(&sweep->base, input, options->value[id], error);
+    }
     if (input->kind == ROOF_INPUT_FLAG) {
         roof_input_put(&sweep->base, input, 1);
         return ROOF_OK;
@@ -60,20 +82,29 @@ static enum roof_status add_axis(struct roof_sweep *sweep, size_t id,
     return status == ROOF_OK ? roof_sweep_add(sweep, input, &values, error) : status;
 }
 
-/* Dimensions in the operator's order, then the formats: the last varies fastest. */
+/* Dimensions in the operator's order, or the sizes of a model, then the formats: the last varies
+ * fastest. */
 static enum roof_status build(struct roof_sweep *sweep, const struct cli_options *options,
                               struct roof_error *error)
 {
-    const struct roof_operator_row *const row = roof_operator_row(sweep->base.op);
-    enum roof_status status = ROOF_OK;
-    for (size_t id = 0; id < ROOF_DIM_COUNT && status == ROOF_OK; id++) {
-        if (options->value[id] != NULL) {
-            status = roof_operator_takes(sweep->base.op, (enum roof_dimension)id, error);
-        }
-    }
-    for (int i = 0; i < row->dim_count && status == ROOF_OK; i++) {
-        status = add_axis(sweep, row->dims[i], options, error);
-    }
+    static const size_t of_models[] = {ROOF_INPUT_PHASE,
+                                       ROOF_DIM_BATCH,
+                                       ROOF_INPUT_CONTEXT,
+                                       ROOF_INPUT_CHUNK,
+                                       ROOF_INPUT_PREFILL_BATCH,
+                                       ROOF_INPUT_PREFILL_CONTEXT,
+                                       ROOF_INPUT_PROMPT,
+                                       ROOF_INPUT_GENERATE,
+                                       ROOF_INPUT_DRAFT_TOKENS,
+                                       ROOF_INPUT_TP,
+                                       ROOF_INPUT_PP,
+                                       ROOF_DIM_EP,
+                                       ROOF_DIM_ROUTING,
+                                       ROOF_INPUT_ACCEPTANCE,
+                                       ROOF_INPUT_PREFIX_HIT,
+                                       ROOF_INPUT_RESERVE,
+                                       ROOF_INPUT_SPLIT_PROJECTIONS,
+                                       ROOF_INPUT_UNFUSED_ATTENTION};
     static const size_t formats[] = {ROOF_INPUT_PRECISION_BOTH,
                                      ROOF_INPUT_WEIGHTS,
                                      ROOF_INPUT_ACTIVATIONS,
@@ -81,6 +112,25 @@ static enum roof_status build(struct roof_sweep *sweep, const struct cli_options
                                      ROOF_INPUT_OUT,
                                      ROOF_INPUT_COMPUTE,
                                      ROOF_INPUT_SPARSE};
+    const bool model = cli_is_model(options);
+    const enum roof_operator op = sweep->base.common.op;
+    const struct roof_operator_row *const row = roof_operator_row(op);
+    enum roof_status status = ROOF_OK;
+    for (size_t id = 0; id < ROOF_INPUT_COUNT && status == ROOF_OK; id++) {
+        if (options->value[id] != NULL) {
+            status = roof_input_taken(roof_input(id), model, error);
+        }
+        if (status == ROOF_OK && options->value[id] != NULL && id < ROOF_DIM_COUNT && !model) {
+            status = roof_operator_takes(op, (enum roof_dimension)id, error);
+        }
+    }
+    for (int i = 0; i < row->dim_count && status == ROOF_OK && !model; i++) {
+        status = add_axis(sweep, row->dims[i], options, error);
+    }
+    for (size_t i = 0; i < sizeof of_models / sizeof *of_models && status == ROOF_OK && model;
+         i++) {
+        status = add_axis(sweep, of_models[i], options, error);
+    }
     for (size_t i = 0; i < sizeof formats / sizeof *formats && status == ROOF_OK; i++) {
         status = add_axis(sweep, formats[i], options, error);
     }
@@ -97,7 +147,7 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
                                  struct roof_error *error)
 {
     struct sink *const sink = context;
-    roof_table_row(&sink->table, &sink->text, prediction);
+    roof_table_row(&sink->table, &sink->text, prediction); /* an inference begins with one */
     return sink->text.length < FLUSH_AT && !sink->text.failed
                ? ROOF_OK
                : cli_output_write(&sink->output, &sink->text, error);
@@ -109,8 +159,9 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
     struct sink sink = {.text = ROOF_TEXT_INIT};
     uint64_t count = 0;
     enum roof_status status =
-        roof_table_open(&sink.table, options->output, ROOF_TABLE_PREDICTIONS, sweep->base.op,
-                        options->value[ROOF_INPUT_COLUMNS], error);
+        roof_table_open(&sink.table, options->output,
+                        sweep->model == NULL ? ROOF_TABLE_PREDICTIONS : ROOF_TABLE_INFERENCES,
+                        sweep->base.common.op, options->value[ROOF_INPUT_COLUMNS], error);
     if (status == ROOF_OK) {
         status = roof_sweep_count(&count, sweep, error);
     }
@@ -140,34 +191,62 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
     return status;
 }
 
+/* Everything that the command line names. */
+static enum roof_status load(struct loaded *out, struct roof_sweep *sweep,
+                             const struct cli_options *options, struct roof_error *error)
+{
+    const char *const devices = options->value[ROOF_INPUT_HARDWARE];
+    enum roof_status status = load_list(out, devices == NULL ? ROOF_DEFAULT_HARDWARE : devices,
+                                        "-H", load_device, options, error);
+    if (status == ROOF_OK && cli_is_model(options)) {
+        status = options->operand_count < 2
+                     ? roof_error_set(error, ROOF_USAGE, "which model? see roofline list models")
+                     : load_list(out, options->operand[1], "model", load_model, options, error);
+        if (status == ROOF_OK) {
+            status = cli_draft(&out->draft, &sweep->base, options, error);
+        }
+        sweep->model = (const struct roof_model *const *)out->model;
+        sweep->model_count = out->models;
+    }
+    sweep->hardware = (const struct roof_hardware *const *)out->device;
+    sweep->hardware_count = out->devices;
+    return status;
+}
+
 int cli_sweep(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {0};
     struct cli_options options;
-    struct devices devices = {.count = 0};
-    struct roof_sweep sweep = {.base = ROOF_WORKLOAD_INIT};
+    struct loaded loaded = {.devices = 0};
+    struct roof_sweep sweep = {.hardware_count = 0};
 
     enum roof_status status = cli_options(&options, command, argc, argv, &error);
     if (status == ROOF_OK && options.help) {
         return 0;
     }
-    if (status == ROOF_OK) {
-        status = cli_operator(&sweep.base.op, &options, &error);
+    roof_scenario_init(&sweep.base);
+    if (status == ROOF_OK && !cli_is_model(&options)) {
+        status = cli_operator(&sweep.base.common.op, &options, &error);
+    }
+    if (status == ROOF_OK && cli_is_model(&options)) {
+        status = cli_model_options(&sweep.base, &options, &error);
     }
     if (status == ROOF_OK) {
         status = build(&sweep, &options, &error);
     }
     if (status == ROOF_OK) {
-        status = load_devices(&devices, &options, &error);
+        status = load(&loaded, &sweep, &options, &error);
     }
     if (status == ROOF_OK) {
-        sweep.hardware = (const struct roof_hardware *const *)devices.device;
-        sweep.hardware_count = devices.count;
         status = run(&sweep, &options, &error);
     }
     roof_sweep_free(&sweep);
-    for (size_t i = 0; i < devices.count; i++) {
-        roof_hardware_free(devices.device[i]);
+    for (size_t i = 0; i < loaded.devices; i++) {
+        roof_hardware_free(loaded.device[i]);
     }
+    for (size_t i = 0; i < loaded.models; i++) {
+        roof_model_free(loaded.model[i]);
+    }
+    roof_model_free(loaded.draft);
     return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
 }

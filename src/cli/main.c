@@ -8,20 +8,25 @@
 
 static const struct cli_command commands[] = {
     {"predict", ROOF_COMMAND_PREDICT, cli_predict, "WORKLOAD",
-     "Predicts the roofline time of one operator and says what limits it.",
+     "Predicts the roofline time of an operator or a whole model and says what limits it.",
      "  roofline predict gemv -n 4096 -k 4096 -H gb10 -p nvfp4\n"
      "  roofline predict gemm -m 128 -n 24576 -k 1536 -w int4 -a fp16 -H gb200 --why\n"
-     "  roofline predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --kv-len 8192\n"},
+     "  roofline predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --kv-len 8192\n"
+     "  roofline predict model llama-3-8b -H h100 --batch 8 --context 8192 -w fp8 --kv fp8\n"
+     "  roofline predict model ./config.json -H h100 --phase prefill --context 2048 --tp 2\n"
+     "  roofline predict model gpt-oss-120b -H b200 --layout checkpoint --prompt 2k --generate "
+     "500\n"},
     {"sweep", ROOF_COMMAND_SWEEP, cli_sweep, "WORKLOAD",
      "Predicts a grid: every dimension, precision and device takes a list or a range.",
      "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"
-     "  roofline sweep gemv -n 4Ki -k 4Ki -H gb10,h100,b200 -p fp16,fp8,nvfp4\n"},
+     "  roofline sweep gemv -n 4Ki -k 4Ki -H gb10,h100,b200 -p fp16,fp8,nvfp4\n"
+     "  roofline sweep model llama-3-8b,llama-3-70b -H h100,b200 --batch 1:64:x2 -p fp16,fp8\n"},
     {"recommend", ROOF_COMMAND_RECOMMEND, cli_recommend, "WORKLOAD",
      "Ranks the number formats for an operator, with a reason for each.",
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H gb10\n"
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"},
-    {"list", ROOF_COMMAND_LIST, cli_list, "hardware|precisions|operators [ID]",
-     "Prints what is known: devices, number formats and operators, with their sources.",
+    {"list", ROOF_COMMAND_LIST, cli_list, "hardware|precisions|operators|models|layouts [ID]",
+     "Prints what is known: devices, formats, operators, models, layouts; with sources.",
      "  roofline list hardware\n"
      "  roofline list hardware gb10\n"
      "  roofline list precisions nvfp4\n"},
@@ -56,8 +61,8 @@ int cli_fail(const char *command, const struct roof_error *error)
 static void print_usage(FILE *out)
 {
     fprintf(out, "usage: roofline COMMAND ...\n\n"
-                 "How fast transformer operators can run on a device at a precision, what limits\n"
-                 "them, and what to change.\n\n");
+                 "How fast transformers and their operators can run on a device at a precision,\n"
+                 "what limits them, and what to change.\n\n");
     for (size_t i = 0; i < COMMANDS; i++) {
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     }

@@ -148,10 +148,13 @@ static void print_help(struct table *t, const struct cli_command *command)
     if (t->operands->count > 0) { /* roofline predict gemm --help: only what gemm takes */
         (void)roof_operator_find(&op, t->operands->sval[0], NULL);
     }
-    for (size_t i = 0; i < t->count && op < ROOF_OPERATOR_COUNT; i++) {
+    const bool model = t->operands->count > 0 && strcmp(t->operands->sval[0], "model") == 0;
+    for (size_t i = 0; i < t->count && (model || op < ROOF_OPERATOR_COUNT); i++) {
         struct arg_hdr *const header = t->entry[i];
-        if (t->input[i] < ROOF_DIM_COUNT &&
-            !roof_operator_has(op, (enum roof_dimension)t->input[i])) {
+        const bool taken = roof_input_taken(roof_input(t->input[i]), model, NULL) == ROOF_OK &&
+                           (model || t->input[i] >= ROOF_DIM_COUNT ||
+                            roof_operator_has(op, (enum roof_dimension)t->input[i]));
+        if (!taken) {
             header->glossary = NULL;
         }
     }
@@ -161,8 +164,10 @@ static void print_help(struct table *t, const struct cli_command *command)
     if (command->id != ROOF_COMMAND_LIST) {
         printf(
             "\nIntegers may carry k, M, G (1000) or Ki, Mi, Gi (1024).%s\nA WORKLOAD is an "
-            "operator: roofline list operators. Devices: roofline list hardware.\nFormats: "
-            "roofline list precisions.\n",
+            "operator (roofline list operators) or \"model NAME\" (roofline list\nmodels), or a "
+            "model's config.json, folder, .gguf or .safetensors file. With one of\nthem, --help "
+            "shows only its options. Devices: roofline list hardware. Formats:\nroofline list "
+            "precisions.\n",
             command->id == ROOF_COMMAND_SWEEP
                 ? "\nDimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; "
                   "formats and\ndevices take lists."
@@ -205,8 +210,11 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
                 status = roof_error_set(error, ROOF_USAGE, "%s needs a value, not the option %s",
                                         roof_input_name(name, roof_input(input)), entry->sval[0]);
             }
-            for (int k = 0; input == ROOF_INPUT_SET && k < entry->count; k++) {
-                out->set[out->set_count++] = entry->sval[k];
+            struct cli_many *const many = input == ROOF_INPUT_SET     ? &out->set
+                                          : input == ROOF_INPUT_CLASS ? &out->classes
+                                                                      : NULL;
+            for (int k = 0; many != NULL && k < entry->count; k++) {
+                many->value[many->count++] = entry->sval[k];
             }
         }
         for (int i = 0; i < t.operands->count; i++) {
@@ -227,12 +235,18 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
     return status;
 }
 
+bool cli_is_model(const struct cli_options *options)
+{
+    return options->operand_count > 0 && strcmp(options->operand[0], "model") == 0;
+}
+
 enum roof_status cli_operator(enum roof_operator *out, const struct cli_options *options,
                               struct roof_error *error)
 {
     if (options->operand_count == 0) {
         return roof_error_set(error, ROOF_USAGE,
-                              "which operator? for example: gemm -m 128 -n 4096 -k 4096");
+                              "which operator or model? for example: gemm -m 128 -n 4096 -k 4096, "
+                              "or: model llama-3-8b");
     }
     if (options->operand_count > 1) {
         return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", options->operand[1]);
@@ -240,36 +254,136 @@ enum roof_status cli_operator(enum roof_operator *out, const struct cli_options 
     return roof_operator_find(out, options->operand[0], error);
 }
 
-enum roof_status cli_workload(struct roof_workload *out, const struct cli_options *options,
-                              struct roof_error *error)
+/* One input that is a field of the scenario. */
+static enum roof_status put_input(struct roof_scenario *out, size_t id, const char *text,
+                                  struct roof_error *error)
 {
-    struct roof_workload workload = ROOF_WORKLOAD_INIT;
-    enum roof_status status = cli_operator(&workload.op, options, error);
-    for (size_t i = 0; i < ROOF_INPUT_COUNT && status == ROOF_OK; i++) {
-        const struct roof_input *const input = roof_input(i);
-        const char *const text = options->value[i];
-        /* Those that are neither a dimension, a format nor --sparse are read by their commands. */
-        const bool of_workload =
-            i < ROOF_DIM_COUNT || input->kind == ROOF_INPUT_PRECISION || i == ROOF_INPUT_SPARSE;
-        if (text == NULL || !of_workload) {
-            continue;
-        }
-        int64_t value = 1;
-        if (input->kind != ROOF_INPUT_FLAG) {
-            status = roof_input_parse(&value, input, text, error);
-            if (status != ROOF_OK && strpbrk(text, ",:") != NULL) {
-                status = roof_error_set(error, ROOF_USAGE,
-                                        "'%s': lists and ranges go with roofline sweep", text);
-            }
-        }
-        if (status == ROOF_OK && i < ROOF_DIM_COUNT) {
-            status = roof_operator_takes(workload.op, (enum roof_dimension)i, error);
-        }
-        if (status == ROOF_OK) {
-            roof_input_put(&workload, input, value);
+    const struct roof_input *const input = roof_input(id);
+    int64_t value = 1;
+    enum roof_status status = ROOF_OK;
+    if (input->kind == ROOF_INPUT_NUMBER) {
+        return roof_input_parse_number(out, input, text, error);
+    }
+    if (input->kind != ROOF_INPUT_FLAG) {
+        status = roof_input_parse(&value, input, text, error);
+        if (status != ROOF_OK && strpbrk(text, ",:") != NULL) {
+            status = roof_error_set(error, ROOF_USAGE,
+                                    "'%s': lists and ranges go with roofline sweep", text);
         }
     }
-    *out = workload;
+    if (status == ROOF_OK) {
+        roof_input_put(out, input, value);
+    }
+    return status;
+}
+
+enum roof_status cli_scenario(struct roof_scenario *out, const struct cli_options *options,
+                              struct roof_error *error)
+{
+    const bool model = cli_is_model(options);
+    roof_scenario_init(out);
+    enum roof_status status = model ? ROOF_OK : cli_operator(&out->common.op, options, error);
+    for (size_t i = 0; i < ROOF_INPUT_COUNT && status == ROOF_OK; i++) {
+        const char *const text = options->value[i];
+        if (text == NULL) {
+            continue;
+        }
+        status = roof_input_taken(roof_input(i), model, error);
+        if (status == ROOF_OK && roof_input(i)->field) {
+            status = put_input(out, i, text, error);
+        }
+        if (status == ROOF_OK && i < ROOF_DIM_COUNT && !model) {
+            status = roof_operator_takes(out->common.op, (enum roof_dimension)i, error);
+        }
+    }
+    return status == ROOF_OK && model ? cli_model_options(out, options, error) : status;
+}
+
+enum roof_status cli_model_options(struct roof_scenario *out, const struct cli_options *options,
+                                   struct roof_error *error)
+{
+    if (options->value[ROOF_INPUT_LAYOUT] != NULL &&
+        (options->value[ROOF_INPUT_WEIGHTS] != NULL ||
+         options->value[ROOF_INPUT_PRECISION_BOTH] != NULL)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--layout gives the formats of the weights; change one with "
+                              "--class NAME=P, not with -w or -p");
+    }
+    /* Wider names first, so that the narrower ones win in any order. */
+    for (int width = ROOF_WEIGHT_COUNT; width > 0; width--) {
+        for (int i = 0; i < options->classes.count; i++) {
+            const char *const text = options->classes.value[i];
+            const char *const equals = strchr(text, '=');
+            char name[32];
+            unsigned bits = 0;
+            enum roof_precision format = ROOF_PRECISION_AUTO;
+            if (equals == NULL || (size_t)(equals - text) >= sizeof name) {
+                return roof_error_set(error, ROOF_USAGE,
+                                      "--class takes NAME=P such as lm_head=bf16, not '%s'", text);
+            }
+            snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+            enum roof_status status = roof_weight_find(&bits, name, error);
+            if (status == ROOF_OK) {
+                status = roof_precision_find(&format, equals + 1, error);
+            }
+            if (status != ROOF_OK) {
+                return status;
+            }
+            int count = 0;
+            for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+                count += (bits >> w & 1) != 0;
+            }
+            for (int w = 0; w < ROOF_WEIGHT_COUNT && count == width; w++) {
+                out->weight[w] = (bits >> w & 1) != 0 ? format : out->weight[w];
+            }
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status cli_model(struct roof_model **out, const char *name,
+                           const struct cli_options *options, struct roof_error *error)
+{
+    *out = NULL;
+    struct cli_directories directories;
+    const char *const wanted = options->value[ROOF_INPUT_LAYOUT];
+    enum roof_status status = cli_directories(&directories, error);
+    if (status == ROOF_OK) {
+        status = roof_model_load(out, name, directories.path, error);
+    }
+    if (status == ROOF_OK && wanted != NULL) {
+        status = roof_layout_apply(*out, wanted, directories.path, error);
+    }
+    if (status == ROOF_OK && (options->value[ROOF_INPUT_WEIGHTS] != NULL ||
+                              options->value[ROOF_INPUT_PRECISION_BOTH] != NULL)) {
+        roof_model_forget_formats(*out); /* a file's own, where the user asks for others */
+    }
+    free(directories.owned);
+    if (status != ROOF_OK) {
+        roof_model_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+enum roof_status cli_draft(struct roof_model **out, struct roof_scenario *scenario,
+                           const struct cli_options *options, struct roof_error *error)
+{
+    const char *const name = options->value[ROOF_INPUT_DRAFT_MODEL];
+    struct cli_directories directories;
+    *out = NULL;
+    if (name == NULL) {
+        return ROOF_OK;
+    }
+    if (options->value[ROOF_INPUT_DRAFT_TOKENS] == NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--draft-model needs --draft-tokens N");
+    }
+    enum roof_status status = cli_directories(&directories, error);
+    if (status == ROOF_OK) {
+        status = roof_model_load(out, name, directories.path, error);
+    }
+    free(directories.owned);
+    scenario->draft = *out;
     return status;
 }
 
@@ -324,8 +438,8 @@ enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
                                     directories.path, error);
     }
     free(directories.owned);
-    for (int i = 0; i < options->set_count && status == ROOF_OK; i++) {
-        status = roof_hardware_set(*out, options->set[i], error);
+    for (int i = 0; i < options->set.count && status == ROOF_OK; i++) {
+        status = roof_hardware_set(*out, options->set.value[i], error);
     }
     if (status != ROOF_OK) {
         roof_hardware_free(*out);

@@ -64,7 +64,7 @@ static struct roof_shape small_shape(enum roof_operator op)
         w.shape.heads = 3 * w.shape.kv_heads;
     }
     if (w.shape.top_k > 0) {
-        w.shape.experts = w.shape.top_k + 2;
+        w.shape.experts = (w.shape.top_k + 2) * (w.shape.ep > 0 ? w.shape.ep : 1);
     }
     w.shape.causal = roof_operator_has(op, ROOF_DIM_CAUSAL);
     return w.shape;

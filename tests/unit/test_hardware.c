@@ -566,6 +566,8 @@ static const struct {
     {"devices_per_node", ROOF_FIGURE_DEVICES_PER_NODE, 3},
     {"link_gb_s", ROOF_FIGURE_LINK, 3e9},
     {"network_gb_s", ROOF_FIGURE_NETWORK, 3e9},
+    {"link_latency_us", ROOF_FIGURE_LINK_LATENCY, 3e-6},
+    {"network_latency_us", ROOF_FIGURE_NETWORK_LATENCY, 3e-6},
 };
 
 static void test_units_of_keys(void **state)
@@ -1161,25 +1163,23 @@ static void test_link(void **state)
         snprintf(text, sizeof text, "{" BANDWIDTH ", " PEAK ", %s}", cases[i].figures);
         struct roof_hardware *const hardware = parse_device(text);
         struct roof_error error = {0};
-        double bytes_per_s = 42;
-        const struct roof_figure *used = NULL;
+        struct roof_link link = {.bytes_per_s = 42};
         const enum roof_status status =
-            roof_hardware_link(&bytes_per_s, &used, hardware, cases[i].devices, &error);
+            roof_hardware_link(&link, hardware, cases[i].devices, &error);
         if (isnan(cases[i].gb_per_s)) {
             const char *const key = roof_figure_key(cases[i].figure)->key;
             if (status != ROOF_USAGE || strstr(error.message, key) == NULL ||
                 strstr(error.message, "--set") == NULL) {
                 fail_msg("{%s}: status %d '%s'", cases[i].figures, (int)status, error.message);
             }
-            assert_true(bytes_per_s == 42);
-            assert_int_equal(
-                roof_hardware_link(&bytes_per_s, &used, hardware, cases[i].devices, NULL),
-                ROOF_USAGE);
+            assert_true(link.bytes_per_s == 42);
+            assert_int_equal(roof_hardware_link(&link, hardware, cases[i].devices, NULL),
+                             ROOF_USAGE);
         } else {
-            if (status != ROOF_OK || bytes_per_s != cases[i].gb_per_s * 1e9) {
-                fail_msg("{%s}: %g %s", cases[i].figures, bytes_per_s, error.message);
+            if (status != ROOF_OK || link.bytes_per_s != cases[i].gb_per_s * 1e9) {
+                fail_msg("{%s}: %g %s", cases[i].figures, link.bytes_per_s, error.message);
             }
-            assert_ptr_equal(used, &hardware->figure[cases[i].figure]);
+            assert_ptr_equal(link.figure, &hardware->figure[cases[i].figure]);
         }
         roof_hardware_free(hardware);
     }

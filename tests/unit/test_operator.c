@@ -101,6 +101,12 @@ static struct roof_shape random_shape(enum roof_operator op, int64_t high)
     if (s->top_k > 0) {
         s->experts += s->top_k;
     }
+    if (s->ep > 0) {
+        s->experts *= s->ep;
+    }
+    if (s->within > 0) {
+        s->within += s->devices;
+    }
     return w.shape;
 }
 
@@ -280,6 +286,22 @@ static const struct {
     ROW(REDUCE_SCATTER, BOTH(FP8_E4M3), 750, 0, 1000, 500, 0, 750, .elements = 1000, .devices = 4),
     ROW(ALL_TO_ALL, FP16, 0, 0, 2000, 2000, 0, 750 * 2, .elements = 1000, .devices = 4),
     ROW(ALL_TO_ALL, BOTH(INT4), 0, 0, 800, 3200, 0, 600, .elements = 1600, .devices = 4),
+    ROW(SEND, FP16, 0, 0, 2000, 0, 0, 2000, .elements = 1000),
+    ROW(SEND, BOTH(INT4), 0, 0, 800, 0, 0, 800, .elements = 1600, .within = 9),
+    /* A bias: n elements in the format of the output (bf16 below 16 bits), once per product. */
+    ROW(GEMM, FP16, 240, 2 * 4 * 5 * 2 + 2 * 4 * 2, 2 * 3 * 5 * 2, 2 * 3 * 4 * 2, 0, NONE, .m = 3,
+        .n = 4, .k = 5, .batch = 2, .bias = 1),
+    ROW(GEMM, BOTH(INT4), 120, 20 / 2 + 4 * 2, 15 / 2.0, 12 * 2, 0, NONE, .m = 3, .n = 4, .k = 5,
+        .bias = 1),
+    /* Experts over two devices: 8 tokens with 2 of 4 experts are 16 rows, 8 on each device; all
+     * four experts are touched when balanced, two on each; per expert 3 x 10 x 6 elements and
+     * biases of 2 x 6 + 10. */
+    ROW(MOE, FP16, 6 * 8 * 10 * 6, 2 * (180 + 22) * 2, (8 * 10 + 2 * 8 * 6) * 2, 8 * 10 * 2, 0,
+        NONE, .tokens = 8, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 2, .routing = 1,
+        .ep = 2, .bias = 1),
+    /* One token with one expert: half a row on each of two devices. */
+    ROW(MOE, FP16, 6 * 0.5 * 10 * 6, 0.5 * 180 * 2, (0.5 * 10 + 2 * 0.5 * 6) * 2, 0.5 * 10 * 2, 0,
+        NONE, .tokens = 1, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 1, .ep = 2),
 
     /* What is sent are elements; the few bytes of a scale for the whole tensor are not counted. */
     ROW(ALL_REDUCE, TENSORS, 768, 0, 576 + 4, 576 + 4, 0, 864, .elements = 1024, .devices = 4),
@@ -1373,6 +1395,8 @@ static void on_step(void *context, const char *name, const char *expression, dou
         e->sum.bytes[role] += bytes;
         if (strcmp(name, "indices") == 0) {
             assert_near(bytes, 4 * value, EXACT);
+        } else if (strcmp(name, "bias") == 0) {
+            assert_int_equal(role, ROOF_ROLE_WEIGHTS);
         } else {
             assert_string_equal(name, roof_role_name(role));
         }

@@ -92,6 +92,13 @@ static struct roof_shape random_shape(enum roof_operator op)
     }
     if (s->top_k > 0) {
         s->experts += s->top_k;
+        if (s->ep > 0) { /* the router has none */
+            s->ep = 1 + s->ep % 8;
+            s->experts *= s->ep;
+        }
+    }
+    if (s->within > 0) {
+        s->within += s->devices;
     }
     return w.shape;
 }
@@ -160,8 +167,8 @@ static void test_both_sides_of_the_ridge(void **unused)
         assert_true(p.native);
         assert_int_equal(p.unit, ROOF_COMPUTE_MATRIX);
         assert_int_equal(p.part_count, 1);
-        assert_true(isnan(p.network_bytes) && isnan(p.network_time_s) && isnan(p.link_bytes_per_s));
-        assert_null(p.link);
+        assert_true(isnan(p.network_bytes) && isnan(p.network_time_s) && isnan(p.link.bytes_per_s));
+        assert_null(p.link.figure);
         if (cases[i].bottleneck == ROOF_BOTTLENECK_COMPUTE) {
             assert_near(p.fraction_of_peak, 1, EXACT);
             assert_near(p.attainable_flops_per_s, 1e12, EXACT);
@@ -551,8 +558,8 @@ static void test_network(void **unused)
                              SHAPE(.elements = 1000000, .devices = cases[i].devices)),
                     device);
         assert_near(p.network_bytes, cases[i].network_bytes, TIGHT);
-        assert_near(p.link_bytes_per_s, cases[i].link, EXACT);
-        assert_ptr_equal(p.link, &device->figure[cases[i].figure]);
+        assert_near(p.link.bytes_per_s, cases[i].link, EXACT);
+        assert_ptr_equal(p.link.figure, &device->figure[cases[i].figure]);
         assert_near(p.network_time_s, cases[i].network_bytes / cases[i].link, TIGHT);
         assert_near(p.memory_time_s, 4e6 / 100e9, TIGHT);
         assert_near(p.time_s, p.network_time_s, EXACT);
@@ -646,7 +653,7 @@ static void test_links(void **unused)
             const enum roof_status status = roof_predict(&p, &w, device, &error);
             if (cases[i].missing == NULL) {
                 assert_int_equal(status, ROOF_OK);
-                assert_true(p.link_bytes_per_s == cases[i].link || isnan(cases[i].link));
+                assert_true(p.link.bytes_per_s == cases[i].link || isnan(cases[i].link));
             } else {
                 assert_int_equal(status, ROOF_USAGE);
                 assert_non_null(strstr(error.message, cases[i].missing));
@@ -743,7 +750,7 @@ static void free_all(struct devices *all)
 /* Doubling the devices of a group shrinks each one's share: those bytes may fall. */
 static bool grows_with(enum roof_operator op, enum roof_dimension dimension)
 {
-    return roof_dimensions[dimension].max > 1 &&
+    return dimension != ROOF_DIM_EP && roof_dimensions[dimension].max > 1 &&
            !(dimension == ROOF_DIM_DEVICES &&
              (op == ROOF_OPERATOR_ALL_GATHER || op == ROOF_OPERATOR_REDUCE_SCATTER));
 }

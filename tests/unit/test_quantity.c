@@ -281,6 +281,9 @@ static void test_units(void **state)
         {ROOF_UNIT_FLOPS, "FLOP", 1e9, 1e9},
         {ROOF_UNIT_MICROSECONDS, "us", 83, 83e-6},
         {ROOF_UNIT_MICROSECONDS, "us", 2e6, 2},
+        {ROOF_UNIT_COUNTS, "", 8030261248, 8030261248},
+        {ROOF_UNIT_MILLISECONDS, "ms", 83, 83e-3},
+        {ROOF_UNIT_MILLISECONDS, "ms", 2e3, 2},
         {ROOF_UNIT_GB_PER_S, "GB/s", 1, 1000000000.0}, /* not 2^30 = 1073741824 */
         {ROOF_UNIT_GB_PER_S, "GB/s", 287, 287e9},
         {ROOF_UNIT_TFLOPS, "TFLOPS", 1, 1000000000000.0}, /* not 1024 G, not 10 T */

@@ -68,7 +68,7 @@ static struct roof_shape odd_shape(enum roof_operator op)
         w.shape.heads = 3 * w.shape.kv_heads;
     }
     if (w.shape.top_k > 0) {
-        w.shape.experts = 3 * w.shape.top_k;
+        w.shape.experts = 3 * w.shape.top_k * (w.shape.ep > 0 ? w.shape.ep : 1);
     }
     return w.shape;
 }

@@ -128,9 +128,9 @@ static void make_grid(struct grid *grid)
     grid->borrowed[0] = grid->device[0];
     grid->borrowed[1] = grid->device[1];
     grid->sweep = (struct roof_sweep){
-        .base = ROOF_WORKLOAD_INIT, .hardware = grid->borrowed, .hardware_count = 2};
-    grid->sweep.base.op = ROOF_OPERATOR_GEMM;
-    grid->sweep.base.shape.k = 64;
+        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = grid->borrowed, .hardware_count = 2};
+    grid->sweep.base.common.op = ROOF_OPERATOR_GEMM;
+    grid->sweep.base.common.shape.k = 64;
     add(&grid->sweep, ROOF_DIM_M, "1,32");
     add(&grid->sweep, ROOF_DIM_N, "10:30:10");
     add(&grid->sweep, ROOF_INPUT_PRECISION_BOTH, "fp16,nvfp4");
@@ -186,8 +186,8 @@ static void test_order_of_axes(void **unused)
     struct roof_hardware *const device = parse_device(SYNTHETIC);
     const struct roof_hardware *const borrowed[] = {device};
     struct roof_sweep sweep = {
-        .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.op = ROOF_OPERATOR_GEMV;
+        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.common.op = ROOF_OPERATOR_GEMV;
     add(&sweep, ROOF_DIM_K, "7,5");
     add(&sweep, ROOF_DIM_N, "1,2:4,9"); /* several runs in one axis */
     struct record record = {0};
@@ -211,9 +211,9 @@ static void test_kinds_of_axes(void **unused)
     struct roof_hardware *const device = parse_device(SYNTHETIC);
     const struct roof_hardware *const borrowed[] = {device};
     struct roof_sweep sweep = {
-        .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.op = ROOF_OPERATOR_MOE;
-    sweep.base.shape =
+        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.common.op = ROOF_OPERATOR_MOE;
+    sweep.base.common.shape =
         (struct roof_shape){.tokens = 3, .hidden = 4, .intermediate = 5, .experts = 6, .top_k = 2};
     add(&sweep, ROOF_DIM_ROUTING, "balanced,uniform");
     add(&sweep, ROOF_INPUT_WEIGHTS, "int4,fp8");
@@ -279,8 +279,8 @@ static void test_far_inside(void **unused)
     struct roof_hardware *const device = parse_device(SYNTHETIC);
     const struct roof_hardware *const borrowed[] = {device};
     struct roof_sweep sweep = {
-        .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.op = ROOF_OPERATOR_GEMV;
+        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.common.op = ROOF_OPERATOR_GEMV;
     add(&sweep, ROOF_DIM_N, "1:1000000");
     add(&sweep, ROOF_DIM_K, "1:1000000");
     assert_int_equal(count_of(&sweep), 1000000000000);
@@ -320,8 +320,9 @@ static void test_count(void **unused)
         {{"1:4294967296", "1:4294967296"}, 1, 0}, /* 2^64 */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct roof_sweep sweep = {
-            .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = cases[i].devices};
+        struct roof_sweep sweep = {.base = {.common = ROOF_WORKLOAD_INIT},
+                                   .hardware = borrowed,
+                                   .hardware_count = cases[i].devices};
         static const size_t ids[] = {ROOF_DIM_M, ROOF_DIM_N, ROOF_DIM_K};
         for (size_t a = 0; a < 3 && cases[i].axis[a] != NULL; a++) {
             add(&sweep, ids[a], cases[i].axis[a]);
@@ -346,7 +347,7 @@ static void test_count(void **unused)
 static void test_too_many_axes(void **unused)
 {
     (void)unused;
-    struct roof_sweep sweep = {.base = ROOF_WORKLOAD_INIT};
+    struct roof_sweep sweep = {.base = {.common = ROOF_WORKLOAD_INIT}};
     for (int i = 0; i < ROOF_SWEEP_AXES_MAX; i++) {
         add(&sweep, ROOF_DIM_M, "1,2");
     }
@@ -387,9 +388,9 @@ static void test_error_names_the_point(void **unused)
     struct roof_hardware *const device = parse_device(SYNTHETIC);
     const struct roof_hardware *const borrowed[] = {device};
     struct roof_sweep sweep = {
-        .base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.op = ROOF_OPERATOR_FLASH_ATTENTION;
-    sweep.base.shape = (struct roof_shape){.head_dim = 8, .kv_len = 10};
+        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.common.op = ROOF_OPERATOR_FLASH_ATTENTION;
+    sweep.base.common.shape = (struct roof_shape){.head_dim = 8, .kv_len = 10};
     add(&sweep, ROOF_DIM_HEADS, "8,6");
     add(&sweep, ROOF_DIM_KV_HEADS, "2,4");
     add(&sweep, ROOF_INPUT_WEIGHTS, "fp16,fp8");
@@ -407,10 +408,10 @@ static void test_error_names_the_point(void **unused)
     roof_sweep_free(&sweep);
 
     /* A choice by its name; and without axes the message is that of a single prediction. */
-    sweep =
-        (struct roof_sweep){.base = ROOF_WORKLOAD_INIT, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.op = ROOF_OPERATOR_MOE;
-    sweep.base.shape =
+    sweep = (struct roof_sweep){
+        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
+    sweep.base.common.op = ROOF_OPERATOR_MOE;
+    sweep.base.common.shape =
         (struct roof_shape){.tokens = 1, .hidden = 1, .intermediate = 1, .experts = 1, .top_k = 2};
     record = (struct record){0};
     assert_int_equal(roof_sweep_run(&sweep, 0, 1, keep, &record, &error), ROOF_USAGE);
@@ -430,14 +431,14 @@ static void test_empty_axes_and_far_points(void **unused)
     struct roof_hardware *const device = parse_device(SYNTHETIC);
     const struct roof_hardware *const devices[] = {device};
     struct roof_sweep sweep = {
-        .base = ROOF_WORKLOAD_INIT, .hardware = devices, .hardware_count = 1};
-    sweep.base.op = ROOF_OPERATOR_GEMV;
+        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = devices, .hardware_count = 1};
+    sweep.base.common.op = ROOF_OPERATOR_GEMV;
     struct roof_values none = {0};
     struct roof_error error = {0};
     assert_int_equal(roof_sweep_add(&sweep, roof_input(ROOF_DIM_N), &none, &error), ROOF_USAGE);
     assert_int_equal(sweep.axis_count, 0);
     add(&sweep, ROOF_DIM_N, "1,2,3");
-    sweep.base.shape.k = 1;
+    sweep.base.common.shape.k = 1;
     struct record record = {0};
     assert_int_equal(roof_sweep_run(&sweep, 2, 2, keep, &record, &error), ROOF_USAGE);
     assert_int_equal(roof_sweep_run(&sweep, 4, 0, keep, &record, &error), ROOF_USAGE);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Operators of a model meet a device: the time of a phase, tokens per second, memory, and limits.
+ *
+ * Sums run over the operators in order, so that totals equal them to the last bit. Nothing here
+ * allocates or locks; all functions may run in any number of threads. docs/formulas.md ("Models")
+ * has the formulas.
+ */
+#ifndef ROOFLINE_INFERENCE_H
+#define ROOFLINE_INFERENCE_H
+
+#include "roofline/predict.h"
+#include "roofline/transformer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An operator of the model with its prediction, which is for one instance. */
+struct roof_inference_node {
+    struct roof_prediction prediction;
+    struct roof_node node; /**< node.count: how often a pass runs it, over all pipeline stages */
+    int64_t device_count;  /**< how often the device with the most work does */
+};
+
+enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
+
+/**
+ * A model on a device. FLOPs, bytes and memory are per device: of the pipeline stage that takes
+ * longest, memory of the one that needs most; times and tokens/s are those of the whole. NAN where
+ * a value is unknown or has no meaning.
+ */
+struct roof_inference {
+    /** Totals over the operators: of one pass of a microbatch. First, so that an inference is a
+     * prediction; its workload has the formats, its time_s is the sum over all stages. */
+    struct roof_prediction total;
+    struct roof_scenario scenario; /**< resolved */
+    const struct roof_model *model;
+    const char *phase;
+    double weights_memory_bytes;
+    double kv_cache_bytes;          /**< of all sequences */
+    double activation_memory_bytes; /**< the hidden states and the largest operator beside them */
+    double memory_capacity_bytes;
+    double memory_reserve_bytes; /**< kept free */
+    enum roof_fit fits;
+    double kv_bytes_per_token; /**< of the whole model */
+    double step_s;             /**< one step of the whole: all stages, all microbatches, drafts */
+    double tokens_per_step;    /**< per sequence: 1, or what is expected with drafts */
+    double ttft_s;             /**< prefill of a whole prompt */
+    double tpot_s;             /**< per token of a sequence: the inter-token latency */
+    double e2e_s;              /**< request: from the prompt to the last token */
+    double tokens_per_s;       /**< all sequences; NAN where it does not fit */
+    double tokens_per_s_per_user;
+    size_t count;
+    struct roof_inference_node node[ROOF_GRAPH_MAX];
+};
+
+/**
+ * Predicts a scenario, which need not be resolved. model and hardware must outlive *out, which is
+ * large: keep it off small stacks. ROOF_USAGE when the scenario is not valid for the model, or a
+ * split needs a link figure that is unknown.
+ */
+enum roof_status roof_infer(struct roof_inference *out, const struct roof_model *model,
+                            const struct roof_scenario *scenario,
+                            const struct roof_hardware *hardware, struct roof_error *error);
+
+/** What follows for other sizes; NAN where a limit does not exist. */
+struct roof_limits {
+    double parameters;
+    double active_parameters;
+    double max_batch;   /**< the most sequences that fit; 0: not even one */
+    double max_context; /**< the longest context that fits; 0: none */
+    /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
+    double kv_crossover_context;
+    /** Per operator of the inference: the smallest batch from which it is compute-bound. */
+    double compute_bound_batch[ROOF_GRAPH_MAX];
+};
+/** Batches and contexts are searched up to this. */
+#define ROOF_LIMIT_MAX 1000000000
+
+/** The limits around an inference; scenario is the one it was made from (not resolved). */
+enum roof_status roof_infer_limits(struct roof_limits *out, const struct roof_inference *inference,
+                                   const struct roof_scenario *scenario, struct roof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/layout.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_make.h"
+#include "registry.h"
+#include "roofline/quantity.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct roof_registry layouts = {.folder = "layouts", .noun = "layout"};
+
+enum roof_status roof_layout_ids(struct roof_text *out, size_t *count,
+                                 const char *const *directories, struct roof_error *error)
+{
+    return roof_registry_ids(out, count, &layouts, directories, error);
+}
+
+/* --- layout files -------------------------------------------------------------------------- */
+
+#define LAYOUT_SCHEMA "roofline/layout/1"
+
+struct layout_reader {
+    struct roof_model *model;
+    struct roof_layer *layer; /* of each layer */
+    const struct roof_json *json;
+    struct roof_error *error;
+};
+
+/*
+ * Whether a rule of a layout is for layer i: "else" all of them; "first 4"; "first 1/8" (rounded
+ * down); "more_bits": those that llama.cpp favours, the first and the last eighth and every third
+ * between (use_more_bits in src/llama-quant.cpp). *known is false for other words.
+ */
+static bool rule_holds(bool *known, const char *rule, int64_t i, int64_t layers)
+{
+    int64_t number = 0;
+    int64_t part = 0;
+    char end = 0;
+    *known = true;
+    if (strcmp(rule, "else") == 0) {
+        return true;
+    }
+    if (strcmp(rule, "more_bits") == 0) {
+        return i < layers / 8 || i >= 7 * layers / 8 || (i - layers / 8) % 3 == 2;
+    }
+    if (sscanf(rule, "first 1/%3" SCNd64 "%c", &part, &end) == 1 && part > 0) {
+        return i < layers / part;
+    }
+    *known = sscanf(rule, "first %3" SCNd64 "%c", &number, &end) == 1;
+    return *known && i < number;
+}
+
+static bool outside_layers(enum roof_weight weight)
+{
+    return weight == ROOF_WEIGHT_EMBEDDING || weight == ROOF_WEIGHT_NORM ||
+           weight == ROOF_WEIGHT_LM_HEAD;
+}
+
+static enum roof_status read_format(enum roof_precision *out, const struct layout_reader *r,
+                                    const roof_json_value *value, const char *what)
+{
+    const char *const name = roof_json_string(value);
+    struct roof_error unknown = {0};
+    if (name == NULL) {
+        return roof_json_error(r->json, value, r->error, "%s must be the name of a format", what);
+    }
+    return roof_precision_find(out, name, &unknown) == ROOF_OK
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error, "%s: %s", what, unknown.message);
+}
+
+static int bit_count(unsigned bits)
+{
+    int count = 0;
+    for (; bits != 0; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
+/* The format of a class in layer i: a name, or an object of rules, of which the first that holds
+ * counts. */
+static enum roof_status class_format(enum roof_precision *out, const struct layout_reader *r,
+                                     const roof_json_value *value, int64_t i)
+{
+    if (!roof_json_is_object(value)) {
+        return read_format(out, r, value, roof_json_key(value));
+    }
+    for (const roof_json_value *rule = roof_json_first(value); rule != NULL;
+         rule = roof_json_next(rule)) {
+        bool known = false;
+        const bool holds = rule_holds(&known, roof_json_key(rule), i, r->model->layers);
+        if (!known) {
+            return roof_json_error(r->json, rule, r->error,
+                                   "a rule is \"first N\", \"first 1/N\", \"more_bits\" or "
+                                   "\"else\"");
+        }
+        if (holds) {
+            return read_format(out, r, rule, roof_json_key(value));
+        }
+    }
+    return roof_json_error(r->json, value, r->error, "%s needs an \"else\"", roof_json_key(value));
+}
+
+static enum roof_status apply_class(const struct layout_reader *r, const roof_json_value *value,
+                                    unsigned bits)
+{
+    enum roof_status status = ROOF_OK;
+    for (int64_t i = r->model->layers; i-- > 0 && status == ROOF_OK;) {
+        enum roof_precision format = ROOF_PRECISION_AUTO;
+        status = class_format(&format, r, value, i);
+        for (int w = 0; w < ROOF_WEIGHT_COUNT && status == ROOF_OK; w++) {
+            if ((bits & (1U << w)) != 0) {
+                r->layer[i].format[w] = (int8_t)format;
+                if (outside_layers((enum roof_weight)w)) {
+                    r->model->format[w] = (int8_t)format;
+                }
+            }
+        }
+    }
+    return status;
+}
+
+/* The widest names first, so that a narrower one wins wherever it stands. */
+static enum roof_status apply_classes(const struct layout_reader *r, const roof_json_value *classes)
+{
+    if (!roof_json_is_object(classes)) {
+        return roof_json_error(r->json, classes == NULL ? roof_json_root(r->json) : classes,
+                               r->error, "classes must be an object: {\"linear\": \"fp8\"}");
+    }
+    enum roof_status status = ROOF_OK;
+    for (int width = ROOF_WEIGHT_COUNT; width > 0; width--) {
+        for (const roof_json_value *item = roof_json_first(classes);
+             item != NULL && status == ROOF_OK; item = roof_json_next(item)) {
+            struct roof_error unknown = {0};
+            unsigned bits = 0;
+            if (roof_weight_find(&bits, roof_json_key(item), &unknown) != ROOF_OK) {
+                status = roof_json_error(r->json, item, r->error, "%s", unknown.message);
+            } else if (bit_count(bits) == width) {
+                status = apply_class(r, item, bits);
+            }
+        }
+    }
+    return status;
+}
+
+/* Whether the model is what a special case speaks of. */
+static enum roof_status case_holds(bool *out, const struct layout_reader *r,
+                                   const roof_json_value *condition)
+{
+    const struct roof_model *const m = r->model;
+    const int64_t gqa = m->heads / m->kv_heads;
+    const struct {
+        const char *key;
+        double value;
+    } facts[] = {{"experts", (double)m->experts},
+                 {"layers", (double)m->layers},
+                 {"gqa", (double)gqa},
+                 {"tied", m->tied ? 1 : 0}};
+    *out = true;
+    for (const roof_json_value *item = roof_json_first(condition); item != NULL;
+         item = roof_json_next(item)) {
+        bool known = false;
+        for (size_t i = 0; i < COUNT(facts); i++) {
+            if (strcmp(roof_json_key(item), facts[i].key) == 0) {
+                bool truth = false;
+                double wanted = roof_json_boolean(&truth, item) && truth ? 1 : 0;
+                (void)roof_json_number(&wanted, item);
+                *out = *out && wanted == facts[i].value;
+                known = true;
+            }
+        }
+        if (!known) {
+            return roof_json_error(r->json, item, r->error,
+                                   "a case may ask for experts, layers, gqa and tied");
+        }
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_layout(const struct layout_reader *r)
+{
+    const roof_json_value *const root = roof_json_root(r->json);
+    const roof_json_value *const schema = roof_json_get(root, "schema");
+    if (roof_json_string(schema) == NULL || strcmp(roof_json_string(schema), LAYOUT_SCHEMA) != 0) {
+        return roof_json_error(r->json, schema == NULL ? root : schema, r->error,
+                               "a layout has \"schema\": \"" LAYOUT_SCHEMA "\"");
+    }
+    enum roof_status status = apply_classes(r, roof_json_get(root, "classes"));
+    const roof_json_value *const when = roof_json_get(root, "when");
+    for (const roof_json_value *item = roof_json_first(when); item != NULL && status == ROOF_OK;
+         item = roof_json_next(item)) {
+        bool holds = false;
+        status = case_holds(&holds, r, roof_json_get(item, "if"));
+        if (status == ROOF_OK && holds) {
+            status = apply_classes(r, roof_json_get(item, "classes"));
+        }
+    }
+    const roof_json_value *const activations = roof_json_get(root, "activations");
+    const roof_json_value *const kv = roof_json_get(root, "kv");
+    if (status == ROOF_OK && activations != NULL) {
+        status = read_format(&r->model->activations, r, activations, "activations");
+    }
+    if (status == ROOF_OK && kv != NULL) {
+        status = read_format(&r->model->kv, r, kv, "kv");
+    }
+    return status;
+}
+
+/* --- what a config.json says of its own quantisation --- */
+
+/* Whether an exclusion list names a module: patterns, or parts of names. */
+static bool excluded(const roof_json_value *list, const char *module)
+{
+    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+         item = roof_json_next(item)) {
+        const char *const pattern = roof_json_string(item);
+        char starred[256];
+        if (pattern == NULL || strlen(pattern) > sizeof starred - 3) {
+            continue;
+        }
+        snprintf(starred, sizeof starred, "*%s*", pattern);
+        if (fnmatch(pattern, module, 0) == 0 ||
+            fnmatch(starred, module, 0) == 0) { /* "lm_head" stands for all below it */
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By method, and where one says it, by bits. */
+static const struct method {
+    const char *method;
+    const char *algorithm; /* quant_algo; NULL: any */
+    int bits;              /* 0: any */
+    enum roof_precision weights;
+    enum roof_precision activations;
+    bool experts_only;
+} methods[] = {
+    {"mxfp4", NULL, 0, ROOF_PRECISION_MXFP4, ROOF_PRECISION_BF16, true},
+    {"modelopt", "NVFP4", 0, ROOF_PRECISION_NVFP4, ROOF_PRECISION_NVFP4, false},
+    {"modelopt", "FP8", 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},
+    {"fp8", NULL, 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},
+    {"fbgemm_fp8", NULL, 0, ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_FP8_E4M3, false},
+    {"awq", NULL, 4, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_AUTO, false},
+    {"gptq", NULL, 4, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_AUTO, false},
+    {"gptq", NULL, 8, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_AUTO, false},
+    {"bitsandbytes", NULL, 0, ROOF_PRECISION_NF4_FP32, ROOF_PRECISION_AUTO, false},
+};
+
+static enum roof_precision group_format(enum roof_precision format, double group)
+{
+    if (format != ROOF_PRECISION_INT4_G128_ZP) {
+        return format;
+    }
+    return group == 32   ? ROOF_PRECISION_INT4_G32_ZP
+           : group == 64 ? ROOF_PRECISION_INT4_G64_ZP
+                         : format;
+}
+
+static enum roof_status own_layout(const struct layout_reader *r)
+{
+    struct roof_model *const m = r->model;
+    const roof_json_value *const q = roof_model_quantization(m);
+    if (q == NULL) {
+        return roof_error_set(r->error, ROOF_USAGE,
+                              "the config of %s says nothing of a quantisation", m->id);
+    }
+    const char *const name = roof_json_line(roof_json_get(q, "quant_method"));
+    const char *const algorithm = roof_json_line(roof_json_get(q, "quant_algo"));
+    double bits = 0;
+    double group = 0;
+    if (!roof_json_number(&bits, roof_json_get(q, "bits"))) {
+        (void)roof_json_number(&bits, roof_json_get(q, "w_bit"));
+    }
+    if (!roof_json_number(&group, roof_json_get(q, "group_size"))) {
+        (void)roof_json_number(&group, roof_json_get(q, "q_group_size"));
+    }
+    const struct method *found = NULL;
+    for (size_t i = 0; i < COUNT(methods) && name != NULL && found == NULL; i++) {
+        const struct method *const row = &methods[i];
+        const bool same = strcmp(row->method, name) == 0 &&
+                          (row->algorithm == NULL ||
+                           (algorithm != NULL && strcmp(row->algorithm, algorithm) == 0)) &&
+                          (row->bits == 0 || bits == 0 || bits == row->bits);
+        found = same ? row : NULL;
+    }
+    if (found == NULL) {
+        return roof_json_error(roof_model_json(m), q, r->error,
+                               "quantization_config: method '%s'%s%s is not known; give the "
+                               "formats with --layout or --class",
+                               name == NULL ? "" : name, algorithm == NULL ? "" : " ",
+                               algorithm == NULL ? "" : algorithm);
+    }
+    enum roof_precision format = group_format(found->weights, group);
+    if (format == ROOF_PRECISION_FP8_E4M3 && roof_json_get(q, "weight_block_size") != NULL) {
+        format = ROOF_PRECISION_FP8_BLOCK128;
+    }
+    const roof_json_value *list = NULL;
+    static const char *const lists[] = {"exclude_modules", "modules_to_not_convert", "ignore"};
+    for (size_t i = 0; i < COUNT(lists) && list == NULL; i++) {
+        list = roof_json_get(q, lists[i]);
+    }
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        const enum roof_weight weight = (enum roof_weight)w;
+        const bool routed = weight >= ROOF_WEIGHT_EXPERT_GATE && weight <= ROOF_WEIGHT_EXPERT_DOWN;
+        const bool linear = found->experts_only ? routed : roof_weight_linear(weight);
+        if (!linear) {
+            m->format[w] = ROOF_PRECISION_BF16;
+        }
+        for (int64_t i = 0; i < m->layers; i++) {
+            char module[128];
+            snprintf(module, sizeof module, "model.layers.%" PRId64 ".%s", i,
+                     roof_weight_module(weight));
+            const bool quantised = linear && !excluded(list, module);
+            r->layer[i].format[w] = (int8_t)(quantised ? format : ROOF_PRECISION_BF16);
+        }
+    }
+    m->activations = found->activations;
+    const char *const kv = roof_json_line(roof_json_get(q, "kv_cache_quant_algo"));
+    m->kv = kv != NULL && strcmp(kv, "FP8") == 0 ? ROOF_PRECISION_FP8_E4M3 : ROOF_PRECISION_AUTO;
+    return ROOF_OK;
+}
+
+enum roof_status roof_layout_apply(struct roof_model *model, const char *name,
+                                   const char *const *directories, struct roof_error *error)
+{
+    struct roof_json *json = NULL;
+    struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
+    const char *const id = roof_model_own(model, strdup(name));
+    enum roof_status status =
+        layer == NULL || id == NULL ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+    struct layout_reader r = {.model = model, .layer = layer, .error = error};
+    if (status == ROOF_OK) {
+        roof_model_spread(layer, model);
+        if (strcmp(name, "checkpoint") == 0) {
+            status = own_layout(&r);
+        } else {
+            bool user = false;
+            status = roof_registry_open(&json, &user, &layouts, name, directories, error);
+            r.json = json;
+            if (status == ROOF_OK) {
+                status = read_layout(&r);
+            }
+        }
+    }
+    if (status == ROOF_OK) {
+        model->stored = false;
+        model->layout = id;
+        model->file_bytes = ROOF_UNKNOWN;
+        roof_model_classes(model, layer);
+    }
+    roof_json_free(json);
+    free(layer);
+    return status;
+}
+
+/* --- what is known of a layout ------------------------------------------------------------- */
+
+struct about {
+    struct roof_json *json;
+    const char **list[2]; /* notes, sources */
+};
+
+enum roof_status roof_layout_load(struct roof_layout_about *out, const char *name,
+                                  const char *const *directories, struct roof_error *error)
+{
+    static const char *const none[] = {NULL};
+    static const char *const keys[] = {"notes", "source"};
+    *out = (struct roof_layout_about){.notes = none, .sources = none};
+    struct about *const about = calloc(1, sizeof *about);
+    bool user = false;
+    if (about == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    out->private_data = about;
+    enum roof_status status =
+        roof_registry_open(&about->json, &user, &layouts, name, directories, error);
+    const roof_json_value *const root = status == ROOF_OK ? roof_json_root(about->json) : NULL;
+    for (size_t i = 0; i < COUNT(keys) && status == ROOF_OK; i++) {
+        const roof_json_value *const list = roof_json_get(root, keys[i]);
+        if (list != NULL) {
+            status = roof_json_lines(&about->list[i], about->json, list, error);
+        }
+    }
+    if (status != ROOF_OK) {
+        roof_layout_about_free(out);
+        return status;
+    }
+    const char *const id = roof_json_line(roof_json_get(root, "id"));
+    const char *const label = roof_json_line(roof_json_get(root, "name"));
+    out->id = id == NULL ? roof_json_source(about->json) : id;
+    out->name = label == NULL ? out->id : label;
+    out->notes = about->list[0] == NULL ? none : about->list[0];
+    out->sources = about->list[1] == NULL ? none : about->list[1];
+    return ROOF_OK;
+}
+
+void roof_layout_about_free(struct roof_layout_about *about)
+{
+    struct about *const owned = about->private_data;
+    if (owned != NULL) {
+        roof_json_free(owned->json);
+        free(owned->list[0]);
+        free(owned->list[1]);
+        free(owned);
+    }
+    *about = (struct roof_layout_about){0};
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "model_make.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "roofline/quantity.h"
+
+#define REMARKS_MAX 8
+#define OWNED_MAX 16
+
+struct owned {
+    struct roof_json *json;
+    const roof_json_value *quantization; /* of config.json, or NULL */
+    const char *remark[REMARKS_MAX + 1];
+    size_t remarks;
+    char *string[OWNED_MAX];
+    size_t strings;
+};
+
+static const char *const no_strings[] = {NULL};
+
+struct roof_model *roof_model_new(void)
+{
+    struct roof_model *const model = calloc(1, sizeof *model);
+    struct owned *const owned = calloc(1, sizeof *owned);
+    if (model == NULL || owned == NULL) {
+        free(model);
+        free(owned);
+        return NULL;
+    }
+    model->private_data = owned;
+    model->remarks = owned->remark;
+    model->notes = no_strings;
+    model->sources = no_strings;
+    model->confidence = "";
+    model->file_bytes = ROOF_UNKNOWN;
+    model->activations = ROOF_PRECISION_AUTO;
+    model->kv = ROOF_PRECISION_AUTO;
+    memset(model->format, ROOF_PRECISION_AUTO, sizeof model->format);
+    return model;
+}
+
+void roof_model_free(struct roof_model *model)
+{
+    if (model != NULL) {
+        struct owned *const owned = model->private_data;
+        for (size_t i = 0; i < owned->strings; i++) {
+            free(owned->string[i]);
+        }
+        roof_json_free(owned->json);
+        free(owned);
+        free(model);
+    }
+}
+
+void roof_model_attach(struct roof_model *model, struct roof_json *json)
+{
+    ((struct owned *)model->private_data)->json = json;
+}
+
+const struct roof_json *roof_model_json(const struct roof_model *model)
+{
+    return ((const struct owned *)model->private_data)->json;
+}
+
+void roof_model_set_quantization(struct roof_model *model, const roof_json_value *value)
+{
+    ((struct owned *)model->private_data)->quantization = value;
+}
+
+const roof_json_value *roof_model_quantization(const struct roof_model *model)
+{
+    return ((const struct owned *)model->private_data)->quantization;
+}
+
+const char *roof_model_own(struct roof_model *model, char *string)
+{
+    struct owned *const owned = model->private_data;
+    if (string == NULL || owned->strings == OWNED_MAX) {
+        free(string);
+        return NULL;
+    }
+    owned->string[owned->strings++] = string;
+    return string;
+}
+
+void roof_model_note(struct roof_model *model, const char *remark)
+{
+    struct owned *const owned = model->private_data;
+    if (remark != NULL && owned->remarks < REMARKS_MAX) {
+        owned->remark[owned->remarks++] = remark;
+    }
+}
+
+void roof_model_spread(struct roof_layer out[ROOF_LAYERS_MAX], const struct roof_model *model)
+{
+    for (int64_t i = 0; i < model->layers; i++) {
+        out[i] = model->layer[model->layer_class[i]];
+    }
+}
+
+void roof_model_forget_formats(struct roof_model *model)
+{
+    for (int64_t c = 0; c < model->layer_classes; c++) {
+        memset(model->layer[c].format, ROOF_PRECISION_AUTO, sizeof model->layer[c].format);
+    }
+    memset(model->format, ROOF_PRECISION_AUTO, sizeof model->format);
+    model->stored = false;
+    model->layout = NULL;
+    model->file_bytes = ROOF_UNKNOWN;
+}
+
+static bool equal_layers(const struct roof_layer *a, const struct roof_layer *b)
+{
+    return a->windowed == b->windowed && a->moe == b->moe &&
+           memcmp(a->format, b->format, sizeof a->format) == 0;
+}
+
+void roof_model_classes(struct roof_model *model, const struct roof_layer layer[ROOF_LAYERS_MAX])
+{
+    model->layer_classes = 0;
+    for (int64_t i = 0; i < model->layers; i++) {
+        int64_t found = 0;
+        while (found < model->layer_classes && !equal_layers(&model->layer[found], &layer[i])) {
+            found++;
+        }
+        if (found == model->layer_classes) {
+            model->layer[model->layer_classes++] = layer[i];
+        }
+        model->layer_class[i] = (int16_t)found;
+    }
+}
+
+enum roof_status roof_model_check(struct roof_model *model, struct roof_error *error)
+{
+    struct roof_model *const m = model;
+    if (m->kv_heads == 0) {
+        m->kv_heads = m->heads;
+    }
+    if (m->kv_lora_rank > 0) {
+        if (m->qk_nope_head_dim == 0 || m->qk_rope_head_dim == 0 || m->v_head_dim == 0) {
+            return roof_error_set(error, ROOF_INVALID,
+                                  "a model with kv_lora_rank needs qk_nope_head_dim, "
+                                  "qk_rope_head_dim and v_head_dim");
+        }
+        if ((m->kv_lora_rank + m->qk_rope_head_dim) % 2 != 0) {
+            return roof_error_set(error, ROOF_INVALID,
+                                  "kv_lora_rank + qk_rope_head_dim must be even");
+        }
+        m->head_dim = m->qk_nope_head_dim + m->qk_rope_head_dim;
+        m->rotary_dim = m->qk_rope_head_dim;
+    } else if (m->head_dim == 0) {
+        if (m->hidden % m->heads != 0) {
+            return roof_error_set(error, ROOF_INVALID,
+                                  "head_dim is missing, and hidden_size %" PRId64
+                                  " is not a multiple of num_attention_heads %" PRId64,
+                                  m->hidden, m->heads);
+        }
+        m->head_dim = m->hidden / m->heads;
+    }
+    if (m->heads % m->kv_heads != 0) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "num_attention_heads %" PRId64
+                              " must be a multiple of num_key_value_heads %" PRId64,
+                              m->heads, m->kv_heads);
+    }
+    if (m->experts > 0 && (m->top_k == 0 || m->top_k > m->experts)) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "experts per token must be 1 to %" PRId64 ", not %" PRId64,
+                              m->experts, m->top_k);
+    }
+    if (m->experts > 0 && m->expert_intermediate == 0) {
+        m->expert_intermediate = m->intermediate;
+    }
+    for (int64_t c = 0; c < m->layer_classes; c++) {
+        if ((m->layer[c].moe ? m->expert_intermediate : m->intermediate) == 0) {
+            return roof_error_set(error, ROOF_INVALID, "the width of the %s is missing",
+                                  m->layer[c].moe ? "experts" : "MLP");
+        }
+    }
+    return ROOF_OK;
+}

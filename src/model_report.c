@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/model_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+
+/* Time of an operator in a pass, all its instances. */
+static double node_time(const struct roof_inference_node *node)
+{
+    return (double)node->node.count * node->prediction.time_s;
+}
+
+size_t roof_model_report_order(size_t *order, const struct roof_inference *inference)
+{
+    for (size_t i = 0; i < inference->count; i++) {
+        size_t at = i;
+        while (at > 0 &&
+               node_time(&inference->node[order[at - 1]]) < node_time(&inference->node[i])) {
+            order[at] = order[at - 1];
+            at--;
+        }
+        order[at] = i;
+    }
+    return inference->count;
+}
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+static void put_line(struct roof_text *out, const char *label, const char *value,
+                     const char *detail)
+{
+    roof_text_printf(out, "  %-20s %-13s %s", label, value, detail);
+    while (out->length > 0 && out->data[out->length - 1] == ' ') {
+        out->length--;
+    }
+    roof_text_put(out, "\n");
+}
+
+/* "decode, batch 8, context 8192, tp 2" */
+static void put_scenario(struct roof_text *out, const struct roof_inference *r)
+{
+    const struct roof_scenario *const s = &r->scenario;
+    roof_text_printf(out, "%s, batch %" PRId64, r->phase, s->common.shape.batch);
+    const struct {
+        const char *label;
+        int64_t value;
+        bool shown;
+    } sizes[] = {
+        {"context", s->context, s->phase != ROOF_PHASE_REQUEST},
+        {"prompt", s->prompt, s->prompt > 0},
+        {"generate", s->generate, s->generate > 0},
+        {"new tokens", s->chunk, s->phase == ROOF_PHASE_PREFILL && s->chunk != s->context},
+        {"sequences in prefill", s->prefill_batch, s->phase == ROOF_PHASE_MIXED},
+        {"tokens of each", s->chunk, s->phase == ROOF_PHASE_MIXED},
+        {"draft tokens", s->draft_tokens, s->draft_tokens > 0},
+        {"tp", s->tp, s->tp > 1},
+        {"pp", s->pp, s->pp > 1},
+        {"ep", s->common.shape.ep, s->common.shape.ep > 1},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i].shown) {
+            roof_text_printf(out, ", %s %" PRId64, sizes[i].label, sizes[i].value);
+        }
+    }
+    const struct roof_formats *const f = &s->common.formats;
+    roof_text_printf(out, "; weights %s%s, activations %s, out %s, kv %s\n\n",
+                     r->model->layout == NULL ? roof_format(f->weights)->name : "as in ",
+                     r->model->layout == NULL ? "" : r->model->layout,
+                     roof_format(f->activations)->name, roof_format(f->out)->name,
+                     roof_format(f->kv)->name);
+}
+
+/* Tokens per second, with a prefix from a million on. */
+static const char *rate(char out[ROOF_QUANTITY_SIZE], double value)
+{
+    return value < 1e6 ? roof_format_short(out, value)
+                       : roof_format_quantity(out, value, ROOF_UNIT_COUNTS);
+}
+
+static void put_times(struct roof_text *out, const struct roof_inference *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char all[ROOF_QUANTITY_SIZE];
+    char user[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    const struct roof_scenario *const s = &r->scenario;
+    const char *const bound = roof_bottleneck_name(r->total.bottleneck);
+    const bool request = s->phase == ROOF_PHASE_REQUEST;
+    if (s->phase == ROOF_PHASE_PREFILL) {
+        snprintf(detail, sizeof detail, "at best; %s-bound%s", bound,
+                 isnan(r->ttft_s) ? "; a chunk on top of an earlier one" : "");
+        put_line(out, isnan(r->ttft_s) ? "time" : "time to first token",
+                 roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS), detail);
+    } else if (request) {
+        put_line(out, "time to first token",
+                 roof_format_quantity(value, r->ttft_s, ROOF_UNIT_MILLISECONDS), "at best");
+        if (!isnan(r->tpot_s)) {
+            snprintf(detail, sizeof detail, "mean over %" PRId64 " tokens, the context growing",
+                     s->generate - 1);
+            put_line(out, "time per token",
+                     roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
+        }
+        put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
+                 "");
+    } else {
+        snprintf(detail, sizeof detail, "at best; %s-bound", bound);
+        put_line(out, "time per token",
+                 roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
+    }
+    if (s->draft_tokens > 0) {
+        snprintf(detail, sizeof detail, "expected with %" PRId64 " drafts, %s accepted each",
+                 s->draft_tokens, roof_format_quantity(user, s->acceptance, ROOF_UNIT_FRACTION));
+        put_line(out, "tokens per step", rate(value, r->tokens_per_step), detail);
+    }
+    if (!isnan(r->tokens_per_s)) {
+        snprintf(detail, sizeof detail, "%s per user", rate(user, r->tokens_per_s_per_user));
+        put_line(out, "tokens/s", rate(all, r->tokens_per_s), detail);
+    }
+}
+
+/* How many sequences, or how long ones, would fit. */
+static void put_room(struct roof_text *out, const struct roof_inference *r,
+                     const struct roof_limits *limits)
+{
+    char batch[64] = "batch of any size";
+    char context[64];
+    char detail[160];
+    const char *const length = r->scenario.generate > 0 ? "prompt" : "context";
+    if (r->fits == ROOF_FIT_UNKNOWN) {
+        return;
+    }
+    if (!isnan(limits->max_batch)) {
+        snprintf(batch, sizeof batch, "batch up to %.0f", limits->max_batch);
+    }
+    if (isnan(limits->max_context)) {
+        snprintf(context, sizeof context, "%s of any length", length);
+    } else {
+        snprintf(context, sizeof context, "%s up to %.0f", length, limits->max_context);
+    }
+    if (limits->max_batch == 0) {
+        snprintf(detail, sizeof detail, "not one sequence%s%s", limits->max_context > 0 ? "; " : "",
+                 limits->max_context > 0 ? context : "");
+    } else {
+        snprintf(detail, sizeof detail, "%s, or %s", batch, context);
+    }
+    put_line(out, "room for", detail, "");
+}
+
+static void put_memory(struct roof_text *out, const struct roof_inference *r,
+                       const struct roof_limits *limits)
+{
+    char a[ROOF_QUANTITY_SIZE];
+    char b[ROOF_QUANTITY_SIZE];
+    char c[ROOF_QUANTITY_SIZE];
+    char d[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    const double needed = r->weights_memory_bytes + r->kv_cache_bytes + r->activation_memory_bytes;
+    if (r->fits == ROOF_FIT_UNKNOWN) {
+        snprintf(detail, sizeof detail, "the capacity of %s is unknown", r->total.hardware->id);
+    } else {
+        snprintf(detail, sizeof detail, "%s: %s less %s kept free%s",
+                 r->fits == ROOF_FIT_YES ? "fits" : "does not fit",
+                 roof_format_quantity(b, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY),
+                 roof_format_quantity(c, r->scenario.reserve, ROOF_UNIT_FRACTION),
+                 r->scenario.tp * r->scenario.pp * r->scenario.common.shape.ep > 1
+                     ? ", on each device"
+                     : "");
+    }
+    put_line(out, "memory", roof_format_quantity(a, needed, ROOF_UNIT_CAPACITY), detail);
+    snprintf(detail, sizeof detail, "weights %s, KV cache %s (%s per token), activations %s",
+             roof_format_quantity(a, r->weights_memory_bytes, ROOF_UNIT_CAPACITY),
+             roof_format_quantity(b, r->kv_cache_bytes, ROOF_UNIT_CAPACITY),
+             roof_format_quantity(c, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY),
+             roof_format_quantity(d, r->activation_memory_bytes, ROOF_UNIT_CAPACITY));
+    put_line(out, "", detail, "");
+    put_room(out, r, limits);
+    if (r->model->positions > 0 && r->scenario.context > r->model->positions) {
+        snprintf(detail, sizeof detail, "the model was made for contexts up to %" PRId64,
+                 r->model->positions);
+        put_line(out, "beware", detail, "");
+    }
+}
+
+static void put_limits(struct roof_text *out, const struct roof_limits *limits)
+{
+    char a[ROOF_QUANTITY_SIZE];
+    char b[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    if (limits->active_parameters < limits->parameters) {
+        snprintf(detail, sizeof detail, "%s active",
+                 roof_format_quantity(b, limits->active_parameters, ROOF_UNIT_COUNTS));
+    } else {
+        detail[0] = '\0';
+    }
+    put_line(out, "parameters", roof_format_quantity(a, limits->parameters, ROOF_UNIT_COUNTS),
+             detail);
+    if (!isnan(limits->kv_crossover_context)) {
+        snprintf(detail, sizeof detail,
+                 "from context %.0f on the KV cache is more bytes than the weights",
+                 limits->kv_crossover_context);
+        put_line(out, "reads", detail, "");
+    }
+}
+
+#define BAR_WIDTH 20
+
+static void put_operators(struct roof_text *out, const struct roof_inference *r,
+                          const struct roof_limits *limits, size_t top)
+{
+    size_t order[ROOF_GRAPH_MAX];
+    const size_t count = roof_model_report_order(order, r);
+    if (count == 0) {
+        roof_text_put(out, "\nThe operators: --phase prefill or decode at a context.\n");
+        return;
+    }
+    roof_text_printf(out, "\n  %-24s %5s  %10s  %6s  %-20s  %-7s  %10s  %s\n", "operator", "count",
+                     "time", "share", "", "bound", "from batch", "shape");
+    double rest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct roof_inference_node *const n = &r->node[order[i]];
+        const struct roof_prediction *const p = &n->prediction;
+        const double share = node_time(n) / r->total.time_s;
+        if (i >= top) {
+            rest += node_time(n);
+            continue;
+        }
+        char time[ROOF_QUANTITY_SIZE];
+        char percent[ROOF_QUANTITY_SIZE];
+        char from[32] = "";
+        const double batch = limits->compute_bound_batch[order[i]];
+        if (roof_is_product(p->workload.op)) {
+            snprintf(from, sizeof from, "%.0f", batch);
+        }
+        snprintf(percent, sizeof percent, "%.1f%%", 100 * share);
+        const int bar = (int)lround(share * BAR_WIDTH);
+        roof_text_printf(out, "  %-24s %5" PRId64 "  %10s  %6s  %-20.*s  %-7s  %10s  ",
+                         n->node.name, n->node.count,
+                         roof_format_quantity(time, node_time(n), ROOF_UNIT_MICROSECONDS), percent,
+                         bar, "####################", roof_bottleneck_name(p->bottleneck),
+                         isnan(batch) ? (*from == '\0' ? "" : "never") : from);
+        roof_report_workload(out, &p->workload);
+        if (p->role_bytes[ROOF_ROLE_WEIGHTS] > 0) {
+            roof_text_printf(out, " (%s)", roof_format(p->workload.formats.weights)->name);
+        }
+        roof_text_put(out, "\n");
+    }
+    if (count > top) {
+        char time[ROOF_QUANTITY_SIZE];
+        char percent[ROOF_QUANTITY_SIZE];
+        snprintf(percent, sizeof percent, "%.1f%%", 100 * rest / r->total.time_s);
+        roof_text_printf(out, "  %-24s %5s  %10s  %6s  (--top %zu shows all)\n", "the others", "",
+                         roof_format_quantity(time, rest, ROOF_UNIT_MICROSECONDS), percent, count);
+    }
+}
+
+void roof_model_report_text(struct roof_text *out, const struct roof_inference *inference,
+                            const struct roof_limits *limits, size_t top,
+                            const struct roof_hardware *product)
+{
+    const struct roof_inference *const r = inference;
+    roof_text_printf(out, "%s on %s: ", r->model->id, r->total.hardware->id);
+    put_scenario(out, r);
+    put_times(out, r);
+    put_memory(out, r, limits);
+    put_limits(out, limits);
+    put_operators(out, r, limits, top);
+    for (const char *const *note = r->model->remarks; *note != NULL; note++) {
+        roof_text_printf(out, "%s%s: %s\n", note == r->model->remarks ? "\n" : "", r->model->id,
+                         *note);
+    }
+    if (!r->total.native) {
+        roof_text_printf(out,
+                         "\n%s lacks a unit for one of the formats: those products run at a "
+                         "wider one (compute_precision in -f json)\n",
+                         r->total.hardware->id);
+    }
+    roof_report_basis(out, &r->total, product);
+}
+
+/* --- JSON ---------------------------------------------------------------------------------- */
+
+static void put_number(struct roof_text *out, const char *separator, const char *key, double value)
+{
+    if (!isnan(value)) {
+        roof_text_printf(out, "%s\"%s\":", separator, key);
+        roof_text_number(out, value);
+    }
+}
+
+void roof_model_report_json(struct roof_text *out, const struct roof_inference *inference,
+                            const struct roof_limits *limits)
+{
+    struct roof_table table;
+    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_INFERENCES, ROOF_OPERATOR_GEMM, NULL,
+                          NULL); /* fails for columns only */
+    roof_text_put(out, "{");
+    roof_table_object(&table, out, inference, "\n  ");
+    roof_text_put(out, ",\n  \"limits\": {");
+    put_number(out, "", "parameters", limits->parameters);
+    put_number(out, ",", "active_parameters", limits->active_parameters);
+    put_number(out, ",", "max_batch", limits->max_batch);
+    put_number(out, ",", "max_context", limits->max_context);
+    put_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
+    roof_text_put(out, "}");
+    if (inference->count > 0) {
+        roof_text_put(out, ",\n  \"operators\": [");
+        for (size_t i = 0; i < inference->count; i++) {
+            const struct roof_inference_node *const n = &inference->node[i];
+            (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_NODES,
+                                  n->prediction.workload.op, NULL, NULL);
+            roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
+            roof_table_object(&table, out, n, "");
+            put_number(out, ",", "compute_bound_batch", limits->compute_bound_batch[i]);
+            roof_text_put(out, "}");
+        }
+        roof_text_put(out, "\n  ]");
+    }
+    roof_text_put(out, "\n}\n");
+}
+
+/* --- what is known ------------------------------------------------------------------------- */
+
+/* Every key of a row, then its notes and sources. */
+static void put_about(struct roof_text *out, bool json, enum roof_table_kind kind, const void *row,
+                      const char *const *notes, const char *const *sources)
+{
+    struct roof_table table;
+    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, kind, ROOF_OPERATOR_GEMM, NULL, NULL);
+    const struct {
+        const char *key;
+        const char *const *list;
+    } lists[] = {{"notes", notes}, {"sources", sources}};
+    if (json) {
+        roof_text_put(out, "{");
+        roof_table_object(&table, out, row, "\n  ");
+    } else {
+        roof_table_record(&table, out, row);
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        if (json) {
+            roof_text_printf(out, ",\n  \"%s\": [", lists[i].key);
+        } else if (*lists[i].list != NULL) {
+            roof_text_printf(out, "\n%s\n", lists[i].key);
+        }
+        for (const char *const *item = lists[i].list; *item != NULL; item++) {
+            if (json) {
+                roof_text_put(out, item == lists[i].list ? "" : ", ");
+                roof_json_quote(out, *item);
+            } else {
+                roof_text_printf(out, "  %s\n", *item);
+            }
+        }
+        roof_text_put(out, json ? "]" : "");
+    }
+    roof_text_put(out, json ? "\n}\n" : "");
+}
+
+void roof_model_report_about(struct roof_text *out, bool json, const struct roof_model_entry *entry)
+{
+    put_about(out, json, ROOF_TABLE_MODELS, entry, entry->model->notes, entry->model->sources);
+}
+
+void roof_model_report_layout(struct roof_text *out, bool json,
+                              const struct roof_layout_about *about)
+{
+    put_about(out, json, ROOF_TABLE_LAYOUTS, about, about->notes, about->sources);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#include "registry.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data.h"
+
+#define SUFFIX ".json"
+
+static bool has_suffix(const char *name, size_t length)
+{
+    return length > strlen(SUFFIX) && strcmp(name + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+bool roof_registry_path(const char *name)
+{
+    return strchr(name, '/') != NULL || has_suffix(name, strlen(name));
+}
+
+/* The id in "FOLDER/ID.json", with its length; NULL when the path is in another folder. */
+static const char *id_in_folder(const char *path, const char *folder, size_t *length)
+{
+    const size_t skip = strlen(folder);
+    if (strncmp(path, folder, skip) != 0 || path[skip] != '/') {
+        return NULL;
+    }
+    *length = strlen(path + skip + 1) - strlen(SUFFIX);
+    return path + skip + 1;
+}
+
+const char *roof_registry_id(const char *source, size_t *length)
+{
+    const char *const slash = strchr(source, '/');
+    if (slash == NULL || strchr(slash + 1, '/') != NULL || !has_suffix(slash, strlen(slash))) {
+        return NULL;
+    }
+    *length = strlen(slash + 1) - strlen(SUFFIX);
+    return slash + 1;
+}
+
+static const struct roof_data_file *embedded(const char *folder, const char *id)
+{
+    for (size_t i = 0; i < roof_data_file_count; i++) {
+        size_t length = 0;
+        const char *const known = id_in_folder(roof_data_files[i].path, folder, &length);
+        if (known != NULL && strlen(id) == length && memcmp(id, known, length) == 0) {
+            return &roof_data_files[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_alias(const struct roof_json *json, const char *name)
+{
+    const roof_json_value *const root = roof_json_root(json);
+    const roof_json_value *list = roof_json_get(root, "aliases");
+    if (list == NULL) {
+        list = roof_json_get(roof_json_get(root, "roofline"), "aliases");
+    }
+    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+         item = roof_json_next(item)) {
+        const char *const alias = roof_json_string(item);
+        if (alias != NULL && strcmp(alias, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only files whose text holds the quoted name can have it as an alias: the others stay unread. */
+static enum roof_status by_alias(struct roof_json **out, const char *folder, const char *name,
+                                 struct roof_error *error)
+{
+    struct roof_text quoted = ROOF_TEXT_INIT;
+    roof_json_quote(&quoted, name);
+    enum roof_status status =
+        quoted.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+    for (size_t i = 0; i < roof_data_file_count && status == ROOF_OK && *out == NULL; i++) {
+        const struct roof_data_file *const file = &roof_data_files[i];
+        size_t length = 0;
+        if (id_in_folder(file->path, folder, &length) == NULL ||
+            strstr(file->text, quoted.data) == NULL) {
+            continue;
+        }
+        struct roof_json *json = NULL;
+        status = roof_json_parse(&json, file->text, file->length, file->path, error);
+        if (status == ROOF_OK && has_alias(json, name)) {
+            *out = json;
+        } else {
+            roof_json_free(json);
+        }
+    }
+    roof_text_free(&quoted);
+    return status;
+}
+
+static enum roof_status unknown(const struct roof_registry *registry, const char *name,
+                                const char *const *directories, struct roof_error *error)
+{
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t count = 0;
+    enum roof_status status = roof_registry_ids(&ids, &count, registry, directories, error);
+    if (status == ROOF_OK) {
+        const char **const names = calloc(count + 1, sizeof *names);
+        const char *id = ids.data;
+        for (size_t i = 0; names != NULL && i < count; i++) {
+            names[i] = id;
+            id += strlen(id) + 1;
+        }
+        status = names == NULL
+                     ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                     : roof_unknown_name(error, ROOF_USAGE, registry->noun, name, names, count);
+        free(names);
+    }
+    roof_text_free(&ids);
+    return status;
+}
+
+enum roof_status roof_registry_open(struct roof_json **out, bool *user,
+                                    const struct roof_registry *registry, const char *name,
+                                    const char *const *directories, struct roof_error *error)
+{
+    *out = NULL;
+    *user = true;
+    if (roof_registry_path(name)) {
+        return roof_json_read(out, name, error);
+    }
+    for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
+        struct roof_text path = ROOF_TEXT_INIT;
+        roof_text_printf(&path, "%s/%s/%s" SUFFIX, *d, registry->folder, name);
+        if (path.failed) {
+            roof_text_free(&path);
+            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+        enum roof_status status = ROOF_OK;
+        const bool found = access(path.data, F_OK) == 0;
+        if (found) {
+            status = roof_json_read(out, path.data, error);
+        }
+        roof_text_free(&path);
+        if (found) {
+            return status;
+        }
+    }
+    *user = false;
+    /* The built-in ids and aliases are in lower case. */
+    char *const lower = strdup(name);
+    if (lower == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    for (char *p = lower; *p != '\0'; p++) {
+        *p = (char)tolower((unsigned char)*p);
+    }
+    const struct roof_data_file *const file = embedded(registry->folder, lower);
+    const enum roof_status status =
+        file != NULL ? roof_json_parse(out, file->text, file->length, file->path, error)
+                     : by_alias(out, registry->folder, lower, error);
+    free(lower);
+    if (status != ROOF_OK || *out != NULL) {
+        return status;
+    }
+    return unknown(registry, name, directories, error);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+struct names {
+    char **name;
+    size_t count;
+    bool failed;
+};
+
+static void add_name(struct names *names, const char *start, size_t length)
+{
+    char **const grown = realloc(names->name, (names->count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        names->failed = true;
+        return;
+    }
+    names->name = grown;
+    names->name[names->count] = strndup(start, length);
+    names->failed = names->failed || names->name[names->count] == NULL;
+    names->count += names->name[names->count] != NULL;
+}
+
+enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
+                                   const struct roof_registry *registry,
+                                   const char *const *directories, struct roof_error *error)
+{
+    struct names names = {0};
+    for (size_t i = 0; i < roof_data_file_count; i++) {
+        size_t length = 0;
+        const char *const id = id_in_folder(roof_data_files[i].path, registry->folder, &length);
+        if (id != NULL) {
+            add_name(&names, id, length);
+        }
+    }
+    for (; directories != NULL && *directories != NULL; directories++) {
+        struct roof_text path = ROOF_TEXT_INIT;
+        roof_text_printf(&path, "%s/%s/", *directories, registry->folder);
+        names.failed = names.failed || path.failed;
+        DIR *const folder = path.failed ? NULL : opendir(path.data);
+        for (struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
+            const size_t length = strlen(entry->d_name);
+            if (has_suffix(entry->d_name, length) && entry->d_name[0] != '.') {
+                add_name(&names, entry->d_name, length - strlen(SUFFIX));
+            }
+        }
+        if (folder != NULL) {
+            closedir(folder);
+        }
+        roof_text_free(&path);
+    }
+    if (names.count > 0) {
+        qsort(names.name, names.count, sizeof *names.name, by_name);
+    }
+    *count = 0;
+    for (size_t i = 0; i < names.count; i++) {
+        if (i == 0 || strcmp(names.name[i - 1], names.name[i]) != 0) {
+            roof_text_add(out, names.name[i], strlen(names.name[i]) + 1);
+            ++*count;
+        }
+    }
+    for (size_t i = 0; i < names.count; i++) {
+        free(names.name[i]);
+    }
+    free(names.name);
+    return names.failed || out->failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                                       : ROOF_OK;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+/* The headers of safetensors files: what the weights of a model are stored in. */
+#ifndef ROOF_SAFETENSORS_H
+#define ROOF_SAFETENSORS_H
+
+#include "roofline/model.h"
+
+/* Adds formats and bytes to a model whose config.json was read. path is a .safetensors file, or an
+ * index (model.safetensors.index.json) that names several. Errors as above. */
+enum roof_status roof_safetensors_read(struct roof_model *model, const char *path,
+                                       struct roof_error *error);
+
+#endif

@@ -1,0 +1,972 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/transformer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define CONTEXT_DEFAULT 4096
+#define CHUNK_DEFAULT 512
+#define SEQUENCES_MAX 1000000000
+
+const char *roof_phase_name(enum roof_phase phase)
+{
+    static const char *const names[ROOF_PHASE_COUNT] = {
+        [ROOF_PHASE_DECODE] = "decode",
+        [ROOF_PHASE_PREFILL] = "prefill",
+        [ROOF_PHASE_MIXED] = "mixed",
+        [ROOF_PHASE_REQUEST] = "request",
+    };
+    return names[phase];
+}
+
+/* --- scenarios ----------------------------------------------------------------------------- */
+
+void roof_scenario_init(struct roof_scenario *scenario)
+{
+    *scenario = (struct roof_scenario){.common = ROOF_WORKLOAD_INIT,
+                                       .acceptance = ROOF_SCENARIO_ACCEPTANCE,
+                                       .reserve = ROOF_SCENARIO_RESERVE};
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        scenario->weight[w] = ROOF_PRECISION_AUTO;
+    }
+}
+
+static int64_t at_least_1(int64_t value)
+{
+    return value > 0 ? value : 1;
+}
+
+static enum roof_status indivisible(const struct roof_model *model, const char *what, int64_t value,
+                                    const char *option, int64_t parts, struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_USAGE,
+                          "%s has %" PRId64 " %s, which --%s %" PRId64 " does not divide",
+                          model->id, value, what, option, parts);
+}
+
+static enum roof_status check_split(const struct roof_scenario *s, const struct roof_model *m,
+                                    struct roof_error *error)
+{
+    const int64_t ep = s->common.shape.ep;
+    if (m->heads % s->tp != 0) {
+        return indivisible(m, "attention heads", m->heads, "tp", s->tp, error);
+    }
+    if (m->kv_lora_rank == 0 && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0) {
+        return indivisible(m, "KV heads", m->kv_heads, "tp", s->tp, error);
+    }
+    for (int64_t c = 0; c < m->layer_classes; c++) {
+        if (!m->layer[c].moe && m->intermediate % s->tp != 0) {
+            return indivisible(m, "elements between the products of the MLP", m->intermediate, "tp",
+                               s->tp, error);
+        }
+    }
+    if (m->experts > 0 && m->expert_intermediate % s->tp != 0) {
+        return indivisible(m, "elements between the products of an expert", m->expert_intermediate,
+                           "tp", s->tp, error);
+    }
+    if (m->shared_intermediate % s->tp != 0) {
+        return indivisible(m, "elements between the products of the shared experts",
+                           m->shared_intermediate, "tp", s->tp, error);
+    }
+    if (s->pp > m->layers) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has %" PRId64 " layers, too few for --pp %" PRId64, m->id,
+                              m->layers, s->pp);
+    }
+    if (ep > 1 && m->experts == 0) {
+        return roof_error_set(error, ROOF_USAGE, "%s has no experts for --ep %" PRId64, m->id, ep);
+    }
+    if (m->experts > 0 && m->experts % ep != 0) {
+        return indivisible(m, "experts", m->experts, "ep", ep, error);
+    }
+    return ROOF_OK;
+}
+
+/* The formats of a plain product, by the rules that operators have; a layout speaks before the
+ * defaults do. */
+static enum roof_status resolve_formats(struct roof_scenario *s, const struct roof_model *m,
+                                        struct roof_error *error)
+{
+    struct roof_workload product = {
+        .op = ROOF_OPERATOR_GEMM, .shape = {.m = 1, .n = 1, .k = 1}, .formats = s->common.formats};
+    struct roof_formats *const f = &product.formats;
+    if (f->activations == ROOF_PRECISION_AUTO && f->precision == ROOF_PRECISION_AUTO) {
+        f->activations = m->activations;
+    }
+    if (f->kv == ROOF_PRECISION_AUTO) {
+        f->kv = m->kv;
+    }
+    const enum roof_status status = roof_workload_resolve(&product, error);
+    if (status == ROOF_OK) {
+        s->common.formats = product.formats;
+    }
+    return status;
+}
+
+static enum roof_status check_range(const char *option, int64_t value, int64_t min, int64_t max,
+                                    struct roof_error *error)
+{
+    return value >= min && value <= max
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "--%s must be %" PRId64 " to %" PRId64 ", not %" PRId64, option,
+                                min, max, value);
+}
+
+static enum roof_status check_request(struct roof_scenario *s, struct roof_error *error)
+{
+    if (s->prompt == 0 || s->generate == 0) {
+        return roof_error_set(error, ROOF_USAGE, "--prompt and --generate go together");
+    }
+    if (s->phase != ROOF_PHASE_DECODE && s->phase != ROOF_PHASE_REQUEST) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--prompt and --generate are a whole request, without --phase");
+    }
+    if (s->context > 0 || s->chunk > 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "--prompt and --generate give the lengths, without --context, --chunk");
+    }
+    s->phase = ROOF_PHASE_REQUEST;
+    return ROOF_OK;
+}
+
+/* A learned table of positions ends where it ends. */
+static enum roof_status check_positions(const struct roof_scenario *s, const struct roof_model *m,
+                                        struct roof_error *error)
+{
+    const int64_t longest = s->phase == ROOF_PHASE_REQUEST ? s->prompt + s->generate
+                            : s->phase == ROOF_PHASE_MIXED && s->prefill_context > s->context
+                                ? s->prefill_context
+                                : s->context;
+    return m->position_rows == 0 || longest <= m->positions
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "%s has a table of %" PRId64 " positions, too few for %" PRId64
+                                " tokens",
+                                m->id, m->positions, longest);
+}
+
+static enum roof_status check_lengths(struct roof_scenario *s, const struct roof_model *m,
+                                      struct roof_error *error)
+{
+    if (s->prompt > 0 || s->generate > 0) {
+        return check_request(s, error);
+    }
+    if (s->context == 0) {
+        s->context =
+            m->positions > 0 && m->positions < CONTEXT_DEFAULT ? m->positions : CONTEXT_DEFAULT;
+    }
+    if (s->phase != ROOF_PHASE_DECODE && s->draft_tokens > 0) {
+        return roof_error_set(error, ROOF_USAGE, "--draft-tokens goes with --phase decode");
+    }
+    if (s->phase == ROOF_PHASE_DECODE && s->chunk > 0) {
+        return roof_error_set(error, ROOF_USAGE, "--chunk goes with --phase prefill or mixed");
+    }
+    if (s->phase != ROOF_PHASE_MIXED && (s->prefill_batch > 0 || s->prefill_context > 0)) {
+        return roof_error_set(error, ROOF_USAGE, "--prefill-%s goes with --phase mixed",
+                              s->prefill_batch > 0 ? "batch" : "context");
+    }
+    if (s->prefix_hit > 0 && (s->phase != ROOF_PHASE_PREFILL || s->chunk > 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--prefix-hit goes with --phase prefill, without --chunk");
+    }
+    if (s->phase == ROOF_PHASE_PREFILL && s->chunk == 0) {
+        const double cached = floor(s->prefix_hit * (double)s->context);
+        s->chunk = s->context - (int64_t)fmin(cached, (double)(s->context - 1));
+    }
+    if (s->phase == ROOF_PHASE_PREFILL && s->chunk > s->context) {
+        return check_range("chunk", s->chunk, 1, s->context, error);
+    }
+    if (s->phase == ROOF_PHASE_MIXED) {
+        s->prefill_batch = at_least_1(s->prefill_batch);
+        s->chunk = s->chunk > 0 ? s->chunk : CHUNK_DEFAULT;
+        s->prefill_context = s->prefill_context > 0 ? s->prefill_context : s->chunk;
+        if (s->chunk > s->prefill_context) {
+            return check_range("chunk", s->chunk, 1, s->prefill_context, error);
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
+                                       const struct roof_model *model, struct roof_error *error)
+{
+    struct roof_scenario s = *scenario;
+    struct roof_shape *const shape = &s.common.shape;
+    shape->batch = at_least_1(shape->batch);
+    shape->ep = at_least_1(shape->ep);
+    s.tp = at_least_1(s.tp);
+    s.pp = at_least_1(s.pp);
+    const struct {
+        const char *option;
+        int64_t value;
+    } sizes[] = {{"batch", shape->batch},
+                 {"context", s.context},
+                 {"chunk", s.chunk},
+                 {"prefill-batch", s.prefill_batch},
+                 {"prefill-context", s.prefill_context},
+                 {"prompt", s.prompt},
+                 {"generate", s.generate},
+                 {"draft-tokens", s.draft_tokens},
+                 {"tp", s.tp},
+                 {"pp", s.pp},
+                 {"ep", shape->ep}};
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == ROOF_OK; i++) {
+        status = check_range(sizes[i].option, sizes[i].value, 0, SEQUENCES_MAX, error);
+    }
+    const struct {
+        const char *option;
+        double value;
+        double limit;
+    } fractions[] = {{"acceptance", s.acceptance, 1},
+                     {"prefix-hit", s.prefix_hit, 1},
+                     {"reserve", s.reserve, 0.99}};
+    for (size_t i = 0; i < sizeof fractions / sizeof *fractions && status == ROOF_OK; i++) {
+        if (!(fractions[i].value >= 0 && fractions[i].value <= fractions[i].limit)) {
+            status = roof_error_set(error, ROOF_USAGE, "--%s must be 0 to %g, not %g",
+                                    fractions[i].option, fractions[i].limit, fractions[i].value);
+        }
+    }
+    if (status == ROOF_OK) {
+        status = check_lengths(&s, model, error);
+    }
+    if (status == ROOF_OK) {
+        status = check_positions(&s, model, error);
+    }
+    if (status == ROOF_OK && shape->routing > 0 && model->experts == 0) {
+        status = roof_error_set(error, ROOF_USAGE, "%s has no experts for --routing", model->id);
+    }
+    if (status == ROOF_OK) {
+        status = check_split(&s, model, error);
+    }
+    if (status == ROOF_OK) {
+        status = resolve_formats(&s, model, error);
+    }
+    if (status == ROOF_OK) {
+        *scenario = s;
+    }
+    return status;
+}
+
+int64_t roof_query_len(const struct roof_scenario *s)
+{
+    return s->phase == ROOF_PHASE_PREFILL ? s->chunk : 1 + s->draft_tokens;
+}
+
+int64_t roof_microbatches(const struct roof_scenario *s)
+{
+    return s->pp < s->common.shape.batch ? s->pp : s->common.shape.batch;
+}
+
+/* --- building ------------------------------------------------------------------------------ */
+
+/* Sequences of one kind in a pass. */
+struct group {
+    const char *attention; /* name of the node */
+    int64_t batch;         /* on this device */
+    int64_t query_len;
+    int64_t kv_len;
+    bool expanded; /* MLA: K and V are made for every head */
+};
+
+struct builder {
+    struct roof_graph *graph;
+    const struct roof_model *model;
+    const struct roof_scenario *s;
+    const struct roof_layer *layer; /* the class that is being built; NULL outside layers */
+    int64_t count;                  /* of its layers in the stage */
+    struct group group[2];
+    int groups;
+    int64_t tokens;     /* of a pass, on this device */
+    int64_t moe_tokens; /* of a pass, over all devices of the expert group */
+    int64_t rows;       /* tokens whose logits are wanted */
+    int64_t kv_heads;   /* on this device */
+    bool full;
+};
+
+static int64_t divide_up(int64_t value, int64_t parts)
+{
+    return (value + parts - 1) / parts;
+}
+
+static enum roof_precision wider(enum roof_precision a, enum roof_precision b)
+{
+    return roof_precision_bits(a) >= roof_precision_bits(b) ? a : b;
+}
+
+/* What a class of weights is stored in when neither request, layout nor file says it. */
+static enum roof_precision default_format(const struct builder *b, enum roof_weight weight)
+{
+    const enum roof_precision w = b->s->common.formats.weights;
+    if (weight == ROOF_WEIGHT_ROUTER) {
+        return ROOF_PRECISION_FP32;
+    }
+    return roof_weight_linear(weight) ? w : wider(w, ROOF_PRECISION_BF16);
+}
+
+/*
+ * Weights in the format of their class. A class whose format was said apart from -w takes inputs
+ * in the wider of -a and what -p would pair that format with: a bf16 head takes bf16 inputs beside
+ * FP8 layers.
+ */
+static struct roof_formats class_formats(const struct builder *b, enum roof_weight weight)
+{
+    struct roof_formats f = b->s->common.formats;
+    const int8_t *const stored = b->layer != NULL ? b->layer->format : b->model->format;
+    enum roof_precision given = b->s->weight[weight];
+    if (given == ROOF_PRECISION_AUTO) {
+        given = (enum roof_precision)stored[weight];
+    }
+    const bool plain = given == ROOF_PRECISION_AUTO && roof_weight_linear(weight);
+    f.weights = given == ROOF_PRECISION_AUTO ? default_format(b, weight) : given;
+    if (!plain) {
+        f.activations = wider(f.activations, roof_format(f.weights)->activations);
+    }
+    if (!roof_weight_linear(weight)) {
+        f.compute = ROOF_PRECISION_AUTO; /* --compute speaks of the products that -w does */
+    }
+    return f;
+}
+
+/* Vector operators read and write the residual's format. */
+static struct roof_formats vector_formats(const struct builder *b)
+{
+    struct roof_formats f = class_formats(b, ROOF_WEIGHT_NORM);
+    f.activations = b->s->common.formats.out;
+    f.compute = ROOF_PRECISION_AUTO;
+    return f;
+}
+
+static bool same_workload(const struct roof_workload *a, const struct roof_workload *b)
+{
+    return a->op == b->op && a->sparse == b->sparse &&
+           memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 &&
+           memcmp(&a->formats, &b->formats, sizeof a->formats) == 0;
+}
+
+/* Adds a node, count times per layer; equal ones of several classes of layers become one. */
+static void add_node(struct builder *b, const struct roof_node *node)
+{
+    struct roof_graph *const g = b->graph;
+    const int64_t count = b->layer != NULL ? b->count : 1;
+    for (size_t i = 0; i < g->count; i++) {
+        if (strcmp(g->node[i].name, node->name) == 0 &&
+            same_workload(&g->node[i].workload, &node->workload)) {
+            g->node[i].count += count;
+            return;
+        }
+    }
+    if (g->count == ROOF_GRAPH_MAX) {
+        b->full = true;
+        return;
+    }
+    g->node[g->count] = *node;
+    g->node[g->count].count = count;
+    g->count++;
+}
+
+static void vector_node(struct builder *b, const char *name, enum roof_operator op,
+                        struct roof_shape shape, double vectors)
+{
+    const struct roof_node node = {
+        .name = name,
+        .weight = ROOF_WEIGHT_NORM,
+        .workload = {.op = op, .shape = shape, .formats = vector_formats(b)},
+        .vectors = vectors,
+        .vector_format = class_formats(b, ROOF_WEIGHT_NORM).weights};
+    add_node(b, &node);
+}
+
+static void norm_node(struct builder *b, const char *name, int64_t tokens, int64_t hidden)
+{
+    const struct roof_model *const m = b->model;
+    const double vectors = m->norm_gain ? (double)hidden * (m->layernorm ? 2 : 1) : 0;
+    vector_node(b, name, m->layernorm ? ROOF_OPERATOR_LAYERNORM : ROOF_OPERATOR_RMSNORM,
+                (struct roof_shape){.tokens = tokens, .hidden = hidden, .gain = m->norm_gain},
+                vectors);
+}
+
+/* C = A B: rows tokens, n features out, k in, in the formats of a class. */
+static struct roof_node make_product(const struct builder *b, const char *name,
+                                     enum roof_weight weight, int64_t rows, int64_t n, int64_t k,
+                                     bool bias)
+{
+    return (struct roof_node){
+        .name = name,
+        .weight = weight,
+        .workload = {.op = ROOF_OPERATOR_GEMM,
+                     .shape = {.m = rows, .n = n, .k = k, .bias = bias, .batch = 1},
+                     .formats = class_formats(b, weight),
+                     .sparse = b->s->common.sparse},
+        .elements = (double)n * (double)k,
+        .tensors = 1,
+        .channels = (double)n,
+        .vectors = bias ? (double)n : 0,
+        .vector_format = class_formats(b, ROOF_WEIGHT_NORM).weights};
+}
+
+static void product_node(struct builder *b, const char *name, enum roof_weight weight, int64_t rows,
+                         int64_t n, int64_t k, bool bias)
+{
+    const struct roof_node node = make_product(b, name, weight, rows, n, k, bias);
+    add_node(b, &node);
+}
+
+static void collective_node(struct builder *b, const char *name, enum roof_operator op,
+                            enum roof_precision sent, int64_t elements, int64_t devices,
+                            int64_t within)
+{
+    struct roof_formats f = b->s->common.formats;
+    f.activations = sent;
+    f.compute = ROOF_PRECISION_AUTO;
+    const struct roof_node node = {
+        .name = name,
+        .weight = ROOF_WEIGHT_COUNT,
+        .workload = {.op = op,
+                     .shape = {.elements = elements, .devices = devices, .within = within},
+                     .formats = f}};
+    add_node(b, &node);
+}
+
+/* The sum over the tensor-parallel group after a product that was cut along its inputs. */
+static void tp_sum(struct builder *b, const char *name)
+{
+    if (b->s->tp > 1) {
+        collective_node(b, name, ROOF_OPERATOR_ALL_REDUCE, b->s->common.formats.out,
+                        b->tokens * b->model->hidden, b->s->tp, b->s->tp);
+    }
+}
+
+static void residual(struct builder *b, const char *name)
+{
+    vector_node(b, name, ROOF_OPERATOR_ADD,
+                (struct roof_shape){.tokens = b->tokens, .hidden = b->model->hidden}, 0);
+}
+
+/* Whether products over the same input have one format, so that they can be one product. */
+static bool fuses(const struct builder *b, enum roof_weight first, enum roof_weight second)
+{
+    const struct roof_formats x = class_formats(b, first);
+    const struct roof_formats y = class_formats(b, second);
+    return b->s->split_projections == 0 && memcmp(&x, &y, sizeof x) == 0;
+}
+
+static void qkv(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t q = m->heads / b->s->tp * m->head_dim;
+    const int64_t kv = b->kv_heads * m->head_dim;
+    if (fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_K) && fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_V)) {
+        product_node(b, "qkv_proj", ROOF_WEIGHT_Q, b->tokens, q + 2 * kv, m->hidden, m->qkv_bias);
+        return;
+    }
+    product_node(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, m->qkv_bias);
+    product_node(b, "k_proj", ROOF_WEIGHT_K, b->tokens, kv, m->hidden, m->qkv_bias);
+    product_node(b, "v_proj", ROOF_WEIGHT_V, b->tokens, kv, m->hidden, m->qkv_bias);
+}
+
+/* Attention reads Q in the residual's format and K, V as they are cached. */
+static struct roof_node attention_node(const struct builder *b, const struct group *g,
+                                       enum roof_operator op)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    struct roof_formats f = b->s->common.formats;
+    f.activations = f.out;
+    f.compute = ROOF_PRECISION_AUTO;
+    return (struct roof_node){.name = g->attention,
+                              .weight = ROOF_WEIGHT_COUNT,
+                              .workload = {.op = op,
+                                           .shape = {.batch = g->batch,
+                                                     .heads = heads,
+                                                     .query_len = g->query_len,
+                                                     .kv_len = g->kv_len,
+                                                     .causal = 1},
+                                           .formats = f},
+                              .vectors = m->sinks ? (double)heads : 0,
+                              .vector_format = class_formats(b, ROOF_WEIGHT_NORM).weights};
+}
+
+static const char *windowed_name(const struct group *g)
+{
+    return strcmp(g->attention, "attention") == 0          ? "attention_window"
+           : strcmp(g->attention, "attention_decode") == 0 ? "attention_decode_window"
+                                                           : "attention_prefill_window";
+}
+
+static void gqa(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    qkv(b);
+    if (m->qk_norm) {
+        norm_node(b, "q_norm", b->tokens * heads, m->head_dim);
+        norm_node(b, "k_norm", b->tokens * b->kv_heads, m->head_dim);
+    }
+    if (m->rotary_dim > 0) {
+        vector_node(b, "rope", ROOF_OPERATOR_ROPE,
+                    (struct roof_shape){.tokens = b->tokens,
+                                        .heads = heads,
+                                        .kv_heads = b->kv_heads,
+                                        .head_dim = m->rotary_dim},
+                    0);
+    }
+    vector_node(
+        b, "kv_append", ROOF_OPERATOR_KV_APPEND,
+        (struct roof_shape){
+            .tokens = b->tokens, .heads = heads, .kv_heads = b->kv_heads, .head_dim = m->head_dim},
+        0);
+    for (int i = 0; i < b->groups; i++) {
+        const struct group *const g = &b->group[i];
+        struct roof_node node = attention_node(
+            b, g,
+            b->s->unfused_attention > 0 ? ROOF_OPERATOR_ATTENTION : ROOF_OPERATOR_FLASH_ATTENTION);
+        node.workload.shape.kv_heads = b->kv_heads;
+        node.workload.shape.head_dim = m->head_dim;
+        if (b->layer->windowed) {
+            node.name = windowed_name(g);
+            node.workload.shape.window = m->window;
+        }
+        node.vectors = i == 0 ? node.vectors : 0;
+        add_node(b, &node);
+    }
+    product_node(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->head_dim, m->o_bias);
+}
+
+/* The products that are absorbed into Q and into the output: one matrix per head. */
+static void absorbed_node(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k)
+{
+    const int64_t heads = b->model->heads / b->s->tp;
+    const struct roof_node node = {
+        .name = name,
+        .weight = ROOF_WEIGHT_KV_B,
+        .workload = {.op = ROOF_OPERATOR_BMM,
+                     .shape = {.batch = heads, .m = rows, .n = n, .k = k},
+                     .formats = class_formats(b, ROOF_WEIGHT_KV_B),
+                     .sparse = b->s->common.sparse},
+        .elements = (double)heads * (double)n * (double)k,
+        .tensors = 0.5, /* the two are halves of one tensor, kv_b */
+        .channels = (double)heads * (double)n};
+    add_node(b, &node);
+}
+
+/*
+ * Latent attention. Decode works on the latent itself, with two matrices of kv_b absorbed; prefill
+ * expands K and V of every head from the latents of all tokens that are attended to.
+ */
+static void mla(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    const int64_t latent = m->kv_lora_rank + m->qk_rope_head_dim;
+    const int64_t q = heads * m->head_dim;
+    if (m->q_lora_rank > 0) {
+        if (fuses(b, ROOF_WEIGHT_Q_A, ROOF_WEIGHT_KV_A)) {
+            product_node(b, "qkv_a_proj", ROOF_WEIGHT_Q_A, b->tokens, m->q_lora_rank + latent,
+                         m->hidden, m->qkv_bias);
+        } else {
+            product_node(b, "q_a_proj", ROOF_WEIGHT_Q_A, b->tokens, m->q_lora_rank, m->hidden,
+                         m->qkv_bias);
+            product_node(b, "kv_a_proj", ROOF_WEIGHT_KV_A, b->tokens, latent, m->hidden,
+                         m->qkv_bias);
+        }
+        norm_node(b, "q_a_norm", b->tokens, m->q_lora_rank);
+        product_node(b, "q_b_proj", ROOF_WEIGHT_Q_B, b->tokens, q, m->q_lora_rank, false);
+    } else {
+        product_node(b, "q_proj", ROOF_WEIGHT_Q, b->tokens, q, m->hidden, false);
+        product_node(b, "kv_a_proj", ROOF_WEIGHT_KV_A, b->tokens, latent, m->hidden, m->qkv_bias);
+    }
+    norm_node(b, "kv_a_norm", b->tokens, m->kv_lora_rank);
+    vector_node(
+        b, "rope", ROOF_OPERATOR_ROPE,
+        (struct roof_shape){
+            .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = m->qk_rope_head_dim},
+        0);
+    /* One latent per token: the operator appends K and V of head_dim each, here its two halves. */
+    vector_node(b, "kv_append", ROOF_OPERATOR_KV_APPEND,
+                (struct roof_shape){
+                    .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = latent / 2},
+                0);
+    for (int i = 0; i < b->groups; i++) {
+        const struct group *const g = &b->group[i];
+        const int64_t rows = g->batch * g->query_len;
+        struct roof_node node = attention_node(
+            b, g, g->expanded ? ROOF_OPERATOR_MLA_PREFILL : ROOF_OPERATOR_MLA_DECODE);
+        struct roof_shape *const shape = &node.workload.shape;
+        shape->kv_lora_rank = m->kv_lora_rank;
+        shape->qk_nope_head_dim = m->qk_nope_head_dim;
+        shape->qk_rope_head_dim = m->qk_rope_head_dim;
+        shape->v_head_dim = m->v_head_dim;
+        if (g->expanded) {
+            /* K and V just made are not the cache. */
+            node.workload.formats.kv = node.workload.formats.out;
+            struct roof_node expand =
+                make_product(b, "kv_b_proj", ROOF_WEIGHT_KV_B, g->batch * g->kv_len,
+                             heads * (m->qk_nope_head_dim + m->v_head_dim), m->kv_lora_rank, false);
+            expand.borrowed = b->groups > 1; /* beside a decode group, which holds the same */
+            add_node(b, &expand);
+            add_node(b, &node);
+        } else {
+            absorbed_node(b, "q_absorb", rows, m->kv_lora_rank, m->qk_nope_head_dim);
+            add_node(b, &node);
+            absorbed_node(b, "v_absorb", rows, m->v_head_dim, m->kv_lora_rank);
+        }
+    }
+    product_node(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->v_head_dim,
+                 m->o_bias);
+}
+
+struct mlp_names {
+    const char *both, *gate, *up, *activation, *down;
+    enum roof_weight weight[3]; /* gate, up, down */
+};
+
+static void mlp(struct builder *b, const struct mlp_names *names, int64_t intermediate)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t width = intermediate / b->s->tp;
+    if (m->gated && fuses(b, names->weight[0], names->weight[1])) {
+        product_node(b, names->both, names->weight[0], b->tokens, 2 * width, m->hidden,
+                     m->mlp_bias);
+    } else {
+        if (m->gated) {
+            product_node(b, names->gate, names->weight[0], b->tokens, width, m->hidden,
+                         m->mlp_bias);
+        }
+        product_node(b, names->up, names->weight[1], b->tokens, width, m->hidden, m->mlp_bias);
+    }
+    vector_node(b, names->activation, m->gated ? ROOF_OPERATOR_SILU_MUL : ROOF_OPERATOR_GELU,
+                (struct roof_shape){.tokens = b->tokens, .hidden = width}, 0);
+    product_node(b, names->down, names->weight[2], b->tokens, m->hidden, width, m->mlp_bias);
+}
+
+/* The three matrices of all experts in one operator; with formats that differ, in the widest. */
+static void experts_node(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t ep = b->s->common.shape.ep;
+    const int64_t width = m->expert_intermediate / b->s->tp;
+    enum roof_weight weight = ROOF_WEIGHT_EXPERT_GATE;
+    for (int w = ROOF_WEIGHT_EXPERT_UP; w <= ROOF_WEIGHT_EXPERT_DOWN; w++) {
+        const enum roof_precision format = class_formats(b, (enum roof_weight)w).weights;
+        const enum roof_precision chosen = class_formats(b, weight).weights;
+        weight = wider(chosen, format) == chosen ? weight : (enum roof_weight)w;
+    }
+    const int64_t share = m->experts / ep;
+    const double experts = (double)share;
+    const struct roof_node node = {
+        .name = "experts",
+        .weight = weight,
+        .workload = {.op = ROOF_OPERATOR_MOE,
+                     .shape = {.tokens = b->moe_tokens,
+                               .hidden = m->hidden,
+                               .intermediate = width,
+                               .experts = m->experts,
+                               .top_k = m->top_k,
+                               .routing = b->s->common.shape.routing,
+                               .ep = ep,
+                               .bias = m->expert_bias},
+                     .formats = class_formats(b, weight),
+                     .sparse = b->s->common.sparse},
+        .elements = 3 * experts * (double)m->hidden * (double)width,
+        .tensors = 3 * experts,
+        .channels = experts * (double)(2 * width + m->hidden),
+        .vectors = m->expert_bias ? experts * (double)(2 * width + m->hidden) : 0,
+        .vector_format = class_formats(b, ROOF_WEIGHT_NORM).weights,
+        .routed = true};
+    add_node(b, &node);
+}
+
+static void moe(struct builder *b)
+{
+    static const struct mlp_names shared = {
+        "shared_gate_up_proj",
+        "shared_gate_proj",
+        "shared_up_proj",
+        "shared_act",
+        "shared_down_proj",
+        {ROOF_WEIGHT_SHARED_GATE, ROOF_WEIGHT_SHARED_UP, ROOF_WEIGHT_SHARED_DOWN}};
+    const struct roof_model *const m = b->model;
+    const int64_t ep = b->s->common.shape.ep;
+    const int64_t span = b->s->tp * ep;
+    product_node(b, "router", ROOF_WEIGHT_ROUTER, b->tokens, m->experts, m->hidden, m->router_bias);
+    vector_node(b, "top_k", ROOF_OPERATOR_ROUTER,
+                (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k},
+                0);
+    /* Each token goes to the devices of its experts, and the results come back. */
+    const int64_t routed = b->tokens * m->top_k * m->hidden;
+    if (ep > 1) {
+        collective_node(b, "dispatch", ROOF_OPERATOR_ALL_TO_ALL,
+                        class_formats(b, ROOF_WEIGHT_EXPERT_GATE).activations, routed, ep, span);
+    }
+    experts_node(b);
+    if (ep > 1) {
+        collective_node(b, "combine", ROOF_OPERATOR_ALL_TO_ALL, b->s->common.formats.out, routed,
+                        ep, span);
+    }
+    if (m->shared_intermediate > 0) {
+        mlp(b, &shared, m->shared_intermediate);
+        vector_node(b, "shared_add", ROOF_OPERATOR_ADD,
+                    (struct roof_shape){.tokens = b->tokens, .hidden = m->hidden},
+                    m->shared_gate ? (double)m->hidden : 0);
+    }
+}
+
+static void layers(struct builder *b)
+{
+    static const struct mlp_names dense = {
+        "gate_up_proj", "gate_proj", "up_proj",
+        "mlp_act",      "down_proj", {ROOF_WEIGHT_GATE, ROOF_WEIGHT_UP, ROOF_WEIGHT_DOWN}};
+    const struct roof_model *const m = b->model;
+    norm_node(b, "attn_norm", b->tokens, m->hidden);
+    if (m->kv_lora_rank > 0) {
+        mla(b);
+    } else {
+        gqa(b);
+    }
+    if (!m->parallel) { /* else both results are summed over the devices at once */
+        tp_sum(b, "attn_all_reduce");
+    }
+    if (m->post_norms) {
+        norm_node(b, "attn_post_norm", b->tokens, m->hidden);
+    }
+    residual(b, "attn_add");
+    if (!m->parallel) {
+        norm_node(b, "mlp_norm", b->tokens, m->hidden);
+    }
+    if (b->layer->moe) {
+        moe(b);
+    } else {
+        mlp(b, &dense, m->intermediate);
+    }
+    tp_sum(b, "mlp_all_reduce");
+    if (m->post_norms) {
+        norm_node(b, "mlp_post_norm", b->tokens, m->hidden);
+    }
+    residual(b, "mlp_add");
+}
+
+static void embedding_node(struct builder *b, const char *name, int64_t table_rows)
+{
+    const int64_t hidden = b->model->hidden;
+    struct roof_formats f = class_formats(b, ROOF_WEIGHT_EMBEDDING);
+    f.activations = f.out;
+    f.compute = ROOF_PRECISION_AUTO;
+    const struct roof_node node = {.name = name,
+                                   .weight = ROOF_WEIGHT_EMBEDDING,
+                                   .workload = {.op = ROOF_OPERATOR_EMBEDDING,
+                                                .shape = {.tokens = b->tokens, .hidden = hidden},
+                                                .formats = f},
+                                   .elements = (double)table_rows * (double)hidden,
+                                   .tensors = 1,
+                                   .channels = (double)table_rows};
+    add_node(b, &node);
+}
+
+static void first_stage(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    embedding_node(b, "embedding", divide_up(m->vocab, b->s->tp));
+    tp_sum(b, "embedding_all_reduce");
+    if (m->position_rows > 0) {
+        embedding_node(b, "position", m->position_rows);
+        residual(b, "position_add");
+    }
+}
+
+static void last_stage(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t vocab = divide_up(m->vocab, b->s->tp);
+    norm_node(b, "final_norm", b->rows, m->hidden);
+    struct roof_node head =
+        make_product(b, "lm_head", ROOF_WEIGHT_LM_HEAD, b->rows, vocab, m->hidden, false);
+    /* A tied head is a copy when it has another format, or lies on another device. */
+    head.borrowed =
+        m->tied && b->s->pp == 1 &&
+        head.workload.formats.weights == class_formats(b, ROOF_WEIGHT_EMBEDDING).weights;
+    add_node(b, &head);
+    if (b->s->tp > 1) {
+        collective_node(b, "logits_all_gather", ROOF_OPERATOR_ALL_GATHER, b->s->common.formats.out,
+                        b->rows * m->vocab, b->s->tp, b->s->tp);
+    }
+}
+
+static void set_groups(struct builder *b)
+{
+    const struct roof_scenario *const s = b->s;
+    const int64_t parts = roof_microbatches(s);
+    const int64_t ep = s->common.shape.ep;
+    const int64_t batch = divide_up(s->common.shape.batch, parts);
+    const bool mixed = s->phase == ROOF_PHASE_MIXED;
+    const int64_t query = roof_query_len(s);
+    b->group[b->groups++] = (struct group){
+        .attention = mixed ? "attention_decode" : "attention",
+        .batch = divide_up(batch, ep),
+        .query_len = query,
+        .kv_len = s->context + (s->phase == ROOF_PHASE_PREFILL ? 0 : s->draft_tokens),
+        .expanded = s->phase == ROOF_PHASE_PREFILL};
+    b->moe_tokens = batch * query;
+    if (mixed) {
+        const int64_t prefill = divide_up(s->prefill_batch, parts);
+        b->group[b->groups++] = (struct group){.attention = "attention_prefill",
+                                               .batch = divide_up(prefill, ep),
+                                               .query_len = s->chunk,
+                                               .kv_len = s->prefill_context,
+                                               .expanded = true};
+        b->moe_tokens += prefill * s->chunk;
+    }
+    for (int i = 0; i < b->groups; i++) {
+        b->tokens += b->group[i].batch * b->group[i].query_len;
+    }
+    /* The last token of each sequence; a draft is verified at each of its tokens. */
+    b->rows = b->group[0].batch * (s->phase == ROOF_PHASE_PREFILL ? 1 : query) +
+              (mixed ? b->group[1].batch : 0);
+}
+
+/* Elements of the cache per token of a layer, on one device. */
+static double kv_elements(const struct roof_model *m, int64_t kv_heads)
+{
+    return m->kv_lora_rank > 0 ? (double)(m->kv_lora_rank + m->qk_rope_head_dim)
+                               : 2 * (double)kv_heads * (double)m->head_dim;
+}
+
+static double kv_bytes(const struct roof_model *m, enum roof_precision format, int64_t kv_heads,
+                       double tokens)
+{
+    const double vectors = m->kv_lora_rank > 0 ? 1 : 2 * (double)kv_heads;
+    return roof_tensor_bytes(format, tokens * kv_elements(m, kv_heads), 0, tokens * vectors);
+}
+
+/* All sequences of the scenario, not only those of one pass. */
+static double cache_bytes(const struct builder *b, bool windowed)
+{
+    const struct roof_scenario *const s = b->s;
+    const int64_t ep = s->common.shape.ep;
+    double tokens = 0;
+    for (int i = 0; i < b->groups; i++) {
+        const int64_t sequences = i == 0 ? s->common.shape.batch : s->prefill_batch;
+        const int64_t kept = windowed && b->model->window < b->group[i].kv_len ? b->model->window
+                                                                               : b->group[i].kv_len;
+        tokens += (double)divide_up(sequences, ep) * (double)kept;
+    }
+    return kv_bytes(b->model, s->common.formats.kv, b->kv_heads, tokens);
+}
+
+double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof_scenario *scenario)
+{
+    return (double)model->layers * kv_bytes(model, scenario->common.formats.kv, model->kv_heads, 1);
+}
+
+/* Layers of a stage: as even as they go, the first stages take the rest. */
+static int64_t stage_begin(const struct roof_scenario *s, int64_t layer_count, int64_t stage)
+{
+    const int64_t rest = layer_count % s->pp;
+    return layer_count / s->pp * stage + (stage < rest ? stage : rest);
+}
+
+/* The hidden states go to the same place in the next stage; the slowest of the tensor-parallel
+ * devices crosses a node when any does. */
+static void send_node(struct builder *b, int64_t stage, int64_t node_size)
+{
+    const int64_t size = b->s->tp * b->s->common.shape.ep;
+    const int64_t first = stage * size;
+    const int64_t last = first + size - 1;
+    const bool crosses = node_size > 0 && (first / node_size != (first + size) / node_size ||
+                                           last / node_size != (last + size) / node_size);
+    collective_node(b, "send", ROOF_OPERATOR_SEND, b->s->common.formats.out,
+                    b->tokens * b->model->hidden, 0, crosses ? node_size + 1 : 2);
+}
+
+enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
+                                  const struct roof_scenario *scenario, int64_t stage,
+                                  int64_t node_size, struct roof_error *error)
+{
+    out->count = 0;
+    out->kv_bytes = 0;
+    struct builder b = {.graph = out, .model = model, .s = scenario};
+    set_groups(&b);
+    b.kv_heads = model->kv_heads >= scenario->tp ? model->kv_heads / scenario->tp : 1;
+    out->residual_bytes = roof_tensor_bytes(scenario->common.formats.out,
+                                            (double)b.tokens * (double)model->hidden, 0, 0);
+    if (stage == 0) {
+        first_stage(&b);
+    }
+    const int64_t begin = stage_begin(scenario, model->layers, stage);
+    const int64_t end = stage_begin(scenario, model->layers, stage + 1);
+    for (int64_t c = 0; c < model->layer_classes; c++) {
+        b.layer = &model->layer[c];
+        b.count = 0;
+        for (int64_t i = begin; i < end; i++) {
+            b.count += model->layer_class[i] == c;
+        }
+        if (b.count > 0) {
+            layers(&b);
+            out->kv_bytes += (double)b.count * cache_bytes(&b, b.layer->windowed);
+        }
+    }
+    b.layer = NULL;
+    if (stage + 1 == scenario->pp) {
+        last_stage(&b);
+    } else {
+        send_node(&b, stage, node_size);
+    }
+    return b.full ? roof_error_set(error, ROOF_USAGE,
+                                   "the layers of %s differ in too many ways: more than %d "
+                                   "operators",
+                                   model->id, ROOF_GRAPH_MAX)
+                  : ROOF_OK;
+}
+
+double roof_node_bytes(const struct roof_node *node)
+{
+    if (node->borrowed) {
+        return 0;
+    }
+    const double matrix = roof_tensor_bytes(node->workload.formats.weights, node->elements,
+                                            node->tensors, node->channels);
+    const double vectors = roof_tensor_bytes(node->vector_format, node->vectors, 0, 0);
+    return (double)node->count * (matrix + vectors);
+}
+
+/* The whole model on one device. */
+static enum roof_status whole(struct roof_graph *graph, const struct roof_model *model,
+                              struct roof_error *error)
+{
+    struct roof_scenario s;
+    roof_scenario_init(&s);
+    const enum roof_status status = roof_scenario_resolve(&s, model, error);
+    return status == ROOF_OK ? roof_graph_build(graph, model, &s, 0, 0, error) : status;
+}
+
+double roof_model_bytes(const struct roof_model *model)
+{
+    struct roof_graph graph;
+    double bytes = 0;
+    if (whole(&graph, model, NULL) == ROOF_OK) {
+        for (size_t i = 0; i < graph.count; i++) {
+            bytes += roof_node_bytes(&graph.node[i]);
+        }
+    }
+    return bytes;
+}
+
+enum roof_status roof_model_parameters(double *total, double *active,
+                                       const struct roof_model *model, struct roof_error *error)
+{
+    struct roof_graph graph;
+    const enum roof_status status = whole(&graph, model, error);
+    *total = 0;
+    *active = 0;
+    for (size_t i = 0; status == ROOF_OK && i < graph.count; i++) {
+        const struct roof_node *const node = &graph.node[i];
+        const bool tied = model->tied && node->weight == ROOF_WEIGHT_LM_HEAD;
+        const double all = tied ? 0 : (double)node->count * (node->elements + node->vectors);
+        *total += all;
+        *active += node->routed ? all / (double)model->experts * (double)model->top_k : all;
+    }
+    return status;
+}

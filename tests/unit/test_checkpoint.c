@@ -1,0 +1,1328 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Checkpoints: what a config.json says, key by key and family by family; the parameters of every
+ * embedded model against published counts; how models are found by id, alias, path and folder.
+ */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data.h"
+#include "json.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* --- configs ------------------------------------------------------------------------------- */
+
+#define SIZES                                                                                      \
+    "\"hidden_size\": 64, \"num_hidden_layers\": 6, \"num_attention_heads\": 8, "                  \
+    "\"vocab_size\": 100, \"intermediate_size\": 96"
+#define LLAMA SIZES ", \"model_type\": \"llama\""
+
+static struct roof_model *parse(const char *text)
+{
+    struct roof_model *model = NULL;
+    struct roof_error error = {0};
+    if (roof_model_parse(&model, text, strlen(text), "config.json", &error) != ROOF_OK) {
+        fail_msg("%d:%d: %s\n%s", error.line, error.column, error.message, text);
+    }
+    assert_non_null(model);
+    return model;
+}
+
+/* Six layers of a llama, and more members. */
+static struct roof_model *llama(const char *members)
+{
+    char text[2048];
+    snprintf(text, sizeof text, "{" LLAMA "%s%s}", *members == '\0' ? "" : ", ", members);
+    return parse(text);
+}
+
+/* The same of another family. */
+static struct roof_model *family(const char *type, const char *members)
+{
+    char text[2048];
+    snprintf(text, sizeof text, "{\"model_type\": \"%s\", " SIZES "%s%s}", type,
+             *members == '\0' ? "" : ", ", members);
+    return parse(text);
+}
+
+static void refused(const char *text, int line, int column, const char *message)
+{
+    struct roof_model *model = (struct roof_model *)&model;
+    struct roof_error error = {0};
+    const enum roof_status status =
+        roof_model_parse(&model, text, strlen(text), "bad.json", &error);
+    if (status != ROOF_INVALID || error.status != ROOF_INVALID || error.line != line ||
+        error.column != column || strcmp(error.message, message) != 0) {
+        fail_msg("%s\nstatus %d at %d:%d: %s\nexpected %d:%d: %s", text, (int)status, error.line,
+                 error.column, error.message, line, column, message);
+    }
+    assert_string_equal(error.source, "bad.json");
+    assert_null(model);
+    assert_int_equal(roof_model_parse(&model, text, strlen(text), "bad.json", NULL), ROOF_INVALID);
+}
+
+/* 'w' for each windowed layer, 'm' for each with experts, 'b' for both, '.' for neither. */
+static const char *kinds(const struct roof_model *model)
+{
+    static char out[ROOF_LAYERS_MAX + 1];
+    for (int64_t i = 0; i < model->layers; i++) {
+        const struct roof_layer *const layer = &model->layer[model->layer_class[i]];
+        out[i] = (char)(layer->windowed && layer->moe ? 'b'
+                        : layer->windowed             ? 'w'
+                        : layer->moe                  ? 'm'
+                                                      : '.');
+    }
+    out[model->layers] = '\0';
+    return out;
+}
+
+static void has_layers(struct roof_model *model, const char *expected)
+{
+    assert_string_equal(kinds(model), expected);
+    roof_model_free(model);
+}
+
+#define FIELD(name) offsetof(struct roof_model, name)
+#define MOE_SIZES "\"moe_intermediate_size\": 24"
+
+/* Every spelling of every size. `without` is the plain key that it stands for, left out. */
+static const struct {
+    size_t field;
+    const char *without;
+    const char *key;
+    const char *with;
+    int64_t value;
+    int64_t expected;
+} spellings[] = {
+    {FIELD(hidden), "hidden_size", "hidden_size", "", 32, 32},
+    {FIELD(hidden), "hidden_size", "n_embd", "", 32, 32},
+    {FIELD(hidden), "hidden_size", "d_model", "", 32, 32},
+    {FIELD(hidden), "hidden_size", "n_embed", "", 32, 32},
+    {FIELD(layers), "num_hidden_layers", "num_hidden_layers", "", 3, 3},
+    {FIELD(layers), "num_hidden_layers", "n_layer", "", 3, 3},
+    {FIELD(layers), "num_hidden_layers", "n_layers", "", 3, 3},
+    {FIELD(layers), "num_hidden_layers", "num_layers", "", 512, 512},
+    {FIELD(heads), "num_attention_heads", "num_attention_heads", "", 4, 4},
+    {FIELD(heads), "num_attention_heads", "n_head", "", 4, 4},
+    {FIELD(heads), "num_attention_heads", "n_heads", "", 4, 4},
+    {FIELD(vocab), "vocab_size", "vocab_size", "", 77, 77},
+    {FIELD(vocab), "vocab_size", "padded_vocab_size", "", 77, 77},
+    {FIELD(intermediate), "intermediate_size", "intermediate_size", "", 50, 50},
+    {FIELD(intermediate), "intermediate_size", "n_inner", "", 50, 50},
+    {FIELD(intermediate), "intermediate_size", "ffn_dim", "", 50, 50},
+    {FIELD(intermediate), "intermediate_size", "ffn_hidden_size", "", 50, 50},
+    {FIELD(kv_heads), "", "num_key_value_heads", "", 2, 2},
+    {FIELD(kv_heads), "", "num_kv_heads", "", 2, 2},
+    {FIELD(kv_heads), "", "n_head_kv", "", 2, 2},
+    {FIELD(head_dim), "", "head_dim", "", 20, 20},
+    {FIELD(positions), "", "max_position_embeddings", "", 512, 512},
+    {FIELD(positions), "", "n_positions", "", 512, 512},
+    {FIELD(positions), "", "n_ctx", "", 512, 512},
+    {FIELD(positions), "", "max_seq_len", "", 512, 512},
+    {FIELD(positions), "", "seq_length", "", 1000000000, 1000000000},
+    {FIELD(window), "", "sliding_window", "", 7, 7},
+    {FIELD(experts), "", "num_local_experts", ", \"num_experts_per_tok\": 2", 8, 8},
+    {FIELD(experts), "", "n_routed_experts", ", \"num_experts_per_tok\": 2", 8, 8},
+    {FIELD(experts), "", "num_experts", ", \"num_experts_per_tok\": 2", 8, 8},
+    {FIELD(experts), "", "moe_num_experts", ", \"num_experts_per_tok\": 2", 8, 8},
+    {FIELD(top_k), "", "num_experts_per_tok", ", \"num_experts\": 8", 3, 3},
+    {FIELD(top_k), "", "experts_per_token", ", \"num_experts\": 8", 3, 3},
+    {FIELD(top_k), "", "num_experts_per_token", ", \"num_experts\": 8", 3, 3},
+    {FIELD(top_k), "", "moe_topk", ", \"num_experts\": 8", 3, 3},
+    {FIELD(top_k), "", "moe_top_k", ", \"num_experts\": 8", 3, 3},
+    {FIELD(top_k), "", "moe_k", ", \"num_experts\": 8", 8, 8},
+    {FIELD(expert_intermediate), "", "moe_intermediate_size", ", \"num_experts\": 8, \"moe_k\": 2",
+     24, 24},
+    {FIELD(expert_intermediate), "", "expert_ffn_hidden_size", ", \"num_experts\": 8, \"moe_k\": 2",
+     24, 24},
+    /* The experts are as wide as the dense MLP when nothing else is said. */
+    {FIELD(expert_intermediate), "", "num_experts", ", \"moe_k\": 2", 8, 96},
+    {FIELD(shared_intermediate), "", "shared_expert_intermediate_size",
+     ", \"num_experts\": 8, \"moe_k\": 2, " MOE_SIZES, 40, 40},
+    /* Shared experts by number are each as wide as a routed one. */
+    {FIELD(shared_intermediate), "", "n_shared_experts",
+     ", \"num_experts\": 8, \"moe_k\": 2, " MOE_SIZES, 2, 48},
+    {FIELD(shared_intermediate), "", "num_shared_experts",
+     ", \"num_experts\": 8, \"moe_k\": 2, " MOE_SIZES, 2, 48},
+    {FIELD(shared_intermediate), "", "n_shared_experts", ", \"num_experts\": 8, \"moe_k\": 2", 1,
+     96},
+    {FIELD(shared_intermediate), "", "num_experts", ", \"moe_k\": 2", 8, 0},
+};
+
+static void test_spellings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key;
+        int value;
+    } plain[] = {{"hidden_size", 64},
+                 {"num_hidden_layers", 6},
+                 {"num_attention_heads", 8},
+                 {"vocab_size", 100},
+                 {"intermediate_size", 96}};
+    for (size_t i = 0; i < COUNT(spellings); i++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        roof_text_printf(&text, "{\"model_type\": \"llama\", \"%s\": %lld%s", spellings[i].key,
+                         (long long)spellings[i].value, spellings[i].with);
+        for (size_t k = 0; k < COUNT(plain); k++) {
+            if (strcmp(plain[k].key, spellings[i].without) != 0) {
+                roof_text_printf(&text, ", \"%s\": %d", plain[k].key, plain[k].value);
+            }
+        }
+        roof_text_put(&text, "}");
+        struct roof_model *const model = parse(text.data);
+        int64_t value = 0;
+        memcpy(&value, (const char *)model + spellings[i].field, sizeof value);
+        if (value != spellings[i].expected) {
+            fail_msg("%s gives %lld", text.data, (long long)value);
+        }
+        roof_model_free(model);
+        roof_text_free(&text);
+    }
+}
+
+/* Absent and null are the same; what follows from other sizes is filled in. */
+static void test_defaults(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        "\"num_key_value_heads\": null, \"head_dim\": null, \"sliding_window\": null, "
+        "\"q_lora_rank\": null, \"kv_lora_rank\": null, \"max_position_embeddings\": null, "
+        "\"n_routed_experts\": null, \"moe_layer_freq\": null, \"tie_word_embeddings\": null, "
+        "\"attention_bias\": null, \"layer_types\": null, \"rope_scaling\": null, "
+        "\"quantization_config\": null, \"mlp_only_layers\": null, \"text_config\": null",
+        /* Dense models of some families give no or one expert. */
+        "\"num_experts\": 0, \"num_experts_per_tok\": 0",
+        "\"num_local_experts\": 1, \"num_experts_per_tok\": 1, \"n_shared_experts\": 1",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct roof_model *const m = llama(texts[i]);
+        assert_int_equal(m->kv_heads, 8);
+        assert_int_equal(m->head_dim, 8); /* 64 / 8 */
+        assert_int_equal(m->rotary_dim, 8);
+        assert_int_equal(m->positions, 0);
+        assert_int_equal(m->position_rows, 0);
+        assert_int_equal(m->window, 0);
+        assert_int_equal(m->q_lora_rank, 0);
+        assert_int_equal(m->kv_lora_rank, 0);
+        assert_int_equal(m->experts, 0);
+        assert_int_equal(m->top_k, 0);
+        assert_int_equal(m->expert_intermediate, 0);
+        assert_int_equal(m->shared_intermediate, 0);
+        assert_false(m->tied || m->layernorm || m->qkv_bias || m->o_bias || m->mlp_bias ||
+                     m->expert_bias || m->router_bias || m->qk_norm || m->post_norms ||
+                     m->parallel || m->sinks || m->shared_gate);
+        assert_true(m->gated && m->norm_gain);
+        assert_string_equal(m->id, "config.json");
+        assert_string_equal(m->name, "config.json");
+        assert_string_equal(m->confidence, "");
+        assert_null(*m->remarks);
+        assert_null(*m->notes);
+        assert_null(*m->sources);
+        assert_null(m->layout);
+        assert_false(m->stored);
+        assert_true(m->file_bytes != m->file_bytes);
+        assert_int_equal(m->layer_classes, 1);
+        has_layers(m, "......");
+    }
+    /* The head size need not be hidden / heads, and then nothing must divide. */
+    struct roof_model *const m = parse("{\"hidden_size\": 65, \"num_hidden_layers\": 1, "
+                                       "\"num_attention_heads\": 8, \"vocab_size\": 9, "
+                                       "\"intermediate_size\": 5, \"head_dim\": 16}");
+    assert_int_equal(m->head_dim, 16);
+    roof_model_free(m);
+}
+
+/* The language model's object first, then the root; the root's null does not hide anything. */
+static void test_nested(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before;
+        const char *after;
+    } wrappers[] = {{"\"text_config\": ", ""},
+                    {"\"llm_config\": ", ""},
+                    {"\"language_config\": ", ""},
+                    {"\"thinker_config\": {\"text_config\": ", "}"}};
+    for (size_t i = 0; i < COUNT(wrappers); i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "{%s{\"model_type\": \"gemma3_text\", \"hidden_size\": 64, "
+                 "\"num_hidden_layers\": 7, \"num_attention_heads\": 8, \"head_dim\": null, "
+                 "\"intermediate_size\": 96, \"tie_word_embeddings\": false}%s, "
+                 "\"vision_config\": {\"hidden_size\": 9}, "
+                 "\"model_type\": \"llama\", \"hidden_size\": 1, \"num_hidden_layers\": 1, "
+                 "\"vocab_size\": 100, \"head_dim\": 12, \"tie_word_embeddings\": true, "
+                 "\"sliding_window\": 5, \"num_key_value_heads\": 2}",
+                 wrappers[i].before, wrappers[i].after);
+        struct roof_model *const m = parse(text);
+        assert_int_equal(m->hidden, 64);
+        assert_int_equal(m->layers, 7);
+        assert_int_equal(m->heads, 8);
+        assert_int_equal(m->vocab, 100);
+        assert_int_equal(m->head_dim, 12);
+        assert_int_equal(m->kv_heads, 2);
+        assert_false(m->tied);
+        assert_true(m->qk_norm && m->post_norms); /* the family is that of the inner object */
+        assert_string_equal(m->remarks[0],
+                            "the language model alone; the vision tower is not counted");
+        assert_null(m->remarks[1]);
+        has_layers(m, "wwwww.w");
+    }
+    /* The family of the root where the inner object names none. */
+    struct roof_model *const m =
+        parse("{\"model_type\": \"gemma2\", \"text_config\": {" SIZES "}}");
+    assert_true(m->tied && m->post_norms && !m->qk_norm);
+    roof_model_free(m);
+    refused("{\"model_type\": \"gemma3\",\n \"text_config\": {\"hidden_size\": 64, "
+            "\"num_attention_heads\": 4}}",
+            2, 17,
+            "not the config.json of a transformer: num_hidden_layers, vocab_size missing, or 0");
+}
+
+/* All that is missing is named at once. */
+static void test_missing(void **state)
+{
+    (void)state;
+    refused("{}", 1, 1,
+            "not the config.json of a transformer: hidden_size, num_hidden_layers, "
+            "num_attention_heads, vocab_size missing, or 0");
+    refused("\n {\"model_type\": \"llama\", \"hidden_size\": 64, \"vocab_size\": 0}", 2, 2,
+            "not the config.json of a transformer: num_hidden_layers, num_attention_heads, "
+            "vocab_size missing, or 0");
+    refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+            "\"vocab_size\": null, \"intermediate_size\": 8}",
+            1, 1, "not the config.json of a transformer: vocab_size missing, or 0");
+    refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+            "\"vocab_size\": 9}",
+            1, 1, "the width of the MLP is missing");
+    refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+            "\"vocab_size\": 9, \"num_experts\": 4, \"moe_k\": 1}",
+            1, 1, "the width of the experts is missing");
+    /* One dense layer among those with experts needs a width too. */
+    refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+            "\"vocab_size\": 9, \"num_experts\": 4, \"moe_k\": 1, \"moe_intermediate_size\": 8, "
+            "\"mlp_only_layers\": [1]}",
+            1, 1, "the width of the MLP is missing");
+    refused("[]", 1, 1, "a config.json is an object");
+    refused("\n3", 2, 1, "a config.json is an object");
+}
+
+/* Sizes are integers in their ranges; the place is that of the value. */
+static void test_wrong_values(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"-1",  "2.5",        "1e30", "\"4\"", "true",
+                                        "[4]", "{\"a\": 4}", "513",  "-1e-3"};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "{\"hidden_size\": 64,\n  \"num_hidden_layers\": %s}",
+                 wrong[i]);
+        refused(text, 2, 24, "num_hidden_layers must be an integer from 0 to 512");
+        /* The name is the one that the file has. */
+        snprintf(text, sizeof text, "{\"hidden_size\": 64, \"n_layer\": %s}", wrong[i]);
+        refused(text, 1, 32, "n_layer must be an integer from 0 to 512");
+    }
+    static const struct {
+        const char *member; /* its value begins at column */
+        int column;
+        const char *message;
+    } cases[] = {
+        {"\"n_embd\": 1000000001", 11, "n_embd must be an integer from 0 to 1000000000"},
+        {"\"num_key_value_heads\": 1.5", 24,
+         "num_key_value_heads must be an integer from 0 to 1000000000"},
+        {"\"head_dim\": \"128\"", 13, "head_dim must be an integer from 0 to 1000000000"},
+        {"\"sliding_window\": -4096", 19, "sliding_window must be an integer from 0 to 1000000000"},
+        {"\"num_experts\": []", 16, "num_experts must be an integer from 0 to 1000000000"},
+        {"\"n_shared_experts\": 1001", 21, "n_shared_experts must be an integer from 0 to 1000"},
+        {"\"first_k_dense_replace\": 513", 26,
+         "first_k_dense_replace must be an integer from 0 to 512"},
+        {"\"decoder_sparse_step\": -2", 24, "decoder_sparse_step must be an integer from 0 to 512"},
+        {"\"interleave_moe_layer_step\": 0.5", 30,
+         "interleave_moe_layer_step must be an integer from 0 to 512"},
+        {"\"sliding_window_pattern\": \"LLG\"", 27,
+         "sliding_window_pattern must be an integer from 0 to 512"},
+        {"\"max_position_embeddings\": 1e10", 28,
+         "max_position_embeddings must be an integer from 0 to 1000000000"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        const bool hidden = strstr(cases[i].member, "n_embd") != NULL;
+        snprintf(text, sizeof text, "{%s\n%s}",
+                 hidden ? ""
+                        : "\"hidden_size\": 64, \"num_hidden_layers\": 6, "
+                          "\"num_attention_heads\": 8, \"vocab_size\": 100,",
+                 cases[i].member);
+        refused(text, 2, cases[i].column, cases[i].message);
+    }
+    /* Integers may be written as 4.0 or 4e0. */
+    struct roof_model *const m = llama("\"num_key_value_heads\": 4.0, \"head_dim\": 1.6e1");
+    assert_int_equal(m->kv_heads, 4);
+    assert_int_equal(m->head_dim, 16);
+    roof_model_free(m);
+}
+
+/* Sizes that do not fit together. */
+static void test_contradictions(void **state)
+{
+    (void)state;
+    refused("{\"hidden_size\": 65, \"num_hidden_layers\": 1, \"num_attention_heads\": 8, "
+            "\"vocab_size\": 9, \"intermediate_size\": 5}",
+            1, 1,
+            "head_dim is missing, and hidden_size 65 is not a multiple of "
+            "num_attention_heads 8");
+    refused("{" LLAMA ", \"num_key_value_heads\": 3}", 1, 1,
+            "num_attention_heads 8 must be a multiple of num_key_value_heads 3");
+    refused("{" LLAMA ", \"num_key_value_heads\": 16}", 1, 1,
+            "num_attention_heads 8 must be a multiple of num_key_value_heads 16");
+    refused("{" LLAMA ", \"num_experts\": 8, \"num_experts_per_tok\": 9}", 1, 1,
+            "experts per token must be 1 to 8, not 9");
+    refused("{" LLAMA ", \"num_experts\": 8}", 1, 1, "experts per token must be 1 to 8, not 0");
+    refused("{" LLAMA ", \"kv_lora_rank\": 32, \"qk_nope_head_dim\": 16, \"v_head_dim\": 16}", 1, 1,
+            "a model with kv_lora_rank needs qk_nope_head_dim, qk_rope_head_dim and v_head_dim");
+    refused("{" LLAMA ", \"kv_lora_rank\": 31, \"qk_nope_head_dim\": 16, \"v_head_dim\": 16, "
+            "\"qk_rope_head_dim\": 8}",
+            1, 1, "kv_lora_rank + qk_rope_head_dim must be even");
+    refused("{" LLAMA ",\n\"word_embed_proj_dim\": 32}", 2, 24,
+            "word_embed_proj_dim other than hidden_size is not known");
+    roof_model_free(llama("\"word_embed_proj_dim\": 64"));
+}
+
+/* The head sizes of MLA are its own; a query projection without a latent is null. */
+static void test_latent_attention(void **state)
+{
+    (void)state;
+    for (int direct = 0; direct < 2; direct++) {
+        char members[512];
+        snprintf(members, sizeof members,
+                 "\"q_lora_rank\": %s, \"kv_lora_rank\": 32, \"qk_nope_head_dim\": 16, "
+                 "\"qk_rope_head_dim\": 8, \"v_head_dim\": 12, \"num_key_value_heads\": 8",
+                 direct > 0 ? "null" : "24");
+        struct roof_model *const m = family("deepseek_v2", members);
+        assert_int_equal(m->q_lora_rank, direct > 0 ? 0 : 24);
+        assert_int_equal(m->kv_lora_rank, 32);
+        assert_int_equal(m->head_dim, 24); /* 16 + 8 */
+        assert_int_equal(m->rotary_dim, 8);
+        assert_int_equal(m->v_head_dim, 12);
+        assert_string_equal(roof_attention_name(m), "MLA");
+        roof_model_free(m);
+    }
+}
+
+/* --- windows ------------------------------------------------------------------------------- */
+
+static void test_windows(void **state)
+{
+    (void)state;
+#define LIST(a, b, c, d, e, f)                                                                     \
+    "\"layer_types\": [\"" a "_attention\", \"" b "_attention\", \"" c "_attention\", \"" d        \
+    "_attention\", \"" e "_attention\", \"" f "_attention\"]"
+#define S "sliding"
+#define F "full"
+    static const struct {
+        const char *family;
+        const char *members;
+        const char *layers;
+    } cases[] = {
+        {"mistral", "\"sliding_window\": 9", "wwwwww"},
+        {"mistral", "\"sliding_window\": null", "......"},
+        {"mistral", "\"sliding_window\": 0", "......"},
+        /* The list decides, where there is one and a window. */
+        {"llama", "\"sliding_window\": 9, " LIST(S, F, F, S, S, F), "w..ww."},
+        {"gemma3_text", "\"sliding_window\": 9, " LIST(F, F, F, F, S, S), "....ww"},
+        {"llama", "\"sliding_window\": null, " LIST(S, F, F, S, S, F), "......"},
+        {"qwen3", "\"sliding_window\": 9, \"use_sliding_window\": false, " LIST(F, S, F, S, F, S),
+         ".w.w.w"},
+        /* Every n-th layer is global. */
+        {"gemma2", "\"sliding_window\": 9", "w.w.w."},
+        {"gemma3_text", "\"sliding_window\": 9", "wwwww."},
+        {"gemma3_text", "\"sliding_window\": 9, \"sliding_window_pattern\": 3", "ww.ww."},
+        {"llama", "\"sliding_window\": 9, \"sliding_window_pattern\": 4", "www.ww"},
+        {"llama", "\"sliding_window\": 9, \"sliding_window_pattern\": 1", "......"},
+        {"gpt_oss", "\"sliding_window\": 9", "w.w.w."},
+        {"gemma2", "", "......"},
+        /* Qwen names a window that it does not use, unless asked; the first layers see all. */
+        {"qwen2", "\"sliding_window\": 9", "......"},
+        {"qwen2", "\"sliding_window\": 9, \"use_sliding_window\": false", "......"},
+        {"qwen2", "\"sliding_window\": 9, \"use_sliding_window\": false, \"max_window_layers\": 2",
+         "......"},
+        {"qwen2", "\"sliding_window\": 9, \"use_sliding_window\": true, \"max_window_layers\": 2",
+         "..wwww"},
+        {"qwen2", "\"sliding_window\": 9, \"use_sliding_window\": true, \"max_window_layers\": 6",
+         "......"},
+        {"qwen2", "\"sliding_window\": 9, \"use_sliding_window\": true, \"max_window_layers\": 28",
+         "......"},
+        {"qwen3", "\"sliding_window\": 9, \"use_sliding_window\": true, \"max_window_layers\": 0",
+         "wwwwww"},
+        {"qwen2_moe", "\"sliding_window\": 9, \"use_sliding_window\": false", "......"},
+        {"qwen3_moe", "\"sliding_window\": 9", "......"},
+        /* Others may switch it off. */
+        {"mistral", "\"sliding_window\": 9, \"use_sliding_window\": false", "......"},
+        /* max_window_layers is Qwen's alone. */
+        {"mistral", "\"sliding_window\": 9, \"max_window_layers\": 2", "wwwwww"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = family(cases[i].family, cases[i].members);
+        if (strcmp(kinds(m), cases[i].layers) != 0) {
+            fail_msg("%s %s: %s, expected %s", cases[i].family, cases[i].members, kinds(m),
+                     cases[i].layers);
+        }
+        roof_model_free(m);
+    }
+    refused("{" LLAMA ",\n\"layer_types\": [\"full_attention\"]}", 2, 16,
+            "layer_types must be an array with a name for each of the 6 layers");
+    refused("{" LLAMA ",\n\"layer_types\": \"full_attention\"}", 2, 16,
+            "layer_types must be an array with a name for each of the 6 layers");
+    refused("{" LLAMA ",\n\"layer_types\": [\"full_attention\", \"full_attention\", "
+            "\"full_attention\", \"full_attention\", \"linear_attention\", \"full_attention\"]}",
+            2, 89, "layer_types: only full_attention and sliding_attention are known");
+    refused("{" LLAMA ",\n\"layer_types\": [1, 2, 3, 4, 5, 6]}", 2, 17,
+            "layer_types: only full_attention and sliding_attention are known");
+}
+
+/* --- experts ------------------------------------------------------------------------------- */
+
+static void test_expert_layers(void **state)
+{
+    (void)state;
+#define MOE "\"num_experts\": 8, \"num_experts_per_tok\": 2, " MOE_SIZES
+    static const struct {
+        const char *members;
+        const char *layers;
+    } cases[] = {
+        {MOE, "mmmmmm"},
+        {MOE ", \"first_k_dense_replace\": 2", "..mmmm"},
+        {MOE ", \"first_k_dense_replace\": 6", "......"},
+        {MOE ", \"first_k_dense_replace\": 0, \"moe_layer_freq\": 1", "mmmmmm"},
+        {MOE ", \"moe_layer_freq\": 2", "m.m.m."},
+        {MOE ", \"first_k_dense_replace\": 1, \"moe_layer_freq\": 2", "..m.m."},
+        {MOE ", \"moe_layer_freq\": [0, 1, 1, 0, 1, 0]", ".mm.m."},
+        {MOE ", \"moe_layer_freq\": [1, 1, 1, 0, 1, 0], \"first_k_dense_replace\": 2", "..m.m."},
+        {MOE ", \"mlp_only_layers\": []", "mmmmmm"},
+        {MOE ", \"mlp_only_layers\": [0, 3, 5]", ".mm.m."},
+        {MOE ", \"decoder_sparse_step\": 1", "mmmmmm"},
+        {MOE ", \"decoder_sparse_step\": 2", ".m.m.m"},
+        {MOE ", \"decoder_sparse_step\": 3, \"mlp_only_layers\": [2]", ".....m"},
+        {MOE ", \"interleave_moe_layer_step\": 1", "mmmmmm"},
+        {MOE ", \"interleave_moe_layer_step\": 2", ".m.m.m"},
+        {MOE ", \"sliding_window\": 9, \"sliding_window_pattern\": 2, \"first_k_dense_replace\": 1",
+         "wmbmbm"},
+        /* Dense models may carry such keys. */
+        {"\"first_k_dense_replace\": 2, \"num_experts\": 1, \"moe_layer_freq\": 2", "......"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = llama(cases[i].members);
+        if (strcmp(kinds(m), cases[i].layers) != 0) {
+            fail_msg("%s: %s, expected %s", cases[i].members, kinds(m), cases[i].layers);
+        }
+        roof_model_free(m);
+    }
+    struct roof_model *m = llama(MOE ", \"sliding_window\": 9, \"sliding_window_pattern\": 2, "
+                                     "\"first_k_dense_replace\": 1");
+    assert_int_equal(m->layer_classes, 3);
+    static const int classes[] = {0, 1, 2, 1, 2, 1};
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(m->layer_class[i], classes[i]);
+    }
+    roof_model_free(m);
+    refused("{" LLAMA ", " MOE ",\n\"moe_layer_freq\": [1, 1]}", 2, 19,
+            "moe_layer_freq must have a number for each of the 6 layers");
+    refused("{" LLAMA ", " MOE ",\n\"moe_layer_freq\": [1, 1, 1, 1, 2, 1]}", 2, 32,
+            "moe_layer_freq must be an integer from 0 to 1");
+    refused("{" LLAMA ", " MOE ",\n\"moe_layer_freq\": \"all\"}", 2, 19,
+            "moe_layer_freq must be an integer from 0 to 512");
+    refused("{" LLAMA ", " MOE ",\n\"mlp_only_layers\": [2, 6]}", 2, 24,
+            "mlp_only_layers must be an integer from 0 to 5");
+    refused("{" LLAMA ", " MOE ",\n\"mlp_only_layers\": [-1]}", 2, 21,
+            "mlp_only_layers must be an integer from 0 to 5");
+}
+
+/* --- families ------------------------------------------------------------------------------ */
+
+/* Letters: T tied, q o m biases of QKV, O and MLP, e r of experts and router, L layer norm, U no
+ * gate, K a norm over each head, P norms behind too, S sinks, G a gate on the shared expert, X
+ * parallel, N a table of positions. */
+static const char *traits(const struct roof_model *m)
+{
+    static char out[32];
+    snprintf(out, sizeof out, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s", m->tied ? "T" : "",
+             m->qkv_bias ? "q" : "", m->o_bias ? "o" : "", m->mlp_bias ? "m" : "",
+             m->expert_bias ? "e" : "", m->router_bias ? "r" : "", m->layernorm ? "L" : "",
+             m->gated ? "" : "U", m->qk_norm ? "K" : "", m->post_norms ? "P" : "",
+             m->sinks ? "S" : "", m->shared_gate ? "G" : "", m->parallel ? "X" : "",
+             m->position_rows > 0 ? "N" : "");
+    return out;
+}
+
+/* What the model classes of the transformers library do, and what their configs change. */
+static void test_families(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *family;
+        const char *members;
+        const char *traits;
+    } cases[] = {
+        {"llama", "", ""},
+        {"mistral", "", ""},
+        {"mixtral", "", ""},
+        {"internlm2", "", ""},
+        {"granite", "", ""},
+        {"phi3", "", ""},
+        {"deepseek_v2", "", ""},
+        {"deepseek_v3", "", "r"},
+        {"kimi_k2", "", "r"},
+        {"qwen2", "", "q"},
+        {"qwen2_moe", "", "qG"},
+        {"qwen3", "", "K"},
+        {"qwen3_moe", "", "K"},
+        {"gemma", "", "T"},
+        {"gemma2", "", "TP"},
+        {"gemma3", "", "TKP"},
+        {"gemma3_text", "", "TKP"},
+        {"smollm3", "", "T"},
+        {"gpt_oss", "", "qoerS"},
+        {"glm4_moe", "", "qr"},
+        {"phi", "", "qomLUX"},
+        {"gpt_neox", "", "qomLUX"},
+        {"starcoder2", "", "TqomLU"},
+        {"gpt2", "\"n_positions\": 128", "TqomLUN"},
+        {"opt", "\"max_position_embeddings\": 128", "TqomLUN"},
+        /* What the config says counts more. */
+        {"llama", "\"tie_word_embeddings\": true", "T"},
+        {"gemma", "\"tie_word_embeddings\": false", ""},
+        {"llama", "\"attention_bias\": true", "qo"},
+        {"llama", "\"mlp_bias\": true", "m"},
+        {"qwen2", "\"attention_bias\": false", ""},
+        {"qwen3", "\"attention_bias\": true", "qoK"},
+        {"glm4_moe", "\"attention_bias\": true, \"use_qk_norm\": true", "qrK"},
+        {"glm4_moe", "\"attention_bias\": false", "r"},
+        {"gpt_oss", "\"attention_bias\": false", "erS"},
+        {"qwen3", "\"use_qk_norm\": false", ""},
+        {"starcoder2", "\"use_bias\": false", "TLU"},
+        {"llama", "\"use_bias\": true", "qom"},
+        {"gpt_neox", "\"use_parallel_residual\": false", "qomLU"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = family(cases[i].family, cases[i].members);
+        if (strcmp(traits(m), cases[i].traits) != 0) {
+            fail_msg("%s %s: '%s', expected '%s'", cases[i].family, cases[i].members, traits(m),
+                     cases[i].traits);
+        }
+        assert_null(*m->remarks);
+        roof_model_free(m);
+    }
+}
+
+static void test_families_in_detail(void **state)
+{
+    (void)state;
+    struct roof_model *m = family("gpt2", "\"n_positions\": 128");
+    assert_int_equal(m->position_rows, 128);
+    assert_int_equal(m->rotary_dim, 0);
+    roof_model_free(m);
+    m = family("opt", "\"max_position_embeddings\": 128, \"layer_norm_elementwise_affine\": false");
+    assert_int_equal(m->position_rows, 130); /* two rows before the first position */
+    assert_false(m->norm_gain);
+    roof_model_free(m);
+    /* Without n_inner, or with null, the MLP of GPT-2 is four times as wide as the rest. */
+    m = parse("{\"model_type\": \"gpt2\", \"n_embd\": 48, \"n_layer\": 1, \"n_head\": 4, "
+              "\"n_positions\": 64, \"vocab_size\": 10, \"n_inner\": null}");
+    assert_int_equal(m->intermediate, 192);
+    roof_model_free(m);
+    m = llama("\"multi_query\": true");
+    assert_int_equal(m->kv_heads, 1);
+    assert_string_equal(roof_attention_name(m), "MQA");
+    roof_model_free(m);
+    m = llama("\"multi_query\": false, \"n_head_kv\": 2");
+    assert_int_equal(m->kv_heads, 2);
+    roof_model_free(m);
+    /* Part of each head is rotated. */
+    m = family("phi", "\"head_dim\": 80, \"partial_rotary_factor\": 0.4");
+    assert_int_equal(m->rotary_dim, 32);
+    roof_model_free(m);
+    m = family("gpt_neox", "\"head_dim\": 96, \"rotary_pct\": 0.25");
+    assert_int_equal(m->rotary_dim, 24);
+    roof_model_free(m);
+}
+
+static void test_remarks(void **state)
+{
+    (void)state;
+    static const char *const rest = "taken for a decoder like Llama (pre-norm, gated MLP, no "
+                                    "biases unless the config says so)";
+    char expected[256];
+    struct roof_model *m = family("brandnew", "\"attention_bias\": true");
+    snprintf(expected, sizeof expected, "model_type brandnew is not known: %s", rest);
+    assert_string_equal(m->remarks[0], expected);
+    assert_null(m->remarks[1]);
+    assert_string_equal(traits(m), "qo");
+    roof_model_free(m);
+    m = parse("{" SIZES "}");
+    snprintf(expected, sizeof expected, "model_type missing is not known: %s", rest);
+    assert_string_equal(m->remarks[0], expected);
+    roof_model_free(m);
+    m = family("deepseek_v3", "\"num_nextn_predict_layers\": 1");
+    assert_string_equal(m->remarks[0], "the layers for multi-token prediction are not counted");
+    assert_null(m->remarks[1]);
+    roof_model_free(m);
+    /* What the registry says takes its place. */
+    m = family("deepseek_v3", "\"num_nextn_predict_layers\": 1, \"roofline\": {\"name\": \"Deep\", "
+                              "\"confidence\": \"high\", \"notes\": [\"a\", \"b\"], "
+                              "\"sources\": [\"c\"]}");
+    assert_null(*m->remarks);
+    assert_string_equal(m->name, "Deep");
+    assert_string_equal(m->confidence, "high");
+    assert_string_equal(m->notes[0], "a");
+    assert_string_equal(m->notes[1], "b");
+    assert_null(m->notes[2]);
+    assert_string_equal(m->sources[0], "c");
+    assert_null(m->sources[1]);
+    roof_model_free(m);
+}
+
+/* Models that are not decoders of attention and MLP are refused, not guessed. */
+static void test_other_models(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"ssm_cfg",        "mamba_d_state",        "state_size",
+                                       "conv_kernel",    "linear_num_key_heads", "rnn_width",
+                                       "encoder_layers", "num_encoder_layers"};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        char text[512];
+        char message[256];
+        snprintf(text, sizeof text, "{" LLAMA ",\n\"%s\": 16}", keys[i]);
+        snprintf(message, sizeof message,
+                 "only decoders of attention and MLP layers are known; this model has %s", keys[i]);
+        refused(text, 2, (int)strlen(keys[i]) + 5, message);
+        snprintf(text, sizeof text, "\"%s\": null", keys[i]);
+        roof_model_free(llama(text));
+    }
+    refused("{" LLAMA ",\n\"is_encoder_decoder\": true}", 2, 23,
+            "only decoders are known, not encoder-decoder models");
+    roof_model_free(llama("\"is_encoder_decoder\": false"));
+}
+
+/* What the reader of JSON refuses comes out as it is. */
+static void test_not_json(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "{",
+                                        "{\"hidden_size\": 64,}",
+                                        "{\"hidden_size\": 1, \"hidden_size\": 2}",
+                                        "{} {}",
+                                        "{\"hidden_size\": 1e999}"};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct roof_model *model = NULL;
+        struct roof_error error = {0};
+        assert_int_equal(roof_model_parse(&model, texts[i], strlen(texts[i]), "bad.json", &error),
+                         ROOF_INVALID);
+        assert_null(model);
+        assert_true(error.line >= 1 && error.column >= 1);
+    }
+    /* Every beginning of a config is refused and leaks nothing. */
+    static const char whole[] = "{" LLAMA ", " MOE ", \"layer_types\": null, \"roofline\": "
+                                "{\"notes\": [\"x\"]}}";
+    for (size_t length = 0; length < strlen(whole); length++) {
+        struct roof_model *model = NULL;
+        assert_int_equal(roof_model_parse(&model, whole, length, "bad.json", NULL), ROOF_INVALID);
+    }
+    roof_model_free(parse(whole));
+}
+
+/* --- parameters ---------------------------------------------------------------------------- */
+
+#define KERAS "keras-team/keras-hub@71453d0, *_presets.py, \"params\""
+#define NAME "the name of the model"
+
+/*
+ * total and active count every tensor once: embedding, head (unless tied), biases, norms; active
+ * has top-k of the experts. published is what a source prints, within what its digits leave open,
+ * by a convention that counts `more` parameters beside ours (negative: fewer).
+ */
+static const struct published {
+    const char *id;
+    double total;
+    double active;
+    double published;
+    double within;
+    double more;
+    const char *source;
+} published[] = {
+    {"llama-2-7b", 6738415616, 6738415616, 6738415616, 0, 0, KERAS},
+    {"llama-2-13b", 13015864320, 13015864320, 13e9, 5e8, 0, NAME},
+    {"llama-2-70b", 68976648192, 68976648192, 70e9, 5e9, 0, NAME},
+    {"llama-3-8b", 8030261248, 8030261248, 8030261248, 0, 0, KERAS},
+    {"llama-3-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "meta-llama/Meta-Llama-3-70B page"},
+    {"llama-3.1-8b", 8030261248, 8030261248, 8030261248, 0, 0, "dimensions of Llama-3-8B"},
+    {"llama-3.1-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
+    {"llama-3.3-70b", 70553706496, 70553706496, 70.6e9, 5e7, 0, "dimensions of Llama-3-70B"},
+    {"llama-3.1-405b", 405853388800, 405853388800, 405e9, 1e9, 0, "model card"},
+    /* The presets count the tied head a second time: 128256 x 2048 and 128256 x 3072. */
+    {"llama-3.2-1b", 1235814400, 1235814400, 1498482688, 0, 262668288, KERAS},
+    {"llama-3.2-3b", 3212749824, 3212749824, 3606752256, 0, 394002432, KERAS},
+    {"mistral-7b-v0.1", 7241732096, 7241732096, 7241732096, 0, 0, KERAS},
+    {"mistral-7b-v0.3", 7248023552, 7248023552, 7248023552, 0, 0, KERAS},
+    {"mixtral-8x7b", 46702792704, 12879925248, 46702792704, 0, 0, KERAS},
+    {"mixtral-8x22b", 140620634112, 39152031744, 141e9, 5e8, 0, "model card"},
+    {"qwen2.5-7b", 7615616512, 7615616512, 7615616512, 0, 0, KERAS " of qwen2.5_math_7b"},
+    {"qwen2.5-coder-7b", 7615616512, 7615616512, 7615616512, 0, 0, KERAS " of qwen2.5_math_7b"},
+    {"qwen2.5-32b", 32763876352, 32763876352, 32763876352, 0, 0, KERAS},
+    {"qwen2.5-72b", 72706203648, 72706203648, 72706203648, 0, 0, KERAS},
+    {"qwen3-8b", 8190735360, 8190735360, 8190735360, 0, 0, KERAS},
+    {"qwen3-32b", 32762123264, 32762123264, 32762123264, 0, 0, KERAS},
+    {"qwen3-30b-a3b", 30532122624, 3353032704, 30532122624, 0, 0, KERAS},
+    {"qwen3-235b-a22b", 235093634560, 22190763520, 235093634560, 0, 0, KERAS},
+    {"gemma-2-9b", 9241705984, 9241705984, 9241705984, 0, 0, KERAS},
+    {"gemma-2-27b", 27227128320, 27227128320, 27227128320, 0, 0, KERAS},
+    /* With the vision tower (416,866,032) and the projector (6,194,304). */
+    {"gemma-3-27b", 27009346304, 27009346304, 27432406640, 0, 416866032 + 6194304,
+     KERAS " of medgemma_27b"},
+    /* The text model without the 64 rows that pad the vocabulary, 2560 wide. */
+    {"gemma-3-4b", 3880263168, 3880263168, 3880099328, 0, -64 * 2560,
+     "keras-team/keras-hub@00d9f10, gemma3_presets.py, \"params\""},
+    {"phi-3-mini-4k", 3821079552, 3821079552, 3821079552, 0, 0, KERAS},
+    {"phi-4", 14659507200, 14659507200, 14.7e9, 5e7, 0, "microsoft/phi-4 page"},
+    {"tinyllama-1.1b", 1100048384, 1100048384, 1.1e9, 5e7, 0, NAME},
+    /* Without the two rows before the first position, 768 wide. */
+    {"opt-125m", 125239296, 125239296, 125237760, 0, -2 * 768, KERAS},
+    {"gpt-2", 124439808, 124439808, 124439808, 0, 0, KERAS},
+    {"gpt-oss-20b", 20914757184, 4187440704, 20914757184, 0, 0, KERAS},
+    {"gpt-oss-120b", 116829156672, 5711982912, 116829156672, 0, 0, KERAS},
+    {"deepseek-v3", 671026419200, 37552297472, 671e9, 5e8, 0,
+     "deepseek-ai/DeepSeek-V3 README_WEIGHTS.md"},
+    {"deepseek-r1", 671026419200, 37552297472, 671e9, 5e8, 0, "the dimensions of DeepSeek-V3"},
+    {"deepseek-r1-0528-nvfp4-v2", 671026419200, 37552297472, 671e9, 5e8, 0,
+     "the dimensions of DeepSeek-V3"},
+};
+
+/* Active counts as published. They leave the input embedding out where `out` is its size. */
+static const struct {
+    const char *id;
+    double out;
+    double counted;
+    double published;
+    double within;
+    const char *source;
+} published_active[] = {
+    {"mixtral-8x7b", 0, 12879925248, 12.9e9, 5e7, "Mixtral of experts, arXiv 2401.04088"},
+    {"mixtral-8x22b", 0, 39152031744, 39e9, 5e8, "model card"},
+    {"qwen3-30b-a3b", 0, 3353032704, 3.3e9, 1e8, "model card, digits cut off"},
+    {"qwen3-235b-a22b", 0, 22190763520, 22e9, 5e8, "model card"},
+    {"gpt-oss-20b", 201088. * 2880, 3608307264, 3.6e9, 5e7, "openai/gpt-oss README.md"},
+    {"gpt-oss-120b", 201088. * 2880, 5132849472, 5.1e9, 5e7, "openai/gpt-oss README.md"},
+    {"deepseek-v3", 129280. * 7168, 36625618432, 36.6e9, 5e7,
+     "deepseek-ai/DeepSeek-V3-Base README_WEIGHTS.md: with the head only"},
+    {"deepseek-v3", 0, 37552297472, 37e9, 1e9, "deepseek-ai/DeepSeek-V3 README.md: with both"},
+    {"deepseek-r1", 129280. * 7168, 36625618432, 36.6e9, 5e7, "as DeepSeek-V3"},
+};
+
+static struct roof_model *load(const char *name)
+{
+    struct roof_model *model = NULL;
+    struct roof_error error = {0};
+    if (roof_model_load(&model, name, NULL, &error) != ROOF_OK) {
+        fail_msg("%s: %s", name, error.message);
+    }
+    return model;
+}
+
+static void counts(double *total, double *active, const struct roof_model *model)
+{
+    struct roof_error error = {0};
+    if (roof_model_parameters(total, active, model, &error) != ROOF_OK) {
+        fail_msg("%s: %s", model->id, error.message);
+    }
+}
+
+static void test_parameters(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(published); i++) {
+        const struct published *const row = &published[i];
+        struct roof_model *const model = load(row->id);
+        double total = 0;
+        double active = 0;
+        counts(&total, &active, model);
+        assert_near(total, row->total, 0);
+        assert_near(active, row->active, 0);
+        const double off = total + row->more - row->published;
+        if (!(off <= row->within && -off <= row->within)) {
+            fail_msg("%s: %.17g, published %.17g (%s)", row->id, total + row->more, row->published,
+                     row->source);
+        }
+        assert_string_equal(model->id, row->id);
+        roof_model_free(model);
+    }
+}
+
+static void test_active_parameters(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(published_active); i++) {
+        struct roof_model *const model = load(published_active[i].id);
+        double total = 0;
+        double active = 0;
+        counts(&total, &active, model);
+        const double counted = active - published_active[i].out;
+        assert_near(counted, published_active[i].counted, 0);
+        const double off = counted - published_active[i].published;
+        if (!(off <= published_active[i].within && -off <= published_active[i].within)) {
+            fail_msg("%s: %.17g, published %.17g (%s)", model->id, counted,
+                     published_active[i].published, published_active[i].source);
+        }
+        roof_model_free(model);
+    }
+}
+
+/* No embedded model is without a published count. */
+static void test_every_model_is_checked(void **state)
+{
+    (void)state;
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t count = 0;
+    assert_int_equal(roof_model_ids(&ids, &count, NULL, NULL), ROOF_OK);
+    assert_int_equal(count, COUNT(published));
+    const char *id = ids.data;
+    for (size_t i = 0; i < count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < COUNT(published); k++) {
+            found = found || strcmp(published[k].id, id) == 0;
+        }
+        if (!found) {
+            fail_msg("%s has no row in the table of published counts", id);
+        }
+        const char *const next = id + strlen(id) + 1;
+        assert_true(i + 1 == count || strcmp(id, next) < 0);
+        id = next;
+    }
+    roof_text_free(&ids);
+}
+
+/*
+ * Counts of small models, each part by hand: embedding 100 x 64 = 6400, as much for a head that is
+ * not tied; per layer (six of them) Q and O 64 x 64 each, K and V 64 x 64 each, two norms of 64,
+ * and an MLP of three matrices 64 x 96; a last norm of 64.
+ */
+static void test_parameters_by_hand(void **state)
+{
+    (void)state;
+    static const double attention = 4 * 64 * 64;
+    static const double mlp = 3 * 64 * 96;
+    const double plain = 2 * 6400 + 6 * (attention + mlp + 2 * 64) + 64;
+    const double experts = 8 * 3 * 64 * 24;
+    const struct {
+        const char *family;
+        const char *members;
+        double total;
+        double inactive; /* of the experts */
+    } cases[] = {
+        {"llama", "", plain, 0},
+        {"llama", "\"tie_word_embeddings\": true", plain - 6400, 0},
+        {"llama", "\"attention_bias\": true", plain + 6 * 4 * 64, 0},
+        {"llama", "\"mlp_bias\": true", plain + 6 * (2 * 96 + 64), 0},
+        {"qwen2", "", plain + 6 * 3 * 64, 0},
+        /* K and V have two heads of 8 of the eight. */
+        {"llama", "\"num_key_value_heads\": 2", plain - 6 * 2 * 64 * 48, 0},
+        /* A norm over a head of 8 for Q and one for K. */
+        {"qwen3", "", plain + 6 * 2 * 8, 0},
+        {"gemma2", "", plain - 6400 + 6 * 2 * 64, 0},
+        /* Two matrices, layer norms with a bias, biases everywhere, one norm per layer. */
+        {"gpt_neox", "",
+         2 * 6400 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 2 * 64) + 2 * 64, 0},
+        {"gpt2", "\"n_positions\": 32",
+         6400 + 32 * 64 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 4 * 64) + 2 * 64, 0},
+        {"opt", "\"max_position_embeddings\": 32, \"layer_norm_elementwise_affine\": false",
+         6400 + 34 * 64 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64), 0},
+        {"mixtral", MOE, plain - 6 * mlp + 6 * (experts + 64 * 8), 6 * experts * 6 / 8},
+        {"deepseek_v3", MOE ", \"first_k_dense_replace\": 2, \"n_shared_experts\": 1",
+         plain - 4 * mlp + 4 * (experts + 64 * 8 + 8 + 3 * 64 * 24), 4 * experts * 6 / 8},
+        /* The gate of the shared expert is a vector of 64. */
+        {"qwen2_moe", MOE ", \"shared_expert_intermediate_size\": 40, \"decoder_sparse_step\": 3",
+         plain + 6 * 3 * 64 - 2 * mlp + 2 * (experts + 64 * 8 + 3 * 64 * 40 + 64),
+         2 * experts * 6 / 8},
+        /* Biases of experts: two of 24 and one of 64 each; a sink per head; biases of Q, K, V, O.
+         */
+        {"gpt_oss", MOE,
+         plain - 6 * mlp + 6 * (experts + 64 * 8 + 8 + 8 * (2 * 24 + 64) + 8 + 4 * 64),
+         6 * (experts + 8 * (2 * 24 + 64)) * 6 / 8},
+        /* MLA: Q 64 -> 24 -> 8 (16 + 8), a norm of 24; 64 -> 32 + 8, a norm of 32, 32 -> 8 (16 +
+         * 12); O 8 x 12 -> 64. */
+        {"deepseek_v2",
+         "\"q_lora_rank\": 24, \"kv_lora_rank\": 32, \"qk_nope_head_dim\": 16, "
+         "\"qk_rope_head_dim\": 8, \"v_head_dim\": 12",
+         plain + 6 * (-attention + 64 * 24 + 24 + 24 * 192 + 64 * 40 + 32 + 32 * 224 + 96 * 64), 0},
+        {"deepseek_v2",
+         "\"q_lora_rank\": null, \"kv_lora_rank\": 32, \"qk_nope_head_dim\": 16, "
+         "\"qk_rope_head_dim\": 8, \"v_head_dim\": 12",
+         plain + 6 * (-attention + 64 * 192 + 64 * 40 + 32 + 32 * 224 + 96 * 64), 0},
+        /* A window changes no weight. */
+        {"mistral", "\"sliding_window\": 5, \"sliding_window_pattern\": 2", plain, 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = family(cases[i].family, cases[i].members);
+        double total = 0;
+        double active = 0;
+        counts(&total, &active, m);
+        if (total != cases[i].total || active != cases[i].total - cases[i].inactive) {
+            fail_msg("%s %s: %.17g and %.17g, expected %.17g and %.17g", cases[i].family,
+                     cases[i].members, total, active, cases[i].total,
+                     cases[i].total - cases[i].inactive);
+        }
+        roof_model_free(m);
+    }
+}
+
+/* --- the embedded models ------------------------------------------------------------------- */
+
+/* Layers by kind, context and cache elements per token (K and V of all layers, or the latent). */
+static void test_embedded_details(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id;
+        const char *attention;
+        int64_t positions;
+        int64_t windowed;
+        int64_t moe;
+        int64_t window;
+        double kv_elements;
+        const char *begins; /* kinds of the first layers */
+    } cases[] = {
+        {"llama-2-7b", "MHA", 4096, 0, 0, 0, 2. * 32 * 32 * 128, "..."},
+        {"llama-3-8b", "GQA", 8192, 0, 0, 0, 2. * 32 * 8 * 128, "..."},
+        {"llama-3.1-405b", "GQA", 131072, 0, 0, 0, 2. * 126 * 8 * 128, "..."},
+        {"mistral-7b-v0.1", "GQA", 32768, 32, 0, 4096, 2. * 32 * 8 * 128, "www"},
+        {"mistral-7b-v0.3", "GQA", 32768, 0, 0, 0, 2. * 32 * 8 * 128, "..."},
+        {"gemma-2-9b", "GQA", 8192, 21, 0, 4096, 2. * 42 * 8 * 256, "w.w.w."},
+        {"gemma-2-27b", "GQA", 8192, 23, 0, 4096, 2. * 46 * 16 * 128, "w.w.w."},
+        {"gemma-3-27b", "GQA", 131072, 52, 0, 1024, 2. * 62 * 16 * 128, "wwwww.wwwww."},
+        {"gemma-3-4b", "GQA", 131072, 29, 0, 1024, 2. * 34 * 4 * 256, "wwwww.wwwww."},
+        {"phi-3-mini-4k", "MHA", 4096, 32, 0, 2047, 2. * 32 * 32 * 96, "www"},
+        {"qwen2.5-7b", "GQA", 131072, 0, 0, 0, 2. * 28 * 4 * 128, "..."},
+        {"qwen3-32b", "GQA", 40960, 0, 0, 0, 2. * 64 * 8 * 128, "..."},
+        {"qwen3-30b-a3b", "GQA", 40960, 0, 48, 0, 2. * 48 * 4 * 128, "mmm"},
+        {"mixtral-8x7b", "GQA", 32768, 0, 32, 0, 2. * 32 * 8 * 128, "mmm"},
+        {"gpt-oss-20b", "GQA", 131072, 12, 24, 128, 2. * 24 * 8 * 64, "bmbmbm"},
+        {"gpt-oss-120b", "GQA", 131072, 18, 36, 128, 2. * 36 * 8 * 64, "bmbmbm"},
+        {"deepseek-v3", "MLA", 163840, 0, 58, 0, 61. * (512 + 64), "...mmm"},
+        {"gpt-2", "MHA", 1024, 0, 0, 0, 2. * 12 * 768, "..."},
+        {"opt-125m", "MHA", 2048, 0, 0, 0, 2. * 12 * 768, "..."},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = load(cases[i].id);
+        struct roof_scenario s;
+        struct roof_error error = {0};
+        int64_t windowed = 0;
+        int64_t moe = 0;
+        for (int64_t l = 0; l < m->layers; l++) {
+            windowed += m->layer[m->layer_class[l]].windowed;
+            moe += m->layer[m->layer_class[l]].moe;
+        }
+        assert_string_equal(roof_attention_name(m), cases[i].attention);
+        if (m->positions != cases[i].positions || windowed != cases[i].windowed ||
+            moe != cases[i].moe || (windowed > 0 && m->window != cases[i].window) ||
+            strncmp(kinds(m), cases[i].begins, strlen(cases[i].begins)) != 0) {
+            fail_msg("%s: positions %lld, %lld windowed, %lld with experts, window %lld, %s", m->id,
+                     (long long)m->positions, (long long)windowed, (long long)moe,
+                     (long long)m->window, kinds(m));
+        }
+        roof_scenario_init(&s);
+        assert_int_equal(roof_scenario_resolve(&s, m, &error), ROOF_OK);
+        assert_near(roof_kv_bytes_per_token(m, &s), 2 * cases[i].kv_elements, 0);
+        roof_model_free(m);
+    }
+}
+
+/* By id, by each alias, in any case; nothing is assumed of an embedded model. */
+static void test_ids_and_aliases(void **state)
+{
+    (void)state;
+    size_t models = 0;
+    size_t aliases = 0;
+    for (size_t i = 0; i < roof_data_file_count; i++) {
+        const char *const path = roof_data_files[i].path;
+        if (strncmp(path, "models/", 7) != 0) {
+            continue;
+        }
+        struct roof_json *json = NULL;
+        assert_int_equal(roof_data_json(&json, path, NULL), ROOF_OK);
+        const roof_json_value *const about = roof_json_get(roof_json_root(json), "roofline");
+        char id[128];
+        snprintf(id, sizeof id, "%.*s", (int)(strlen(path) - 7 - 5), path + 7);
+        struct roof_model *const model = load(id);
+        assert_string_equal(model->id, id);
+        assert_string_equal(model->name, roof_json_string(roof_json_get(about, "name")));
+        assert_string_not_equal(model->confidence, "");
+        assert_non_null(*model->sources);
+        assert_null(*model->remarks);
+        assert_null(model->layout);
+        for (const roof_json_value *item = roof_json_first(roof_json_get(about, "aliases"));
+             item != NULL; item = roof_json_next(item)) {
+            const char *const alias = roof_json_string(item);
+            char upper[128];
+            size_t length = 0;
+            for (; alias[length] != '\0'; length++) {
+                upper[length] = alias[length];
+                if (alias[length] >= 'a' && alias[length] <= 'z') {
+                    upper[length] = (char)(alias[length] - 'a' + 'A');
+                }
+            }
+            upper[length] = '\0';
+            const char *const names[] = {alias, upper};
+            for (size_t k = 0; k < COUNT(names); k++) {
+                struct roof_model *const other = load(names[k]);
+                assert_string_equal(other->id, id);
+                roof_model_free(other);
+            }
+            aliases++;
+        }
+        roof_model_free(model);
+        roof_json_free(json);
+        models++;
+    }
+    assert_int_equal(models, COUNT(published));
+    assert_true(aliases > 40);
+    struct roof_model *const model = load("LLAMA-3-8b");
+    assert_string_equal(model->id, "llama-3-8b");
+    roof_model_free(model);
+}
+
+static void test_unknown_model(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        const char *begins;
+    } cases[] = {
+        {"llama-3-8", "unknown model 'llama-3-8'; known, nearest first: llama-3-8b, "},
+        {"", "unknown model ''; known, nearest first: "},
+        {"models", "unknown model 'models'; known, nearest first: "},
+        {"hidden_size", "unknown model 'hidden_size'; known, nearest first: "},
+        {"gb10", "unknown model 'gb10'; known, nearest first: "},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *model = (struct roof_model *)&model;
+        struct roof_error error = {0};
+        assert_int_equal(roof_model_load(&model, cases[i].name, NULL, &error), ROOF_USAGE);
+        assert_null(model);
+        assert_memory_equal(error.message, cases[i].begins, strlen(cases[i].begins));
+        assert_int_equal(roof_model_load(&model, cases[i].name, NULL, NULL), ROOF_USAGE);
+    }
+}
+
+/* --- files --------------------------------------------------------------------------------- */
+
+struct folder {
+    char path[256];
+};
+
+static void in_folder(char out[512], const struct folder *folder, const char *name)
+{
+    snprintf(out, 512, "%s/%s", folder->path, name);
+}
+
+static void write_file(const struct folder *folder, const char *name, const char *text)
+{
+    char path[512];
+    in_folder(path, folder, name);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fputs(text, file) < 0, 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void make_folder(const struct folder *folder, const char *name)
+{
+    char path[512];
+    in_folder(path, folder, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static const char *const made[] = {
+    "a/config.json",    "b/models/llama-3-8b.json", "b/models/own.json", "b/models/.hidden.json",
+    "b/models/own.txt", "c/models/own.json",        "c/models/bad.json", "named.json"};
+static const char *const made_folders[] = {"a", "b/models", "b", "c/models", "c", "empty"};
+
+static int make_files(void **state)
+{
+    static struct folder folder;
+    const char *const base = getenv("TMPDIR");
+    snprintf(folder.path, sizeof folder.path, "%s/roofline-XXXXXX", base == NULL ? "/tmp" : base);
+    *state = &folder;
+    if (mkdtemp(folder.path) == NULL) {
+        return 1;
+    }
+    for (size_t i = COUNT(made_folders); i-- > 0;) {
+        make_folder(&folder, made_folders[i]);
+    }
+    return 0;
+}
+
+static int remove_files(void **state)
+{
+    struct folder *const folder = *state;
+    char path[512];
+    int status = 0;
+    for (size_t i = 0; i < COUNT(made); i++) {
+        in_folder(path, folder, made[i]);
+        unlink(path);
+    }
+    for (size_t i = 0; i < COUNT(made_folders); i++) {
+        in_folder(path, folder, made_folders[i]);
+        status |= rmdir(path);
+    }
+    return status | rmdir(folder->path);
+}
+
+static struct roof_model *load_path(const char *path, const char *const *directories)
+{
+    struct roof_model *model = NULL;
+    struct roof_error error = {0};
+    if (roof_model_load(&model, path, directories, &error) != ROOF_OK) {
+        fail_msg("%s: %s", path, error.message);
+    }
+    return model;
+}
+
+static void test_paths(void **state)
+{
+    const struct folder *const folder = *state;
+    static const char *const names[] = {"a/config.json", "a", "a/", "a//", "named.json"};
+    char path[512];
+    write_file(folder, "a/config.json", "{" LLAMA "}");
+    write_file(folder, "named.json", "{" LLAMA "}");
+    for (size_t i = 0; i < COUNT(names); i++) {
+        in_folder(path, folder, names[i]);
+        struct roof_model *const model = load_path(path, NULL);
+        assert_int_equal(model->hidden, 64);
+        assert_null(model->layout);
+        assert_false(model->stored);
+        roof_model_free(model);
+    }
+    in_folder(path, folder, "a");
+    struct roof_model *const model = load_path(path, NULL);
+    in_folder(path, folder, "a/config.json");
+    assert_string_equal(model->id, path);
+    roof_model_free(model);
+    /* Nothing there, a folder without a config, and a file that is not one. */
+    static const char *const missing[] = {
+        "none.json", "none/config.json", "none/",       "empty",
+        "empty/",    "none.gguf",        "a/none.json", "none/model.safetensors"};
+    for (size_t i = 0; i < COUNT(missing); i++) {
+        struct roof_model *none = (struct roof_model *)&none;
+        struct roof_error error = {0};
+        in_folder(path, folder, missing[i]);
+        assert_int_equal(roof_model_load(&none, path, NULL, &error), ROOF_IO);
+        assert_null(none);
+        assert_memory_equal(error.source, folder->path, strlen(folder->path));
+        assert_int_equal(roof_model_load(&none, path, NULL, NULL), ROOF_IO);
+    }
+    write_file(folder, "a/config.json", "{\n\"hidden_size\": -1}");
+    struct roof_model *bad = (struct roof_model *)&bad;
+    struct roof_error error = {0};
+    in_folder(path, folder, "a");
+    assert_int_equal(roof_model_load(&bad, path, NULL, &error), ROOF_INVALID);
+    assert_null(bad);
+    assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 16);
+    in_folder(path, folder, "a/config.json");
+    assert_string_equal(error.source, path);
+}
+
+/* A search directory wins over what is embedded, the first one over the second. */
+static void test_directories(void **state)
+{
+    const struct folder *const folder = *state;
+    char b[512];
+    char c[512];
+    in_folder(b, folder, "b");
+    in_folder(c, folder, "c");
+    const char *const directories[] = {b, c, NULL};
+    const char *const reversed[] = {c, b, NULL};
+    write_file(folder, "b/models/llama-3-8b.json", "{" LLAMA "}");
+    write_file(folder, "b/models/own.json", "{" LLAMA "}");
+    write_file(folder, "b/models/.hidden.json", "{" LLAMA "}");
+    write_file(folder, "b/models/own.txt", "text");
+    write_file(folder, "c/models/own.json", "{" LLAMA ", \"num_key_value_heads\": 2}");
+    write_file(folder, "c/models/bad.json", "{\n \"hidden_size\": true}");
+    struct roof_model *model = load_path("llama-3-8b", directories);
+    assert_int_equal(model->hidden, 64);
+    roof_model_free(model);
+    model = load_path("llama-3-8b", NULL);
+    assert_int_equal(model->hidden, 4096);
+    roof_model_free(model);
+    model = load_path("llama-3-70b", directories);
+    assert_int_equal(model->hidden, 8192);
+    roof_model_free(model);
+    model = load_path("own", directories);
+    assert_int_equal(model->kv_heads, 8);
+    roof_model_free(model);
+    model = load_path("own", reversed);
+    assert_int_equal(model->kv_heads, 2);
+    roof_model_free(model);
+    /* Names of files are taken as they are; aliases of the embedded ones still count. */
+    model = load_path("LLAMA-3-8B", directories);
+    assert_int_equal(model->hidden, 4096);
+    roof_model_free(model);
+    struct roof_error error = {0};
+    assert_int_equal(roof_model_load(&model, "OWN", directories, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "own"));
+    assert_int_equal(roof_model_load(&model, "bad", directories, &error), ROOF_INVALID);
+    assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 17);
+    /* Each id once, sorted; hidden files and other names are none. */
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t count = 0;
+    assert_int_equal(roof_model_ids(&ids, &count, directories, NULL), ROOF_OK);
+    assert_int_equal(count, COUNT(published) + 2);
+    size_t own = 0;
+    size_t bad = 0;
+    const char *id = ids.data;
+    for (size_t i = 0; i < count; i++) {
+        own += strcmp(id, "own") == 0;
+        bad += strcmp(id, "bad") == 0;
+        assert_string_not_equal(id, ".hidden");
+        id += strlen(id) + 1;
+    }
+    assert_int_equal(own, 1);
+    assert_int_equal(bad, 1);
+    roof_text_free(&ids);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_latent_attention),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_expert_layers),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_families_in_detail),
+        cmocka_unit_test(test_remarks),
+        cmocka_unit_test(test_other_models),
+        cmocka_unit_test(test_not_json),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_active_parameters),
+        cmocka_unit_test(test_every_model_is_checked),
+        cmocka_unit_test(test_parameters_by_hand),
+        cmocka_unit_test(test_embedded_details),
+        cmocka_unit_test(test_ids_and_aliases),
+        cmocka_unit_test(test_unknown_model),
+        cmocka_unit_test_setup_teardown(test_paths, make_files, remove_files),
+        cmocka_unit_test_setup_teardown(test_directories, make_files, remove_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

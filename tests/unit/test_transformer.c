@@ -1,0 +1,1405 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A model at work: each operator of small models with its shape, worked out by hand from the sizes
+ * in the configs below; splits over devices; formats of classes of weights; defaults and refusals.
+ */
+#include "support.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define P(id) ROOF_PRECISION_##id
+#define W(id) ROOF_WEIGHT_##id
+#define OP(id) ROOF_OPERATOR_##id
+#define SHAPE(...) ((struct roof_shape){__VA_ARGS__})
+
+/* Q is 8 x 16 = 128 wide, which is not the 64 of the hidden states; K and V 2 x 16 = 32 each. */
+#define DENSE_SIZES                                                                                \
+    "\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "                  \
+    "\"num_key_value_heads\": 2, \"head_dim\": 16, \"intermediate_size\": 80, "                    \
+    "\"vocab_size\": 1001, \"max_position_embeddings\": 2048"
+#define DENSE "{\"model_type\": \"llama\", " DENSE_SIZES "}"
+#define TIED "{\"model_type\": \"llama\", \"tie_word_embeddings\": true, " DENSE_SIZES "}"
+/* Layers 0 and 2 of 4 see 20 keys. */
+#define WINDOWED                                                                                   \
+    "{\"model_type\": \"llama\", \"sliding_window\": 20, \"sliding_window_pattern\": "             \
+    "2, " DENSE_SIZES "}"
+/* The first of three layers is dense; experts of 24, shared ones of 40 with a gate. */
+#define MOE                                                                                        \
+    "{\"model_type\": \"qwen2_moe\", \"hidden_size\": 64, \"num_hidden_layers\": 3, "              \
+    "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"intermediate_size\": 80, "          \
+    "\"vocab_size\": 1000, \"num_experts\": 8, \"num_experts_per_tok\": 2, "                       \
+    "\"moe_intermediate_size\": 24, \"shared_expert_intermediate_size\": 40, "                     \
+    "\"mlp_only_layers\": [0]}"
+/* Latents of 24 for Q and of 32 for K and V, with 8 rotated elements beside it; heads of 16 + 8 in
+ * Q and K, of 12 in V. */
+#define MLA_SIZES                                                                                  \
+    "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "                  \
+    "\"kv_lora_rank\": 32, \"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 8, "                    \
+    "\"v_head_dim\": 12, \"intermediate_size\": 80, \"vocab_size\": 1000"
+#define MLA "{\"model_type\": \"deepseek_v2\", \"q_lora_rank\": 24, " MLA_SIZES "}"
+#define MLA_DIRECT "{\"model_type\": \"deepseek_v2\", \"q_lora_rank\": null, " MLA_SIZES "}"
+
+static struct roof_model *parse(const char *text)
+{
+    struct roof_model *model = NULL;
+    struct roof_error error = {0};
+    if (roof_model_parse(&model, text, strlen(text), "tiny", &error) != ROOF_OK) {
+        fail_msg("%d:%d: %s\n%s", error.line, error.column, error.message, text);
+    }
+    return model;
+}
+
+/* Batch and context of a phase; everything else as by default. */
+static struct roof_scenario asked(enum roof_phase phase, int64_t batch, int64_t context)
+{
+    struct roof_scenario s;
+    roof_scenario_init(&s);
+    s.phase = phase;
+    s.common.shape.batch = batch;
+    s.context = context;
+    return s;
+}
+
+static struct roof_scenario resolved(struct roof_scenario s, const struct roof_model *m)
+{
+    struct roof_error error = {0};
+    if (roof_scenario_resolve(&s, m, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    return s;
+}
+
+/* The operators of a stage, valid until the next call. */
+static const struct roof_graph *build(const struct roof_model *m, struct roof_scenario s,
+                                      int64_t stage, int64_t node_size)
+{
+    static struct roof_graph graph;
+    struct roof_error error = {0};
+    s = resolved(s, m);
+    if (roof_graph_build(&graph, m, &s, stage, node_size, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    return &graph;
+}
+
+struct expected {
+    const char *name;
+    int64_t count;
+    enum roof_operator op;
+    struct roof_shape shape;
+};
+
+/* Each operator in order. Dimensions that are not given have their defaults. */
+static void has_nodes(const struct roof_graph *g, const struct expected *rows, size_t count)
+{
+    for (size_t i = 0; i < count && i < g->count; i++) {
+        const struct roof_node *const node = &g->node[i];
+        struct roof_workload got = node->workload;
+        struct roof_workload wanted = got;
+        struct roof_error error = {0};
+        wanted.op = rows[i].op;
+        wanted.shape = rows[i].shape;
+        if (strcmp(node->name, rows[i].name) != 0 || node->count != rows[i].count ||
+            node->workload.op != rows[i].op) {
+            fail_msg("operator %zu is %s x %lld (%s), expected %s x %lld (%s)", i, node->name,
+                     (long long)node->count, roof_operator_row(got.op)->name, rows[i].name,
+                     (long long)rows[i].count, roof_operator_row(wanted.op)->name);
+        }
+        if (roof_workload_resolve(&got, &error) != ROOF_OK ||
+            roof_workload_resolve(&wanted, &error) != ROOF_OK) {
+            fail_msg("%s: %s", node->name, error.message);
+        }
+        for (int d = 0; d < ROOF_DIM_COUNT; d++) {
+            const int64_t a = roof_input_get(&got, &roof_dimensions[d]);
+            const int64_t b = roof_input_get(&wanted, &roof_dimensions[d]);
+            if (a != b) {
+                fail_msg("%s: %s is %lld, expected %lld", node->name, roof_dimensions[d].option,
+                         (long long)a, (long long)b);
+            }
+        }
+    }
+    assert_int_equal(g->count, count);
+}
+#define HAS(graph, rows) has_nodes((graph), (rows), COUNT(rows))
+
+static const struct roof_node *find(const struct roof_graph *g, const char *name)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        if (strcmp(g->node[i].name, name) == 0) {
+            return &g->node[i];
+        }
+    }
+    fail_msg("no operator %s", name);
+    return NULL;
+}
+
+static bool has(const struct roof_graph *g, const char *name)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        if (strcmp(g->node[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- a dense model ------------------------------------------------------------------------- */
+
+/* The operators of a dense layer for T tokens, as rows; A is the attention's. */
+#define VECTOR(name_, count_, op_, tokens_, hidden_)                                               \
+    {                                                                                              \
+        name_, count_, OP(op_),                                                                    \
+        {                                                                                          \
+            .tokens = (tokens_), .hidden = (hidden_)                                               \
+        }                                                                                          \
+    }
+#define NORM(name_, count_, tokens_, hidden_)                                                      \
+    {                                                                                              \
+        name_, count_, OP(RMSNORM),                                                                \
+        {                                                                                          \
+            .tokens = (tokens_), .hidden = (hidden_), .gain = 1                                    \
+        }                                                                                          \
+    }
+#define GEMM(name_, count_, m_, n_, k_)                                                            \
+    {                                                                                              \
+        name_, count_, OP(GEMM),                                                                   \
+        {                                                                                          \
+            .m = (m_), .n = (n_), .k = (k_)                                                        \
+        }                                                                                          \
+    }
+#define ROPE(count_, tokens_, heads_, kv_, dim_)                                                   \
+    {                                                                                              \
+        "rope", count_, OP(ROPE),                                                                  \
+        {                                                                                          \
+            .tokens = (tokens_), .heads = (heads_), .kv_heads = (kv_), .head_dim = (dim_)          \
+        }                                                                                          \
+    }
+#define APPEND(count_, tokens_, heads_, kv_, dim_)                                                 \
+    {                                                                                              \
+        "kv_append", count_, OP(KV_APPEND),                                                        \
+        {                                                                                          \
+            .tokens = (tokens_), .heads = (heads_), .kv_heads = (kv_), .head_dim = (dim_)          \
+        }                                                                                          \
+    }
+#define FLASH(name_, count_, batch_, heads_, kv_, query_, len_, window_)                           \
+    {                                                                                              \
+        name_, count_, OP(FLASH_ATTENTION),                                                        \
+        {                                                                                          \
+            .batch = (batch_), .heads = (heads_), .kv_heads = (kv_), .head_dim = 16,               \
+            .query_len = (query_), .kv_len = (len_), .causal = 1, .window = (window_)              \
+        }                                                                                          \
+    }
+#define DENSE_LAYERS(T, ...)                                                                       \
+    VECTOR("embedding", 1, EMBEDDING, T, 64), NORM("attn_norm", 4, T, 64),                         \
+        GEMM("qkv_proj", 4, T, 128 + 2 * 32, 64), ROPE(4, T, 8, 2, 16), APPEND(4, T, 8, 2, 16),    \
+        __VA_ARGS__, GEMM("o_proj", 4, T, 64, 128), VECTOR("attn_add", 4, ADD, T, 64),             \
+        NORM("mlp_norm", 4, T, 64), GEMM("gate_up_proj", 4, T, 2 * 80, 64),                        \
+        VECTOR("mlp_act", 4, SILU_MUL, T, 80), GEMM("down_proj", 4, T, 64, 80),                    \
+        VECTOR("mlp_add", 4, ADD, T, 64)
+#define HEAD(rows) NORM("final_norm", 1, rows, 64), GEMM("lm_head", 1, rows, 1001, 64)
+
+static void test_dense(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    /* Decode: a token of each of 3 sequences, over 50 keys. */
+    const struct expected decode[] = {DENSE_LAYERS(3, FLASH("attention", 4, 3, 8, 2, 1, 50, 0)),
+                                      HEAD(3)};
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    HAS(g, decode);
+    assert_near(g->residual_bytes, 3 * 64 * 2, 0);
+    /* Four layers of K and V: 2 x 2 heads x 16 elements of 2 bytes. */
+    assert_near(g->kv_bytes, 4 * 3 * 50 * 64 * 2, 0);
+    /* Prefill: logits of the last token of each sequence only. */
+    const struct expected prefill[] = {
+        DENSE_LAYERS(2 * 48, FLASH("attention", 4, 2, 8, 2, 48, 48, 0)), HEAD(2)};
+    g = build(m, asked(ROOF_PHASE_PREFILL, 2, 48), 0, 0);
+    HAS(g, prefill);
+    assert_near(g->residual_bytes, 96 * 64 * 2, 0);
+    assert_near(g->kv_bytes, 4 * 2 * 48 * 64 * 2, 0);
+    /* A chunk of 16 on top of 32 tokens that are cached. */
+    struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 2, 48);
+    s.chunk = 16;
+    const struct expected chunk[] = {
+        DENSE_LAYERS(2 * 16, FLASH("attention", 4, 2, 8, 2, 16, 48, 0)), HEAD(2)};
+    g = build(m, s, 0, 0);
+    HAS(g, chunk);
+    assert_near(g->kv_bytes, 4 * 2 * 48 * 64 * 2, 0);
+    /* Mixed: 3 sequences in decode, 2 in prefill with 16 tokens each up to 40. */
+    s = asked(ROOF_PHASE_MIXED, 3, 50);
+    s.prefill_batch = 2;
+    s.chunk = 16;
+    s.prefill_context = 40;
+    const struct expected mixed[] = {
+        DENSE_LAYERS(3 + 2 * 16, FLASH("attention_decode", 4, 3, 8, 2, 1, 50, 0),
+                     FLASH("attention_prefill", 4, 2, 8, 2, 16, 40, 0)),
+        HEAD(3 + 2)};
+    g = build(m, s, 0, 0);
+    HAS(g, mixed);
+    assert_near(g->kv_bytes, 4 * (3 * 50 + 2 * 40) * 64 * 2, 0);
+    /* Three drafts per sequence: four tokens are verified at once, with logits for each. */
+    s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.draft_tokens = 3;
+    const struct expected drafts[] = {DENSE_LAYERS(3 * 4, FLASH("attention", 4, 3, 8, 2, 4, 53, 0)),
+                                      HEAD(3 * 4)};
+    g = build(m, s, 0, 0);
+    HAS(g, drafts);
+    assert_near(g->kv_bytes, 4 * 3 * 53 * 64 * 2, 0);
+    roof_model_free(m);
+}
+
+/* What is resident: matrices, and vectors (gains, biases) beside them. */
+static void test_resident(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double elements;
+        double vectors;
+    } rows[] = {
+        {"embedding", 1001 * 64, 0}, {"attn_norm", 0, 64},
+        {"qkv_proj", 192 * 64, 0},   {"rope", 0, 0},
+        {"kv_append", 0, 0},         {"attention", 0, 0},
+        {"o_proj", 64 * 128, 0},     {"attn_add", 0, 0},
+        {"mlp_norm", 0, 64},         {"gate_up_proj", 160 * 64, 0},
+        {"mlp_act", 0, 0},           {"down_proj", 64 * 80, 0},
+        {"mlp_add", 0, 0},           {"final_norm", 0, 64},
+        {"lm_head", 1001 * 64, 0},
+    };
+    struct roof_model *const m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 10);
+    s.common.formats.weights = P(FP8_E4M3);
+    const struct roof_graph *const g = build(m, s, 0, 0);
+    assert_int_equal(g->count, COUNT(rows));
+    double bytes = 0;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct roof_node *const node = find(g, rows[i].name);
+        /* Matrices in layers one byte, all else two. */
+        const double one = rows[i].elements * (node->count > 1 ? 1 : 2) + rows[i].vectors * 2;
+        assert_near(node->elements, rows[i].elements, 0);
+        assert_near(node->vectors, rows[i].vectors, 0);
+        assert_false(node->borrowed || node->routed);
+        assert_near(roof_node_bytes(node), one * (double)node->count, 0);
+        bytes += roof_node_bytes(node);
+    }
+    const double layer = 192 * 64 + 64 * 128 + 160 * 64 + 64 * 80;
+    assert_near(bytes, 4 * (layer + 2 * 2 * 64) + 2 * (2 * 1001 * 64 + 64), 0);
+    /* In the formats that the model itself says: none, so fp16. */
+    assert_near(roof_model_bytes(m), 2 * (4 * (layer + 2 * 64) + 2 * 1001 * 64 + 64), 0);
+    roof_model_free(m);
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.split_projections = 1;
+    const struct expected split[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                     NORM("attn_norm", 4, 3, 64),
+                                     GEMM("q_proj", 4, 3, 128, 64),
+                                     GEMM("k_proj", 4, 3, 32, 64),
+                                     GEMM("v_proj", 4, 3, 32, 64),
+                                     ROPE(4, 3, 8, 2, 16),
+                                     APPEND(4, 3, 8, 2, 16),
+                                     FLASH("attention", 4, 3, 8, 2, 1, 50, 0),
+                                     GEMM("o_proj", 4, 3, 64, 128),
+                                     VECTOR("attn_add", 4, ADD, 3, 64),
+                                     NORM("mlp_norm", 4, 3, 64),
+                                     GEMM("gate_proj", 4, 3, 80, 64),
+                                     GEMM("up_proj", 4, 3, 80, 64),
+                                     VECTOR("mlp_act", 4, SILU_MUL, 3, 80),
+                                     GEMM("down_proj", 4, 3, 64, 80),
+                                     VECTOR("mlp_add", 4, ADD, 3, 64),
+                                     HEAD(3)};
+    HAS(build(m, s, 0, 0), split);
+    static const enum roof_weight of[] = {
+        W(EMBEDDING), W(NORM), W(Q),    W(K),  W(V),    W(NORM), W(NORM), W(COUNT), W(O),
+        W(NORM),      W(NORM), W(GATE), W(UP), W(NORM), W(DOWN), W(NORM), W(NORM),  W(LM_HEAD)};
+    const struct roof_graph *g = build(m, s, 0, 0);
+    for (size_t i = 0; i < COUNT(of); i++) {
+        assert_int_equal(g->node[i].weight, of[i]);
+    }
+    s = asked(ROOF_PHASE_PREFILL, 1, 30);
+    s.unfused_attention = 1;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "attention")->workload.op, OP(ATTENTION));
+    assert_int_equal(find(g, "attention")->workload.shape.kv_heads, 2);
+    assert_int_equal(find(g, "attention")->workload.shape.query_len, 30);
+    assert_int_equal(find(g, "attention")->workload.shape.causal, 1);
+    /* Pruned weights: products only. */
+    s.common.sparse = 1;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "qkv_proj")->workload.sparse, 1);
+    assert_int_equal(find(g, "lm_head")->workload.sparse, 1);
+    assert_int_equal(find(g, "attention")->workload.sparse, 0);
+    roof_model_free(m);
+}
+
+/* Windowed layers have an attention of their own; all else is one operator for all layers. */
+static void test_windows(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(WINDOWED);
+    /* Layers 0 and 2 come first. */
+    const struct expected decode[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                      NORM("attn_norm", 4, 3, 64),
+                                      GEMM("qkv_proj", 4, 3, 192, 64),
+                                      ROPE(4, 3, 8, 2, 16),
+                                      APPEND(4, 3, 8, 2, 16),
+                                      FLASH("attention_window", 2, 3, 8, 2, 1, 50, 20),
+                                      GEMM("o_proj", 4, 3, 64, 128),
+                                      VECTOR("attn_add", 4, ADD, 3, 64),
+                                      NORM("mlp_norm", 4, 3, 64),
+                                      GEMM("gate_up_proj", 4, 3, 160, 64),
+                                      VECTOR("mlp_act", 4, SILU_MUL, 3, 80),
+                                      GEMM("down_proj", 4, 3, 64, 80),
+                                      VECTOR("mlp_add", 4, ADD, 3, 64),
+                                      FLASH("attention", 2, 3, 8, 2, 1, 50, 0),
+                                      HEAD(3)};
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    HAS(g, decode);
+    /* Two layers keep all, two the last 20. */
+    assert_near(g->kv_bytes, 3 * (2 * 50 + 2 * 20) * 64 * 2, 0);
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 20), 0, 0);
+    assert_near(g->kv_bytes, 3 * 4 * 20 * 64 * 2, 0);
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 21), 0, 0);
+    assert_near(g->kv_bytes, 3 * (2 * 21 + 2 * 20) * 64 * 2, 0);
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 7), 0, 0);
+    assert_near(g->kv_bytes, 3 * 4 * 7 * 64 * 2, 0);
+    struct roof_scenario s = asked(ROOF_PHASE_MIXED, 3, 50);
+    s.prefill_batch = 2;
+    s.chunk = 16;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "attention_decode_window")->count, 2);
+    assert_int_equal(find(g, "attention_decode_window")->workload.shape.window, 20);
+    assert_int_equal(find(g, "attention_prefill_window")->workload.shape.window, 20);
+    assert_int_equal(find(g, "attention_prefill_window")->workload.shape.query_len, 16);
+    assert_int_equal(find(g, "attention_decode")->workload.shape.window, 0);
+    assert_int_equal(find(g, "attention_prefill")->workload.shape.window, 0);
+    assert_near(g->kv_bytes, (3 * (2 * 50 + 2 * 20) + 2 * 4 * 16) * 64 * 2, 0);
+    /* One more token before any window is full: all layers. */
+    s = resolved(asked(ROOF_PHASE_DECODE, 3, 50), m);
+    assert_near(roof_kv_bytes_per_token(m, &s), 4 * 64 * 2, 0);
+    roof_model_free(m);
+}
+
+/* Gemma has norms around, over each head of Q and K; GPT-NeoX adds both branches to one input;
+ * GPT-2 and OPT have a table of positions. */
+static void test_families(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse("{\"model_type\": \"gemma3_text\", " DENSE_SIZES "}");
+    const struct expected gemma[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                     NORM("attn_norm", 4, 3, 64),
+                                     GEMM("qkv_proj", 4, 3, 192, 64),
+                                     NORM("q_norm", 4, 3 * 8, 16),
+                                     NORM("k_norm", 4, 3 * 2, 16),
+                                     ROPE(4, 3, 8, 2, 16),
+                                     APPEND(4, 3, 8, 2, 16),
+                                     FLASH("attention", 4, 3, 8, 2, 1, 50, 0),
+                                     GEMM("o_proj", 4, 3, 64, 128),
+                                     NORM("attn_post_norm", 4, 3, 64),
+                                     VECTOR("attn_add", 4, ADD, 3, 64),
+                                     NORM("mlp_norm", 4, 3, 64),
+                                     GEMM("gate_up_proj", 4, 3, 160, 64),
+                                     VECTOR("mlp_act", 4, SILU_MUL, 3, 80),
+                                     GEMM("down_proj", 4, 3, 64, 80),
+                                     NORM("mlp_post_norm", 4, 3, 64),
+                                     VECTOR("mlp_add", 4, ADD, 3, 64),
+                                     HEAD(3)};
+    HAS(build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0), gemma);
+    roof_model_free(m);
+
+#define BIASED(name_, count_, m_, n_, k_)                                                          \
+    {                                                                                              \
+        name_, count_, OP(GEMM),                                                                   \
+        {                                                                                          \
+            .m = (m_), .n = (n_), .k = (k_), .bias = 1                                             \
+        }                                                                                          \
+    }
+#define LAYERNORM(name_, count_, tokens_)                                                          \
+    {                                                                                              \
+        name_, count_, OP(LAYERNORM),                                                              \
+        {                                                                                          \
+            .tokens = (tokens_), .hidden = 64, .gain = 1                                           \
+        }                                                                                          \
+    }
+    m = parse("{\"model_type\": \"gpt_neox\", \"rotary_pct\": 0.25, " DENSE_SIZES "}");
+    const struct expected neox[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                    LAYERNORM("attn_norm", 4, 3),
+                                    BIASED("qkv_proj", 4, 3, 192, 64),
+                                    ROPE(4, 3, 8, 2, 4), /* a quarter of 16 */
+                                    APPEND(4, 3, 8, 2, 16),
+                                    FLASH("attention", 4, 3, 8, 2, 1, 50, 0),
+                                    BIASED("o_proj", 4, 3, 64, 128),
+                                    VECTOR("attn_add", 4, ADD, 3, 64),
+                                    BIASED("up_proj", 4, 3, 80, 64),
+                                    VECTOR("mlp_act", 4, GELU, 3, 80),
+                                    BIASED("down_proj", 4, 3, 64, 80),
+                                    VECTOR("mlp_add", 4, ADD, 3, 64),
+                                    LAYERNORM("final_norm", 1, 3),
+                                    GEMM("lm_head", 1, 3, 1001, 64)};
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    HAS(g, neox);
+    assert_near(find(g, "attn_norm")->vectors, 2 * 64, 0); /* gain and bias */
+    assert_near(find(g, "qkv_proj")->vectors, 192, 0);
+    assert_near(find(g, "o_proj")->vectors, 64, 0);
+    assert_near(find(g, "up_proj")->vectors, 80, 0);
+    assert_near(find(g, "down_proj")->vectors, 64, 0);
+    assert_near(find(g, "lm_head")->vectors, 0, 0);
+    /* The sum of both branches crosses the devices once. */
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    g = build(m, s, 0, 0);
+    assert_false(has(g, "attn_all_reduce"));
+    assert_int_equal(find(g, "mlp_all_reduce")->count, 4);
+    roof_model_free(m);
+
+    m = parse("{\"model_type\": \"opt\", " DENSE_SIZES "}");
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    const struct expected opt[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                   VECTOR("position", 1, EMBEDDING, 3, 64),
+                                   VECTOR("position_add", 1, ADD, 3, 64),
+                                   LAYERNORM("attn_norm", 4, 3),
+                                   BIASED("qkv_proj", 4, 3, 192, 64),
+                                   APPEND(4, 3, 8, 2, 16),
+                                   FLASH("attention", 4, 3, 8, 2, 1, 50, 0),
+                                   BIASED("o_proj", 4, 3, 64, 128),
+                                   VECTOR("attn_add", 4, ADD, 3, 64),
+                                   LAYERNORM("mlp_norm", 4, 3),
+                                   BIASED("up_proj", 4, 3, 80, 64),
+                                   VECTOR("mlp_act", 4, GELU, 3, 80),
+                                   BIASED("down_proj", 4, 3, 64, 80),
+                                   VECTOR("mlp_add", 4, ADD, 3, 64),
+                                   LAYERNORM("final_norm", 1, 3),
+                                   GEMM("lm_head", 1, 3, 1001, 64)};
+    HAS(g, opt);
+    assert_near(find(g, "position")->elements, 2050 * 64, 0);
+    assert_near(find(g, "embedding")->elements, 1001 * 64, 0);
+    roof_model_free(m);
+    /* Norms without a gain read nothing. */
+    m = parse("{\"model_type\": \"opt\", \"layer_norm_elementwise_affine\": false, " DENSE_SIZES
+              "}");
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    assert_int_equal(find(g, "attn_norm")->workload.shape.gain, 0);
+    assert_near(find(g, "attn_norm")->vectors, 0, 0);
+    roof_model_free(m);
+}
+
+/* --- experts ------------------------------------------------------------------------------- */
+
+#define EXPERTS(count_, tokens_, width_, ep_)                                                      \
+    {                                                                                              \
+        "experts", count_, OP(MOE),                                                                \
+        {                                                                                          \
+            .tokens = (tokens_), .hidden = 64, .intermediate = (width_), .experts = 8, .top_k = 2, \
+            .ep = (ep_)                                                                            \
+        }                                                                                          \
+    }
+#define TOP_K(count_, tokens_)                                                                     \
+    {                                                                                              \
+        "top_k", count_, OP(ROUTER),                                                               \
+        {                                                                                          \
+            .tokens = (tokens_), .experts = 8, .top_k = 2                                          \
+        }                                                                                          \
+    }
+/* Collectives: over devices that lie within so many consecutive ones. */
+#define COLLECTIVE(name_, count_, op_, elements_, devices_, within_)                               \
+    {                                                                                              \
+        name_, count_, OP(op_),                                                                    \
+        {                                                                                          \
+            .elements = (elements_), .devices = (devices_), .within = (within_)                    \
+        }                                                                                          \
+    }
+
+static void test_experts(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse(MOE);
+    /* Layer 0 has the MLP, 1 and 2 the experts; attention, norms and residuals are those of all. */
+    const struct expected decode[] = {VECTOR("embedding", 1, EMBEDDING, 5, 64),
+                                      NORM("attn_norm", 3, 5, 64),
+                                      BIASED("qkv_proj", 3, 5, 64 + 2 * 32, 64),
+                                      ROPE(3, 5, 4, 2, 16),
+                                      APPEND(3, 5, 4, 2, 16),
+                                      FLASH("attention", 3, 5, 4, 2, 1, 50, 0),
+                                      GEMM("o_proj", 3, 5, 64, 64),
+                                      VECTOR("attn_add", 3, ADD, 5, 64),
+                                      NORM("mlp_norm", 3, 5, 64),
+                                      GEMM("gate_up_proj", 1, 5, 160, 64),
+                                      VECTOR("mlp_act", 1, SILU_MUL, 5, 80),
+                                      GEMM("down_proj", 1, 5, 64, 80),
+                                      VECTOR("mlp_add", 3, ADD, 5, 64),
+                                      GEMM("router", 2, 5, 8, 64),
+                                      TOP_K(2, 5),
+                                      EXPERTS(2, 5, 24, 1),
+                                      GEMM("shared_gate_up_proj", 2, 5, 80, 64),
+                                      VECTOR("shared_act", 2, SILU_MUL, 5, 40),
+                                      GEMM("shared_down_proj", 2, 5, 64, 40),
+                                      VECTOR("shared_add", 2, ADD, 5, 64),
+                                      NORM("final_norm", 1, 5, 64),
+                                      GEMM("lm_head", 1, 5, 1000, 64)};
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 5, 50), 0, 0);
+    HAS(g, decode);
+    const struct roof_node *const experts = find(g, "experts");
+    assert_true(experts->routed);
+    assert_near(experts->elements, 8 * 3 * 64 * 24, 0);
+    assert_near(experts->tensors, 8 * 3, 0);
+    assert_near(experts->vectors, 0, 0);
+    assert_near(find(g, "shared_add")->vectors, 64, 0); /* the gate of the shared expert */
+    assert_near(find(g, "router")->elements, 8 * 64, 0);
+    assert_false(find(g, "shared_down_proj")->routed);
+    struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 2, 50);
+    s.common.shape.routing = ROOF_ROUTING_BALANCED;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "experts")->workload.shape.routing, ROOF_ROUTING_BALANCED);
+    assert_int_equal(find(g, "experts")->workload.shape.tokens, 100);
+    assert_int_equal(find(g, "router")->workload.shape.m, 100);
+    s.split_projections = 1;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "shared_gate_proj")->workload.shape.n, 40);
+    assert_int_equal(find(g, "shared_up_proj")->workload.shape.n, 40);
+    roof_model_free(m);
+    /* gpt-oss: biases of experts (two of 24, one of 64) and router, a sink per head. */
+    m = parse("{\"model_type\": \"gpt_oss\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+              "\"num_attention_heads\": 4, \"head_dim\": 16, \"vocab_size\": 1000, "
+              "\"num_local_experts\": 8, \"experts_per_token\": 2, \"intermediate_size\": 24, "
+              "\"sliding_window\": 5}");
+    g = build(m, asked(ROOF_PHASE_DECODE, 5, 50), 0, 0);
+    assert_near(find(g, "experts")->vectors, 8 * (2 * 24 + 64), 0);
+    assert_int_equal(find(g, "experts")->workload.shape.bias, 1);
+    assert_near(find(g, "router")->vectors, 8, 0);
+    assert_near(find(g, "attention")->vectors, 4, 0);
+    assert_near(find(g, "attention_window")->vectors, 4, 0);
+    assert_false(has(g, "shared_add"));
+    /* In a mixed pass the sinks are there once. */
+    s = asked(ROOF_PHASE_MIXED, 5, 50);
+    g = build(m, s, 0, 0);
+    assert_near(find(g, "attention_decode")->vectors + find(g, "attention_prefill")->vectors, 4, 0);
+    roof_model_free(m);
+}
+
+/* Experts over two devices: each has half of them and half of the sequences; all tokens of both
+ * meet them. */
+static void test_expert_parallel(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 5, 50);
+    s.common.shape.ep = 2;
+    /* 5 sequences: 3 on one device. What is sent: 3 tokens x 2 experts x 64. */
+    const struct expected decode[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                      NORM("attn_norm", 3, 3, 64),
+                                      BIASED("qkv_proj", 3, 3, 128, 64),
+                                      ROPE(3, 3, 4, 2, 16),
+                                      APPEND(3, 3, 4, 2, 16),
+                                      FLASH("attention", 3, 3, 4, 2, 1, 50, 0),
+                                      GEMM("o_proj", 3, 3, 64, 64),
+                                      VECTOR("attn_add", 3, ADD, 3, 64),
+                                      NORM("mlp_norm", 3, 3, 64),
+                                      GEMM("gate_up_proj", 1, 3, 160, 64),
+                                      VECTOR("mlp_act", 1, SILU_MUL, 3, 80),
+                                      GEMM("down_proj", 1, 3, 64, 80),
+                                      VECTOR("mlp_add", 3, ADD, 3, 64),
+                                      GEMM("router", 2, 3, 8, 64),
+                                      TOP_K(2, 3),
+                                      COLLECTIVE("dispatch", 2, ALL_TO_ALL, 3 * 2 * 64, 2, 2),
+                                      EXPERTS(2, 5, 24, 2),
+                                      COLLECTIVE("combine", 2, ALL_TO_ALL, 3 * 2 * 64, 2, 2),
+                                      GEMM("shared_gate_up_proj", 2, 3, 80, 64),
+                                      VECTOR("shared_act", 2, SILU_MUL, 3, 40),
+                                      GEMM("shared_down_proj", 2, 3, 64, 40),
+                                      VECTOR("shared_add", 2, ADD, 3, 64),
+                                      NORM("final_norm", 1, 3, 64),
+                                      GEMM("lm_head", 1, 3, 1000, 64)};
+    const struct roof_graph *g = build(m, s, 0, 0);
+    HAS(g, decode);
+    assert_near(find(g, "experts")->elements, 4 * 3 * 64 * 24, 0);
+    /* K and V: 2 x 2 heads x 16, of the sequences of this device. */
+    assert_near(g->kv_bytes, 3 * 3 * 50 * 64 * 2, 0);
+    /* With tensor parallelism inside: the group is four devices wide. */
+    s.tp = 2;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "dispatch")->workload.shape.devices, 2);
+    assert_int_equal(find(g, "dispatch")->workload.shape.within, 4);
+    assert_int_equal(find(g, "attn_all_reduce")->workload.shape.within, 2);
+    assert_int_equal(find(g, "experts")->workload.shape.intermediate, 12);
+    assert_near(find(g, "experts")->elements, 4 * 3 * 64 * 12, 0);
+    /* The dispatch carries what the experts take in, the results come back in the output's. */
+    s = asked(ROOF_PHASE_DECODE, 5, 50);
+    s.common.shape.ep = 2;
+    s.common.formats.precision = P(FP8_E4M3);
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "dispatch")->workload.formats.activations, P(FP8_E4M3));
+    assert_int_equal(find(g, "combine")->workload.formats.activations, P(BF16));
+    roof_model_free(m);
+}
+
+/* --- latent attention ---------------------------------------------------------------------- */
+
+#define LATENT(name_, op_, batch_, heads_, query_, len_)                                           \
+    {                                                                                              \
+        name_, 2, OP(op_),                                                                         \
+        {                                                                                          \
+            .batch = (batch_), .heads = (heads_), .query_len = (query_), .kv_len = (len_),         \
+            .causal = 1, .kv_lora_rank = 32, .qk_nope_head_dim = 16, .qk_rope_head_dim = 8,        \
+            .v_head_dim = 12                                                                       \
+        }                                                                                          \
+    }
+#define BMM(name_, heads_, m_, n_, k_)                                                             \
+    {                                                                                              \
+        name_, 2, OP(BMM),                                                                         \
+        {                                                                                          \
+            .batch = (heads_), .m = (m_), .n = (n_), .k = (k_)                                     \
+        }                                                                                          \
+    }
+/* The cache is one latent of 32 + 8 per token: as K and V of 20 each. */
+#define MLA_BEFORE(T)                                                                              \
+    VECTOR("embedding", 1, EMBEDDING, T, 64), NORM("attn_norm", 2, T, 64),                         \
+        GEMM("qkv_a_proj", 2, T, 24 + 32 + 8, 64), NORM("q_a_norm", 2, T, 24),                     \
+        GEMM("q_b_proj", 2, T, 4 * 24, 24), NORM("kv_a_norm", 2, T, 32), ROPE(2, T, 4, 1, 8),      \
+        APPEND(2, T, 4, 1, 20)
+#define MLA_AFTER(T, rows)                                                                         \
+    GEMM("o_proj", 2, T, 64, 4 * 12), VECTOR("attn_add", 2, ADD, T, 64),                           \
+        NORM("mlp_norm", 2, T, 64), GEMM("gate_up_proj", 2, T, 160, 64),                           \
+        VECTOR("mlp_act", 2, SILU_MUL, T, 80), GEMM("down_proj", 2, T, 64, 80),                    \
+        VECTOR("mlp_add", 2, ADD, T, 64), NORM("final_norm", 1, rows, 64),                         \
+        GEMM("lm_head", 1, rows, 1000, 64)
+
+static void test_latent_attention(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse(MLA);
+    /* Decode: Q goes into the latent (16 -> 32 per head), the result out of it (32 -> 12). */
+    const struct expected decode[] = {MLA_BEFORE(3), BMM("q_absorb", 4, 3, 32, 16),
+                                      LATENT("attention", MLA_DECODE, 3, 4, 1, 50),
+                                      BMM("v_absorb", 4, 3, 12, 32), MLA_AFTER(3, 3)};
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    HAS(g, decode);
+    assert_near(g->kv_bytes, 2 * 3 * 50 * 40 * 2, 0);
+    assert_near(find(g, "q_absorb")->elements, 4 * 32 * 16, 0);
+    assert_near(find(g, "v_absorb")->elements, 4 * 12 * 32, 0);
+    /* Prefill: K and V of every head from the latents of all tokens attended to. */
+    struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 2, 48);
+    s.chunk = 16;
+    const struct expected chunk[] = {
+        MLA_BEFORE(32), GEMM("kv_b_proj", 2, 2 * 48, 4 * (16 + 12), 32),
+        LATENT("attention", MLA_PREFILL, 2, 4, 16, 48), MLA_AFTER(32, 2)};
+    g = build(m, s, 0, 0);
+    HAS(g, chunk);
+    assert_near(g->kv_bytes, 2 * 2 * 48 * 40 * 2, 0);
+    assert_near(find(g, "kv_b_proj")->elements, 4 * 28 * 32, 0);
+    assert_false(find(g, "kv_b_proj")->borrowed);
+    /* Mixed: both, the weights of kv_b once. */
+    s = asked(ROOF_PHASE_MIXED, 3, 50);
+    s.chunk = 16;
+    s.prefill_context = 48;
+    s.prefill_batch = 2;
+    const struct expected mixed[] = {MLA_BEFORE(35),
+                                     BMM("q_absorb", 4, 3, 32, 16),
+                                     LATENT("attention_decode", MLA_DECODE, 3, 4, 1, 50),
+                                     BMM("v_absorb", 4, 3, 12, 32),
+                                     GEMM("kv_b_proj", 2, 2 * 48, 4 * (16 + 12), 32),
+                                     LATENT("attention_prefill", MLA_PREFILL, 2, 4, 16, 48),
+                                     MLA_AFTER(35, 5)};
+    g = build(m, s, 0, 0);
+    HAS(g, mixed);
+    assert_true(find(g, "kv_b_proj")->borrowed);
+    assert_near(roof_node_bytes(find(g, "kv_b_proj")), 0, 0);
+    /* Drafts are verified in the absorbed form. */
+    s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.draft_tokens = 3;
+    const struct expected drafts[] = {MLA_BEFORE(12), BMM("q_absorb", 4, 12, 32, 16),
+                                      LATENT("attention", MLA_DECODE, 3, 4, 4, 53),
+                                      BMM("v_absorb", 4, 12, 12, 32), MLA_AFTER(12, 12)};
+    HAS(build(m, s, 0, 0), drafts);
+    /* Heads are shared out, the latent is whole on each device. */
+    s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "attention")->workload.shape.heads, 2);
+    assert_int_equal(find(g, "q_absorb")->workload.shape.batch, 2);
+    assert_int_equal(find(g, "qkv_a_proj")->workload.shape.n, 64);
+    assert_int_equal(find(g, "q_b_proj")->workload.shape.n, 2 * 24);
+    assert_int_equal(find(g, "o_proj")->workload.shape.k, 2 * 12);
+    assert_near(g->kv_bytes, 2 * 3 * 50 * 40 * 2, 0);
+    /* Down-projections apart. */
+    s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.split_projections = 1;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "q_a_proj")->workload.shape.n, 24);
+    assert_int_equal(find(g, "kv_a_proj")->workload.shape.n, 40);
+    assert_false(has(g, "qkv_a_proj"));
+    s = resolved(s, m);
+    assert_near(roof_kv_bytes_per_token(m, &s), 2 * 40 * 2, 0);
+    roof_model_free(m);
+    /* Without a latent for Q. */
+    m = parse(MLA_DIRECT);
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    assert_int_equal(find(g, "q_proj")->workload.shape.n, 4 * 24);
+    assert_int_equal(find(g, "q_proj")->workload.shape.k, 64);
+    assert_int_equal(find(g, "kv_a_proj")->workload.shape.n, 40);
+    assert_false(has(g, "q_a_norm") || has(g, "q_b_proj"));
+    roof_model_free(m);
+}
+
+/* --- tensor parallelism -------------------------------------------------------------------- */
+
+static void test_tensor_parallel(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    /* A head of K and V each; half of the MLP; 1001 tokens are 501 on a device. */
+    const struct expected two[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
+                                   COLLECTIVE("embedding_all_reduce", 1, ALL_REDUCE, 192, 2, 2),
+                                   NORM("attn_norm", 4, 3, 64),
+                                   GEMM("qkv_proj", 4, 3, 64 + 2 * 16, 64),
+                                   ROPE(4, 3, 4, 1, 16),
+                                   APPEND(4, 3, 4, 1, 16),
+                                   FLASH("attention", 4, 3, 4, 1, 1, 50, 0),
+                                   GEMM("o_proj", 4, 3, 64, 64),
+                                   COLLECTIVE("attn_all_reduce", 4, ALL_REDUCE, 192, 2, 2),
+                                   VECTOR("attn_add", 4, ADD, 3, 64),
+                                   NORM("mlp_norm", 4, 3, 64),
+                                   GEMM("gate_up_proj", 4, 3, 80, 64),
+                                   VECTOR("mlp_act", 4, SILU_MUL, 3, 40),
+                                   GEMM("down_proj", 4, 3, 64, 40),
+                                   COLLECTIVE("mlp_all_reduce", 4, ALL_REDUCE, 192, 2, 2),
+                                   VECTOR("mlp_add", 4, ADD, 3, 64),
+                                   NORM("final_norm", 1, 3, 64),
+                                   GEMM("lm_head", 1, 3, 501, 64),
+                                   COLLECTIVE("logits_all_gather", 1, ALL_GATHER, 3 * 1001, 2, 2)};
+    const struct roof_graph *g = build(m, s, 0, 0);
+    HAS(g, two);
+    assert_near(find(g, "embedding")->elements, 501 * 64, 0);
+    assert_near(g->kv_bytes, 4 * 3 * 50 * 32 * 2, 0);
+    assert_near(g->residual_bytes, 3 * 64 * 2, 0);
+    /* More devices than KV heads: each has one of them, some the same. */
+    s.tp = 8;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "qkv_proj")->workload.shape.n, 16 + 2 * 16);
+    assert_int_equal(find(g, "attention")->workload.shape.heads, 1);
+    assert_int_equal(find(g, "attention")->workload.shape.kv_heads, 1);
+    assert_int_equal(find(g, "gate_up_proj")->workload.shape.n, 20);
+    assert_int_equal(find(g, "lm_head")->workload.shape.n, 126); /* 1001 / 8 = 125.1 */
+    assert_int_equal(find(g, "attn_all_reduce")->workload.shape.devices, 8);
+    assert_near(g->kv_bytes, 4 * 3 * 50 * 32 * 2, 0);
+    /* Collectives carry the residual's format. */
+    s.common.formats.precision = P(FP8_E4M3);
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "attn_all_reduce")->workload.formats.activations, P(BF16));
+    roof_model_free(m);
+    /* Norms over heads: those of the device. */
+    m = parse("{\"model_type\": \"qwen3\", " DENSE_SIZES "}");
+    s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "q_norm")->workload.shape.tokens, 3 * 4);
+    assert_int_equal(find(g, "k_norm")->workload.shape.tokens, 3);
+    roof_model_free(m);
+    /* Shared experts and routed ones. */
+    m = parse(MOE);
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "experts")->workload.shape.intermediate, 12);
+    assert_int_equal(find(g, "shared_gate_up_proj")->workload.shape.n, 40);
+    assert_int_equal(find(g, "shared_down_proj")->workload.shape.k, 20);
+    assert_int_equal(find(g, "router")->workload.shape.n, 8);
+    assert_false(has(g, "dispatch"));
+    roof_model_free(m);
+}
+
+/* Matrices of layers are halved exactly; norms, and what is not split, are whole. */
+static void test_tensor_parallel_halves(void **state)
+{
+    (void)state;
+    static const char *const configs[] = {DENSE, MOE, MLA};
+    static const char *const whole[] = {"router", "qkv_a_proj"};
+    for (size_t c = 0; c < COUNT(configs); c++) {
+        struct roof_model *const m = parse(configs[c]);
+        static struct roof_graph one;
+        struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+        one = *build(m, s, 0, 0);
+        s.tp = 2;
+        const struct roof_graph *const two = build(m, s, 0, 0);
+        for (size_t i = 0; i < one.count; i++) {
+            const struct roof_node *const a = &one.node[i];
+            const struct roof_node *const b = find(two, a->name);
+            bool split = true;
+            for (size_t k = 0; k < COUNT(whole); k++) {
+                split = split && strcmp(a->name, whole[k]) != 0;
+            }
+            if (strcmp(a->name, "embedding") == 0 || strcmp(a->name, "lm_head") == 0) {
+                assert_near(b->elements, (a->elements + (c == 0 ? 64 : 0)) / 2, 0);
+            } else {
+                assert_near(b->elements, split ? a->elements / 2 : a->elements, 0);
+            }
+        }
+        roof_model_free(m);
+    }
+}
+
+/* --- pipeline ------------------------------------------------------------------------------ */
+
+#define SEVEN                                                                                      \
+    "{\"model_type\": \"llama\", \"tie_word_embeddings\": true, \"hidden_size\": 64, "             \
+    "\"num_hidden_layers\": 7, \"num_attention_heads\": 8, \"num_key_value_heads\": 2, "           \
+    "\"head_dim\": 16, \"intermediate_size\": 80, \"vocab_size\": 1001, "                          \
+    "\"sliding_window\": 20, \"sliding_window_pattern\": 3}"
+
+/* Seven layers in three stages: 0-2, 3-4, 5-6; of these 2 and 5 are not windowed. Five sequences in
+ * three parts: two at a time. */
+static void test_pipeline(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(SEVEN);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 5, 50);
+    s.pp = 3;
+    static const struct {
+        int64_t layers, windowed, full;
+    } stages[] = {{3, 2, 1}, {2, 2, 0}, {2, 1, 1}};
+    for (int64_t stage = 0; stage < 3; stage++) {
+        const struct roof_graph *const g = build(m, s, stage, 0);
+        assert_int_equal(find(g, "qkv_proj")->count, stages[stage].layers);
+        assert_int_equal(find(g, "qkv_proj")->workload.shape.m, 2);
+        assert_int_equal(find(g, "attention_window")->count, stages[stage].windowed);
+        assert_int_equal(has(g, "attention"), stages[stage].full > 0);
+        assert_int_equal(has(g, "embedding"), stage == 0);
+        assert_int_equal(has(g, "final_norm"), stage == 2);
+        assert_int_equal(has(g, "lm_head"), stage == 2);
+        assert_int_equal(has(g, "send"), stage < 2);
+        assert_string_equal(g->node[0].name, stage == 0 ? "embedding" : "attn_norm");
+        assert_string_equal(g->node[g->count - 1].name, stage < 2 ? "send" : "lm_head");
+        /* The cache of all five sequences, in the layers of the stage. */
+        assert_near(g->kv_bytes,
+                    5. * (double)(stages[stage].windowed * 20 + stages[stage].full * 50) * 64 * 2,
+                    0);
+        assert_near(g->residual_bytes, 2 * 64 * 2, 0);
+        if (stage < 2) {
+            assert_int_equal(find(g, "send")->workload.op, OP(SEND));
+            assert_int_equal(find(g, "send")->workload.shape.elements, 2 * 64);
+            assert_int_equal(find(g, "send")->count, 1);
+        } else {
+            /* The tied table lies on another device: a copy. */
+            assert_false(find(g, "lm_head")->borrowed);
+            assert_near(roof_node_bytes(find(g, "lm_head")), 1001 * 64 * 2, 0);
+        }
+    }
+    /* More stages than sequences: one at a time. */
+    s.common.shape.batch = 2;
+    s = resolved(s, m);
+    assert_int_equal(roof_microbatches(&s), 2);
+    s.common.shape.batch = 3;
+    assert_int_equal(roof_microbatches(&s), 3);
+    s.common.shape.batch = 50;
+    assert_int_equal(roof_microbatches(&s), 3);
+    s.pp = 7;
+    for (int64_t stage = 0; stage < 7; stage++) {
+        assert_int_equal(find(build(m, s, stage, 0), "o_proj")->count, 1);
+    }
+    roof_model_free(m);
+}
+
+/* Where the next stage lies: in the same node, or behind its border. */
+static void test_send(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    static const struct {
+        int64_t tp, pp, stage, node_size, within;
+    } cases[] = {
+        {1, 2, 0, 2, 2},                  /* devices 0 and 1 */
+        {1, 4, 0, 2, 2}, {1, 4, 1, 2, 3}, /* from 1 to 2, which is in the next node */
+        {1, 4, 2, 2, 2}, {1, 2, 0, 1, 2}, /* each device is a node */
+        {1, 2, 0, 0, 2},                  /* unknown: large enough */
+        {2, 2, 0, 4, 2},                  /* from 0, 1 to 2, 3 */
+        {2, 4, 1, 4, 5},                  /* from 2, 3 to 4, 5 */
+        {2, 4, 2, 4, 2}, {2, 2, 0, 2, 3}, /* a stage fills a node */
+        {4, 2, 0, 2, 3}, {4, 2, 0, 8, 2}, {8, 2, 0, 8, 9}, {2, 2, 0, 3, 4}, /* 1 goes to 3 */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_scenario s = asked(ROOF_PHASE_DECODE, 8, 50);
+        s.tp = cases[i].tp;
+        s.pp = cases[i].pp;
+        const struct roof_graph *const g = build(m, s, cases[i].stage, cases[i].node_size);
+        const int64_t within = find(g, "send")->workload.shape.within;
+        if (within != cases[i].within) {
+            fail_msg("tp %lld, stage %lld of %lld, node of %lld: within %lld, expected %lld",
+                     (long long)cases[i].tp, (long long)cases[i].stage, (long long)cases[i].pp,
+                     (long long)cases[i].node_size, (long long)within, (long long)cases[i].within);
+        }
+    }
+    roof_model_free(m);
+}
+
+static void test_tied(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(TIED);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
+    const struct roof_graph *g = build(m, s, 0, 0);
+    assert_true(find(g, "lm_head")->borrowed);
+    assert_near(find(g, "lm_head")->elements, 1001 * 64, 0);
+    assert_near(roof_node_bytes(find(g, "lm_head")), 0, 0);
+    assert_near(roof_node_bytes(find(g, "embedding")), 1001 * 64 * 2, 0);
+    s.tp = 2;
+    g = build(m, s, 0, 0);
+    assert_true(find(g, "lm_head")->borrowed);
+    /* In another format it is a copy. */
+    s.tp = 1;
+    s.weight[W(LM_HEAD)] = P(FP8_E4M3);
+    g = build(m, s, 0, 0);
+    assert_false(find(g, "lm_head")->borrowed);
+    assert_near(roof_node_bytes(find(g, "lm_head")), 1001 * 64, 0);
+    s.weight[W(EMBEDDING)] = P(FP8_E4M3);
+    assert_true(find(build(m, s, 0, 0), "lm_head")->borrowed);
+    roof_model_free(m);
+    struct roof_model *const apart = parse(DENSE);
+    assert_false(find(build(apart, asked(ROOF_PHASE_DECODE, 1, 50), 0, 0), "lm_head")->borrowed);
+    roof_model_free(apart);
+}
+
+/* --- formats ------------------------------------------------------------------------------- */
+
+struct formats_case {
+    enum roof_precision precision, weights, activations; /* as asked */
+    enum roof_weight of;                                 /* --class */
+    enum roof_precision given;
+    const char *node;
+    enum roof_precision node_weights, node_activations, node_out;
+};
+
+#define NONE W(COUNT), P(AUTO)
+/*
+ * Linear weights as -w or -p; the router in FP32; embedding, head and norms in the wider of -w and
+ * BF16 (at equal width that of -w). Weights that are not as -w take inputs in the wider of -a and
+ * what -p would pair them with. Vector operators read and write what products write.
+ */
+static const struct formats_case formats_cases[] = {
+    {P(AUTO), P(AUTO), P(AUTO), NONE, "qkv_proj", P(FP16), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), NONE, "lm_head", P(FP16), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), NONE, "embedding", P(FP16), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), NONE, "attn_norm", P(FP16), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), NONE, "router", P(FP32), P(FP32), P(FP16)},
+    {P(BF16), P(AUTO), P(AUTO), NONE, "lm_head", P(BF16), P(BF16), P(BF16)},
+    {P(FP32), P(AUTO), P(AUTO), NONE, "lm_head", P(FP32), P(FP32), P(FP32)},
+    {P(FP32), P(AUTO), P(AUTO), NONE, "attn_norm", P(FP32), P(FP32), P(FP32)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "qkv_proj", P(FP8_E4M3), P(FP8_E4M3), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "experts", P(FP8_E4M3), P(FP8_E4M3), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "shared_down_proj", P(FP8_E4M3), P(FP8_E4M3), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "lm_head", P(BF16), P(BF16), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "embedding", P(BF16), P(BF16), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "attn_norm", P(BF16), P(BF16), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "mlp_act", P(BF16), P(BF16), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "router", P(FP32), P(FP32), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "attention", P(FP8_E4M3), P(BF16), P(BF16)},
+    {P(NVFP4), P(AUTO), P(AUTO), NONE, "down_proj", P(NVFP4), P(NVFP4), P(BF16)},
+    {P(NVFP4), P(AUTO), P(AUTO), NONE, "lm_head", P(BF16), P(BF16), P(BF16)},
+    {P(AUTO), P(INT4), P(AUTO), NONE, "down_proj", P(INT4), P(FP16), P(FP16)},
+    {P(AUTO), P(INT4), P(AUTO), NONE, "lm_head", P(BF16), P(FP16), P(FP16)},
+    {P(AUTO), P(Q4_K), P(AUTO), NONE, "down_proj", P(Q4_K), P(FP16), P(FP16)},
+    {P(AUTO), P(FP8_E4M3), P(BF16), NONE, "down_proj", P(FP8_E4M3), P(BF16), P(BF16)},
+    {P(AUTO), P(FP32), P(AUTO), NONE, "lm_head", P(FP32), P(FP32), P(FP16)},
+    {P(AUTO), P(FP32), P(AUTO), NONE, "down_proj", P(FP32), P(FP16), P(FP16)},
+    /* One class apart. */
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(LM_HEAD), P(FP8_E4M3), "lm_head", P(FP8_E4M3), P(FP8_E4M3),
+     P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(DOWN), P(BF16), "down_proj", P(BF16), P(BF16), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(DOWN), P(BF16), "gate_up_proj", P(FP8_E4M3), P(FP8_E4M3),
+     P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(DOWN), P(NVFP4), "down_proj", P(NVFP4), P(FP8_E4M3), P(BF16)},
+    {P(NVFP4), P(AUTO), P(AUTO), W(DOWN), P(FP8_E4M3), "down_proj", P(FP8_E4M3), P(FP8_E4M3),
+     P(BF16)},
+    {P(AUTO), P(AUTO), P(AUTO), W(DOWN), P(Q4_K), "down_proj", P(Q4_K), P(FP16), P(FP16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(DOWN), P(Q4_K), "down_proj", P(Q4_K), P(FP16), P(BF16)},
+    {P(AUTO), P(AUTO), P(AUTO), W(ROUTER), P(BF16), "router", P(BF16), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), W(EMBEDDING), P(Q4_K), "embedding", P(Q4_K), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), W(EMBEDDING), P(Q4_K), "lm_head", P(FP16), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), W(NORM), P(FP32), "final_norm", P(FP32), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), W(NORM), P(FP32), "attn_norm", P(FP32), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), W(SHARED_DOWN), P(INT8), "shared_down_proj", P(INT8), P(FP16),
+     P(FP16)},
+    /* Products of one input but in other formats are products of their own. */
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(Q), P(BF16), "q_proj", P(BF16), P(BF16), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(Q), P(BF16), "k_proj", P(FP8_E4M3), P(FP8_E4M3), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(V), P(BF16), "v_proj", P(BF16), P(BF16), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(UP), P(BF16), "gate_proj", P(FP8_E4M3), P(FP8_E4M3), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(UP), P(BF16), "up_proj", P(BF16), P(BF16), P(BF16)},
+    /* The experts are one operator, in the widest of their formats. */
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(EXPERT_DOWN), P(BF16), "experts", P(BF16), P(BF16), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(EXPERT_UP), P(BF16), "experts", P(BF16), P(BF16), P(BF16)},
+};
+
+static void test_formats(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    for (size_t i = 0; i < COUNT(formats_cases); i++) {
+        const struct formats_case *const c = &formats_cases[i];
+        struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 50);
+        s.common.formats.precision = c->precision;
+        s.common.formats.weights = c->weights;
+        s.common.formats.activations = c->activations;
+        if (c->of != W(COUNT)) {
+            s.weight[c->of] = c->given;
+        }
+        const struct roof_formats *const f = &find(build(m, s, 0, 0), c->node)->workload.formats;
+        if ((find(build(m, s, 0, 0), c->node)->weight != W(COUNT) &&
+             f->weights != c->node_weights) ||
+            f->activations != c->node_activations || f->out != c->node_out) {
+            fail_msg("case %zu, %s: %s, %s, %s", i, c->node, roof_format(f->weights)->name,
+                     roof_format(f->activations)->name, roof_format(f->out)->name);
+        }
+    }
+    roof_model_free(m);
+}
+
+/* What a layout says of a layer, and what the request says before it. */
+static void test_stored_formats(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    m->layer[1] = m->layer[0];
+    m->layer[1].format[W(DOWN)] = P(Q6_K);
+    m->layer[0].format[W(DOWN)] = P(Q4_K);
+    m->layer_classes = 2;
+    m->layer_class[2] = 1;
+    m->format[W(LM_HEAD)] = P(INT8);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 50);
+    const struct roof_graph *g = build(m, s, 0, 0);
+    int64_t q4 = 0;
+    int64_t q6 = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        if (strcmp(g->node[i].name, "down_proj") == 0) {
+            q4 += g->node[i].workload.formats.weights == P(Q4_K) ? g->node[i].count : 0;
+            q6 += g->node[i].workload.formats.weights == P(Q6_K) ? g->node[i].count : 0;
+        }
+    }
+    assert_int_equal(q4, 3);
+    assert_int_equal(q6, 1);
+    assert_int_equal(find(g, "lm_head")->workload.formats.weights, P(INT8));
+    assert_int_equal(find(g, "o_proj")->count, 4);
+    const double layer = 2. * (192 * 64 + 64 * 128 + 160 * 64 + 128);
+    assert_near(roof_model_bytes(m),
+                4 * layer + 80 * 64 * (3 * 144. + 210) / 256 + 1001 * 64 * 3 + 64 * 2, 0);
+    s.weight[W(DOWN)] = P(BF16);
+    s.weight[W(LM_HEAD)] = P(BF16);
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "down_proj")->count, 4);
+    assert_int_equal(find(g, "down_proj")->workload.formats.weights, P(BF16));
+    assert_int_equal(find(g, "lm_head")->workload.formats.weights, P(BF16));
+    roof_model_free(m);
+}
+
+/* The cache in its own format; INT8 with a scale per token and head has 4 bytes more for each. */
+static void test_kv_formats(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    struct roof_model *const latent = parse(MLA);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.common.formats.kv = P(FP8_E4M3);
+    const struct roof_graph *g = build(m, s, 0, 0);
+    assert_near(g->kv_bytes, 4 * 3 * 50 * 64, 0);
+    assert_int_equal(find(g, "attention")->workload.formats.kv, P(FP8_E4M3));
+    assert_int_equal(find(g, "kv_append")->workload.formats.kv, P(FP8_E4M3));
+    s = resolved(s, m);
+    assert_near(roof_kv_bytes_per_token(m, &s), 4 * 64, 0);
+    s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.common.formats.kv = P(INT8_CHANNEL);
+    g = build(m, s, 0, 0);
+    assert_near(g->kv_bytes, 4 * 3 * 50 * (64 + 4 * 4), 0);
+    g = build(latent, s, 0, 0);
+    assert_near(g->kv_bytes, 2 * 3 * 50 * (40 + 4), 0);
+    /* K and V that prefill has just made are not the cache. */
+    s = asked(ROOF_PHASE_PREFILL, 3, 50);
+    s.common.formats.kv = P(FP8_E4M3);
+    g = build(latent, s, 0, 0);
+    assert_int_equal(find(g, "attention")->workload.formats.kv, P(FP16));
+    assert_int_equal(find(g, "kv_append")->workload.formats.kv, P(FP8_E4M3));
+    assert_near(g->kv_bytes, 2 * 3 * 50 * 40, 0);
+    roof_model_free(m);
+    roof_model_free(latent);
+}
+
+/* --- scenarios ----------------------------------------------------------------------------- */
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse(DENSE);
+    struct roof_scenario s;
+    roof_scenario_init(&s);
+    assert_near(s.acceptance, 0.7, 0);
+    assert_near(s.reserve, 0.1, 0);
+    assert_int_equal(s.common.formats.weights, P(AUTO));
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        assert_int_equal(s.weight[w], P(AUTO));
+    }
+    s = resolved(s, m);
+    assert_int_equal(s.phase, ROOF_PHASE_DECODE);
+    assert_int_equal(s.common.shape.batch, 1);
+    assert_int_equal(s.common.shape.ep, 1);
+    assert_int_equal(s.tp, 1);
+    assert_int_equal(s.pp, 1);
+    assert_int_equal(s.context, 2048); /* the model's, which is less than 4096 */
+    assert_int_equal(s.chunk, 0);
+    assert_int_equal(s.common.formats.weights, P(FP16));
+    assert_int_equal(s.common.formats.kv, P(FP16));
+    assert_int_equal(roof_query_len(&s), 1);
+    assert_int_equal(roof_microbatches(&s), 1);
+    s = resolved(asked(ROOF_PHASE_PREFILL, 0, 0), m);
+    assert_int_equal(s.context, 2048);
+    assert_int_equal(s.chunk, 2048);
+    assert_int_equal(roof_query_len(&s), 2048);
+    s = resolved(asked(ROOF_PHASE_MIXED, 0, 0), m);
+    assert_int_equal(s.chunk, 512);
+    assert_int_equal(s.prefill_batch, 1);
+    assert_int_equal(s.prefill_context, 512);
+    assert_int_equal(roof_query_len(&s), 1);
+    /* A context beyond what the model was made for is allowed when it is asked for. */
+    s = resolved(asked(ROOF_PHASE_DECODE, 1, 5000), m);
+    assert_int_equal(s.context, 5000);
+    roof_scenario_init(&s);
+    s.prompt = 100;
+    s.generate = 20;
+    s = resolved(s, m);
+    assert_int_equal(s.phase, ROOF_PHASE_REQUEST);
+    /* Twice is the same as once. */
+    s = resolved(s, m);
+    assert_int_equal(s.phase, ROOF_PHASE_REQUEST);
+    s = asked(ROOF_PHASE_DECODE, 1, 10);
+    s.draft_tokens = 4;
+    assert_int_equal(roof_query_len(&s), 5);
+    roof_model_free(m);
+    m = parse(MOE); /* does not say for what context it was made */
+    s = resolved(asked(ROOF_PHASE_DECODE, 0, 0), m);
+    assert_int_equal(s.context, 4096);
+    roof_model_free(m);
+    static const char *const names[] = {"decode", "prefill", "mixed", "request"};
+    assert_int_equal(COUNT(names), ROOF_PHASE_COUNT);
+    for (int i = 0; i < ROOF_PHASE_COUNT; i++) {
+        assert_string_equal(roof_phase_name((enum roof_phase)i), names[i]);
+    }
+}
+
+/* The part of the prompt that is cached, rounded down; a token remains to be run. */
+static void test_prefix_hit(void **state)
+{
+    (void)state;
+    static const struct {
+        double hit;
+        int64_t context, chunk;
+    } cases[] = {{0, 100, 100}, {0.25, 100, 75}, {0.5, 101, 51},   {0.999, 100, 1},
+                 {1, 100, 1},   {1, 1, 1},       {0.009, 100, 100}};
+    struct roof_model *const m = parse(DENSE);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 1, cases[i].context);
+        s.prefix_hit = cases[i].hit;
+        s = resolved(s, m);
+        assert_int_equal(s.chunk, cases[i].chunk);
+        assert_int_equal(s.context, cases[i].context);
+    }
+    roof_model_free(m);
+}
+
+static void refused(const char *config, struct roof_scenario s, const char *message)
+{
+    struct roof_model *const m = parse(config);
+    const struct roof_scenario before = s;
+    struct roof_error error = {0};
+    const enum roof_status status = roof_scenario_resolve(&s, m, &error);
+    if (status != ROOF_USAGE || strcmp(error.message, message) != 0) {
+        fail_msg("status %d: %s\nexpected: %s", (int)status, error.message, message);
+    }
+    assert_int_equal(error.status, ROOF_USAGE);
+    assert_memory_equal(&s, &before, sizeof s);
+    assert_int_equal(roof_scenario_resolve(&s, m, NULL), ROOF_USAGE);
+    roof_model_free(m);
+}
+
+#define WITH(...)                                                                                  \
+    ((struct roof_scenario){                                                                       \
+        .common = ROOF_WORKLOAD_INIT, .acceptance = 0.7, .reserve = 0.1, __VA_ARGS__})
+
+static void test_refused_splits(void **state)
+{
+    (void)state;
+    refused(DENSE, WITH(.tp = 3), "tiny has 8 attention heads, which --tp 3 does not divide");
+    refused(DENSE, WITH(.tp = 16), "tiny has 8 attention heads, which --tp 16 does not divide");
+    refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 12, "
+            "\"num_key_value_heads\": 4, \"head_dim\": 8, \"intermediate_size\": 60, "
+            "\"vocab_size\": 9}",
+            WITH(.tp = 6), "tiny has 4 KV heads, which --tp 6 does not divide");
+    refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
+            "\"intermediate_size\": 81, \"vocab_size\": 9}",
+            WITH(.tp = 2),
+            "tiny has 81 elements between the products of the MLP, which --tp 2 does not divide");
+    refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
+            "\"intermediate_size\": 80, \"vocab_size\": 9, \"num_experts\": 8, \"moe_k\": 2, "
+            "\"moe_intermediate_size\": 25}",
+            WITH(.tp = 2),
+            "tiny has 25 elements between the products of an expert, which --tp 2 does not divide");
+    refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
+            "\"intermediate_size\": 80, \"vocab_size\": 9, \"num_experts\": 8, \"moe_k\": 2, "
+            "\"moe_intermediate_size\": 24, \"shared_expert_intermediate_size\": 41}",
+            WITH(.tp = 2),
+            "tiny has 41 elements between the products of the shared experts, which --tp 2 does "
+            "not divide");
+    refused(DENSE, WITH(.pp = 5), "tiny has 4 layers, too few for --pp 5");
+    refused(DENSE, WITH(.common.shape.ep = 2), "tiny has no experts for --ep 2");
+    refused(MOE, WITH(.common.shape.ep = 3), "tiny has 8 experts, which --ep 3 does not divide");
+    refused(MOE, WITH(.common.shape.ep = 16), "tiny has 8 experts, which --ep 16 does not divide");
+    refused(DENSE, WITH(.common.shape.routing = 1), "tiny has no experts for --routing");
+    /* An MLP that no layer has need not be divided; neither do the KV heads of a latent. */
+    struct roof_model *m = parse("{\"hidden_size\": 64, \"num_hidden_layers\": 4, "
+                                 "\"num_attention_heads\": 8, \"intermediate_size\": 81, "
+                                 "\"vocab_size\": 9, \"num_experts\": 8, \"moe_k\": 2, "
+                                 "\"moe_intermediate_size\": 24}");
+    (void)resolved(WITH(.tp = 2), m);
+    (void)resolved(WITH(.common.shape.ep = 8, .tp = 8), m);
+    roof_model_free(m);
+    m = parse("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 12, "
+              "\"num_key_value_heads\": 4, \"kv_lora_rank\": 32, \"qk_nope_head_dim\": 16, "
+              "\"qk_rope_head_dim\": 8, \"v_head_dim\": 12, \"intermediate_size\": 60, "
+              "\"vocab_size\": 9}");
+    (void)resolved(WITH(.tp = 6), m);
+    roof_model_free(m);
+}
+
+static void test_refused_sizes(void **state)
+{
+    (void)state;
+    static const double unknown = ROOF_UNKNOWN;
+    refused(DENSE, WITH(.context = -1), "--context must be 0 to 1000000000, not -1");
+    refused(DENSE, WITH(.context = 1000000001),
+            "--context must be 0 to 1000000000, not 1000000001");
+    refused(DENSE, WITH(.common.shape.batch = 1000000001),
+            "--batch must be 0 to 1000000000, not 1000000001");
+    refused(DENSE, WITH(.chunk = -5), "--chunk must be 0 to 1000000000, not -5");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_batch = -1),
+            "--prefill-batch must be 0 to 1000000000, not -1");
+    refused(DENSE, WITH(.prefill_context = -1),
+            "--prefill-context must be 0 to 1000000000, not -1");
+    refused(DENSE, WITH(.prompt = -1), "--prompt must be 0 to 1000000000, not -1");
+    refused(DENSE, WITH(.generate = -1), "--generate must be 0 to 1000000000, not -1");
+    refused(DENSE, WITH(.draft_tokens = -1), "--draft-tokens must be 0 to 1000000000, not -1");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .context = 48, .chunk = 49),
+            "--chunk must be 1 to 48, not 49");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_context = 100, .chunk = 101),
+            "--chunk must be 1 to 100, not 101");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_context = 100),
+            "--chunk must be 1 to 100, not 512");
+    static const char *const fractions =
+        "--acceptance and --prefix-hit are 0 to 1, --reserve is below 1";
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = 1.5), fractions);
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = -0.5), fractions);
+    struct roof_scenario s = WITH(.context = 10);
+    s.acceptance = 1.01;
+    refused(DENSE, s, fractions);
+    s.acceptance = unknown;
+    refused(DENSE, s, fractions);
+    s = WITH(.context = 10);
+    s.reserve = 1;
+    refused(DENSE, s, fractions);
+    s.reserve = -0.1;
+    refused(DENSE, s, fractions);
+    s.reserve = unknown;
+    refused(DENSE, s, fractions);
+    s = WITH(.context = 10);
+    s.prefix_hit = unknown;
+    refused(DENSE, s, fractions);
+}
+
+/* What does not go together. */
+static void test_refused_combinations(void **state)
+{
+    (void)state;
+    refused(DENSE, WITH(.prompt = 10), "--prompt and --generate go together");
+    refused(DENSE, WITH(.generate = 10), "--prompt and --generate go together");
+    refused(DENSE, WITH(.prompt = 10, .generate = 10, .phase = ROOF_PHASE_PREFILL),
+            "--prompt and --generate are a whole request, without --phase");
+    refused(DENSE, WITH(.prompt = 10, .generate = 10, .phase = ROOF_PHASE_MIXED),
+            "--prompt and --generate are a whole request, without --phase");
+    refused(DENSE, WITH(.prompt = 10, .generate = 10, .context = 20),
+            "--prompt and --generate give the lengths, without --context, --chunk");
+    refused(DENSE, WITH(.prompt = 10, .generate = 10, .chunk = 5),
+            "--prompt and --generate give the lengths, without --context, --chunk");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .draft_tokens = 2),
+            "--draft-tokens goes with --phase decode");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .draft_tokens = 2),
+            "--draft-tokens goes with --phase decode");
+    refused(DENSE, WITH(.chunk = 5), "--chunk goes with --phase prefill or mixed");
+    refused(DENSE, WITH(.prefill_batch = 2), "--prefill-batch goes with --phase mixed");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefill_context = 2),
+            "--prefill-context goes with --phase mixed");
+    refused(DENSE, WITH(.prefix_hit = 0.5),
+            "--prefix-hit goes with --phase prefill, without --chunk");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 5, .prefix_hit = 0.5),
+            "--prefix-hit goes with --phase prefill, without --chunk");
+    struct roof_scenario s = WITH(.context = 10);
+    s.common.formats.activations = P(Q4_K);
+    struct roof_model *const m = parse(DENSE);
+    struct roof_error error = {0};
+    assert_int_equal(roof_scenario_resolve(&s, m, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "q4_k stores weights only"));
+    roof_model_free(m);
+}
+
+/* Layers that differ in more ways than a graph has room for. */
+static void test_full_graph(void **state)
+{
+    (void)state;
+    static struct roof_graph graph;
+    struct roof_model *const m = parse("{\"hidden_size\": 64, \"num_hidden_layers\": 50, "
+                                       "\"num_attention_heads\": 8, \"intermediate_size\": 80, "
+                                       "\"vocab_size\": 9}");
+    for (int i = 1; i < 50; i++) {
+        m->layer[i] = m->layer[0];
+        m->layer_class[i] = (int16_t)i;
+        for (int w = W(Q); w <= W(DOWN); w++) {
+            m->layer[i].format[w] = (int8_t)i;
+        }
+    }
+    m->layer_classes = 50;
+    struct roof_error error = {0};
+    const struct roof_scenario s = resolved(asked(ROOF_PHASE_DECODE, 1, 10), m);
+    assert_int_equal(roof_graph_build(&graph, m, &s, 0, 0, &error), ROOF_USAGE);
+    assert_string_equal(error.message,
+                        "the layers of tiny differ in too many ways: more than 160 operators");
+    assert_int_equal(roof_graph_build(&graph, m, &s, 0, 0, NULL), ROOF_USAGE);
+    double total = 0;
+    double active = 0;
+    assert_int_equal(roof_model_parameters(&total, &active, m, &error), ROOF_USAGE);
+    roof_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_resident),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_expert_parallel),
+        cmocka_unit_test(test_latent_attention),
+        cmocka_unit_test(test_tensor_parallel),
+        cmocka_unit_test(test_tensor_parallel_halves),
+        cmocka_unit_test(test_pipeline),
+        cmocka_unit_test(test_send),
+        cmocka_unit_test(test_tied),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_stored_formats),
+        cmocka_unit_test(test_kv_formats),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_prefix_hit),
+        cmocka_unit_test(test_refused_splits),
+        cmocka_unit_test(test_refused_sizes),
+        cmocka_unit_test(test_refused_combinations),
+        cmocka_unit_test(test_full_graph),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
