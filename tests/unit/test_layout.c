@@ -1,0 +1,737 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Layouts: which format each weight has in kinds of checkpoints, and the sizes that follow, against
+ * published sizes and bits per weight.
+ */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define P(id) ROOF_PRECISION_##id
+#define W(id) ROOF_WEIGHT_##id
+
+static struct roof_model *load(const char *name)
+{
+    struct roof_model *model = NULL;
+    struct roof_error error = {0};
+    if (roof_model_load(&model, name, NULL, &error) != ROOF_OK) {
+        fail_msg("%s: %s", name, error.message);
+    }
+    return model;
+}
+
+static struct roof_model *parse(const char *text)
+{
+    struct roof_model *model = NULL;
+    struct roof_error error = {0};
+    if (roof_model_parse(&model, text, strlen(text), "config.json", &error) != ROOF_OK) {
+        fail_msg("%d:%d: %s\n%s", error.line, error.column, error.message, text);
+    }
+    return model;
+}
+
+static void apply(struct roof_model *model, const char *layout, const char *const *directories)
+{
+    struct roof_error error = {0};
+    if (roof_layout_apply(model, layout, directories, &error) != ROOF_OK) {
+        fail_msg("%s on %s: %s:%d:%d: %s", layout, model->id, error.source, error.line,
+                 error.column, error.message);
+    }
+    assert_string_equal(model->layout, layout);
+    assert_false(model->stored);
+    assert_true(model->file_bytes != model->file_bytes);
+}
+
+/* An embedded model in a layout. */
+static struct roof_model *in_layout(const char *model, const char *layout)
+{
+    struct roof_model *const m = load(model);
+    apply(m, layout, NULL);
+    return m;
+}
+
+static enum roof_precision in_layer(const struct roof_model *m, int64_t i, enum roof_weight weight)
+{
+    return (enum roof_precision)m->layer[m->layer_class[i]].format[weight];
+}
+
+static const char *name_of(enum roof_precision p)
+{
+    return p == P(AUTO) ? "auto" : roof_format(p)->name;
+}
+
+static void has_format(const struct roof_model *m, int64_t i, enum roof_weight weight,
+                       enum roof_precision expected)
+{
+    const enum roof_precision got = in_layer(m, i, weight);
+    if (got != expected) {
+        fail_msg("%s, layer %lld: %s is %s, expected %s", m->id, (long long)i,
+                 roof_weight_name(weight), name_of(got), name_of(expected));
+    }
+}
+
+/* In every layer. */
+static void all_have(const struct roof_model *m, enum roof_weight weight,
+                     enum roof_precision expected)
+{
+    for (int64_t i = 0; i < m->layers; i++) {
+        has_format(m, i, weight, expected);
+    }
+}
+
+/* Resident weights of a model on one device, over the operators of a decode step. */
+static double resident(const struct roof_model *m)
+{
+    static struct roof_graph graph;
+    struct roof_scenario s;
+    struct roof_error error = {0};
+    double bytes = 0;
+    roof_scenario_init(&s);
+    if (roof_scenario_resolve(&s, m, &error) != ROOF_OK ||
+        roof_graph_build(&graph, m, &s, 0, 0, &error) != ROOF_OK) {
+        fail_msg("%s: %s", m->id, error.message);
+    }
+    for (size_t i = 0; i < graph.count; i++) {
+        bytes += roof_node_bytes(&graph.node[i]);
+    }
+    return bytes;
+}
+
+/* --- GGUF ---------------------------------------------------------------------------------- */
+
+/*
+ * Published bits per weight of Llama-3.1-8B (8,030,261,248 parameters), to four decimals:
+ * ggml-org/llama.cpp@311c2c9 tools/quantize/README.md.
+ */
+static void test_bits_per_weight(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *layout;
+        double bits;
+    } rows[] = {{"q2_k", 3.1593},   {"q3_k_s", 3.6429}, {"q3_k_l", 4.2979},
+                {"q4_k_s", 4.6672}, {"q4_k_m", 4.8944}, {"q5_k_s", 5.5704},
+                {"q5_k_m", 5.7036}, {"q6_k", 6.5633},   {"q8_0", 8.5008}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct roof_model *const m = in_layout("llama-3.1-8b", rows[i].layout);
+        const double bits = resident(m) * 8 / 8030261248.;
+        if (!(bits > rows[i].bits - 0.00005 && bits < rows[i].bits + 0.00005)) {
+            fail_msg("%s: %.6f bits per weight, published %.4f", rows[i].layout, bits,
+                     rows[i].bits);
+        }
+        assert_near(roof_model_bytes(m), resident(m), 0);
+        roof_model_free(m);
+    }
+}
+
+/*
+ * The same for q4_k_m from the blocks: Q4_K 144 bytes per 256 weights, Q6_K 210, norms in FP32.
+ * Q6_K: the head, and V (1024 x 4096) and down (14336 x 4096) of 16 of the 32 layers.
+ */
+static void test_q4_k_m_bytes(void **state)
+{
+    (void)state;
+    const double v = 1024. * 4096;
+    const double down = 14336. * 4096;
+    const double table = 128256. * 4096;
+    const double norms = 65. * 4096;
+    const double all = 8030261248.;
+    const double q6 = table + 16 * (v + down);
+    const double q4 = all - norms - q6;
+    struct roof_model *const m = in_layout("llama-3.1-8b", "q4_k_m");
+    assert_near(resident(m), q4 / 256 * 144 + q6 / 256 * 210 + norms * 4, 0);
+    roof_model_free(m);
+}
+
+/* use_more_bits of llama.cpp: the first and the last eighth, and every third layer between. */
+static bool more_bits(int64_t i, int64_t layers)
+{
+    const int64_t eighth = layers / 8;
+    const bool first = i < eighth;
+    const bool last = i >= layers * 7 / 8;
+    return first || last || (i - eighth) % 3 == 2;
+}
+
+static void test_q4_k_m_layers(void **state)
+{
+    (void)state;
+    /* Layers 0-3 and 28-31, and from 4 on every third: 6, 9, ..., 27. */
+    static const char by_hand[] = "xxxx..x..x..x..x..x..x..x..xxxxx";
+    static const enum roof_weight plain[] = {W(Q), W(K), W(O), W(GATE), W(UP)};
+    struct roof_model *m = in_layout("llama-3-8b", "q4_k_m");
+    for (int64_t i = 0; i < 32; i++) {
+        const bool more = by_hand[i] == 'x';
+        assert_int_equal(more, more_bits(i, 32));
+        for (size_t k = 0; k < COUNT(plain); k++) {
+            has_format(m, i, plain[k], P(Q4_K));
+        }
+        has_format(m, i, W(V), more ? P(Q6_K) : P(Q4_K));
+        has_format(m, i, W(DOWN), more ? P(Q6_K) : P(Q4_K));
+    }
+    assert_int_equal(m->format[W(EMBEDDING)], P(Q4_K));
+    assert_int_equal(m->format[W(LM_HEAD)], P(Q6_K));
+    assert_int_equal(m->format[W(NORM)], P(FP32));
+    assert_int_equal(m->layer_classes, 2);
+    roof_model_free(m);
+    /* Counts of layers that 8 does not divide. */
+    static const char *const others[] = {"qwen2.5-7b",  "tinyllama-1.1b", "gemma-2-9b",
+                                         "gemma-3-27b", "deepseek-v3",    "gpt-oss-20b"};
+    for (size_t k = 0; k < COUNT(others); k++) {
+        m = in_layout(others[k], "q4_k_m");
+        for (int64_t i = 0; i < m->layers; i++) {
+            const enum roof_precision down = more_bits(i, m->layers) ? P(Q6_K) : P(Q4_K);
+            has_format(m, i, W(DOWN), down);
+            has_format(m, i, W(EXPERT_DOWN), down);
+            has_format(m, i, W(SHARED_DOWN), down);
+            has_format(m, i, W(V), down);
+            has_format(m, i, W(EXPERT_UP), P(Q4_K));
+            has_format(m, i, W(KV_B), P(Q4_K));
+            has_format(m, i, W(ROUTER), P(FP32));
+        }
+        /* A tied embedding has the type of the output. */
+        assert_int_equal(m->format[W(EMBEDDING)], m->tied ? P(Q6_K) : P(Q4_K));
+        roof_model_free(m);
+    }
+}
+
+/* Special cases of llama.cpp: eight experts, and 80 layers with 8 heads per KV head. */
+static void test_special_cases(void **state)
+{
+    (void)state;
+    struct roof_model *m = in_layout("mixtral-8x7b", "q4_k_m");
+    all_have(m, W(K), P(Q8_0));
+    all_have(m, W(V), P(Q8_0));
+    all_have(m, W(O), P(Q5_K));
+    all_have(m, W(Q), P(Q4_K));
+    roof_model_free(m);
+    m = in_layout("llama-3-70b", "q4_k_m");
+    for (int64_t i = 0; i < 80; i++) {
+        has_format(m, i, W(V), more_bits(i, 80) ? P(Q6_K) : P(Q5_K));
+        has_format(m, i, W(DOWN), more_bits(i, 80) ? P(Q6_K) : P(Q4_K));
+    }
+    roof_model_free(m);
+    /* Not 80 layers, though 8 heads per KV head. */
+    m = in_layout("qwen3-32b", "q4_k_s");
+    for (int64_t i = 0; i < 64; i++) {
+        has_format(m, i, W(V), i < 4 ? P(Q5_K) : P(Q4_K));
+        has_format(m, i, W(DOWN), i < 8 ? P(Q5_K) : P(Q4_K));
+    }
+    roof_model_free(m);
+    /* Q2_K: V is wider with four heads or more per KV head. */
+    m = in_layout("llama-2-7b", "q2_k");
+    all_have(m, W(V), P(Q3_K));
+    roof_model_free(m);
+    m = in_layout("gemma-2-9b", "q2_k");
+    all_have(m, W(V), P(Q3_K)); /* two */
+    all_have(m, W(GATE), P(Q2_K));
+    assert_int_equal(m->format[W(EMBEDDING)], P(Q6_K));
+    roof_model_free(m);
+    m = in_layout("llama-3-8b", "q2_k");
+    all_have(m, W(V), P(Q4_K));
+    assert_int_equal(m->format[W(EMBEDDING)], P(Q2_K));
+    roof_model_free(m);
+}
+
+/* --- other checkpoints --------------------------------------------------------------------- */
+
+/*
+ * The main model of DeepSeek-R1-0528-NVFP4-v2, by hand: NVFP4 has 9 bytes per 16 weights; all else
+ * is BF16. Per layer: q_a 7168 x 1536, q_b 1536 x 128 x 192, kv_a 7168 x 576, kv_b 512 x 128 x 256
+ * and o 128 x 128 x 7168; three dense layers; 256 routed experts and a shared one in the others.
+ */
+static void test_deepseek_r1_nvfp4(void **state)
+{
+    (void)state;
+    const double expert = 3. * 7168 * 2048;
+    const double nvfp4 = 61. * 128 * 128 * 7168 + 3 * 3. * 7168 * 18432 + 58 * 257 * expert;
+    const double bf16 = 2. * 129280 * 7168 +
+                        61 * (7168. * 1536 + 1536. * 128 * 192 + 7168. * 576 + 512. * 128 * 256) +
+                        61 * (2. * 7168 + 1536 + 512) + 7168 + 58 * (256. * 7168 + 256);
+    const double bytes = nvfp4 * 9 / 16 + bf16 * 2;
+    assert_near(nvfp4 + bf16, 671026419200., 0);
+    assert_near(bytes, 386379754496., 0); /* with the scales per tensor 0.00005 % more */
+    static const char *const layouts[] = {"deepseek-r1-nvfp4-v2", "checkpoint"};
+    for (size_t i = 0; i < COUNT(layouts); i++) {
+        struct roof_model *const m = load("deepseek-r1-0528-nvfp4-v2");
+        apply(m, layouts[i], NULL);
+        const double got = resident(m);
+        /* A scale of 4 bytes per NVFP4 tensor, fused ones counted once or each. */
+        assert_true(got >= bytes && got <= bytes + 4. * (61 + 9 + 58 * 257 * 3));
+        assert_int_equal(m->activations, P(NVFP4));
+        assert_int_equal(m->kv, P(FP8_E4M3));
+        all_have(m, W(O), P(NVFP4));
+        all_have(m, W(Q_A), P(BF16));
+        all_have(m, W(Q_B), P(BF16));
+        all_have(m, W(KV_A), P(BF16));
+        all_have(m, W(KV_B), P(BF16));
+        all_have(m, W(DOWN), P(NVFP4));
+        all_have(m, W(EXPERT_UP), P(NVFP4));
+        all_have(m, W(SHARED_GATE), P(NVFP4));
+        all_have(m, W(ROUTER), P(BF16));
+        assert_int_equal(m->format[W(LM_HEAD)], P(BF16));
+        assert_int_equal(m->format[W(EMBEDDING)], P(BF16));
+        roof_model_free(m);
+    }
+}
+
+/* gpt-oss-20b: 19,110,297,600 weights of experts at 17 bytes per 32, the rest BF16. */
+static void test_gpt_oss(void **state)
+{
+    (void)state;
+    const double experts = 24 * 32 * 3. * 2880 * 2880;
+    assert_near(experts * 17 / 32 + (20914757184. - experts) * 2, 13761264768., 0);
+    static const char *const layouts[] = {"gpt-oss-mxfp4", "checkpoint"};
+    for (size_t i = 0; i < COUNT(layouts); i++) {
+        struct roof_model *const m = load("gpt-oss-20b");
+        apply(m, layouts[i], NULL);
+        assert_near(resident(m), 13761264768., 0);
+        all_have(m, W(EXPERT_GATE), P(MXFP4));
+        all_have(m, W(EXPERT_UP), P(MXFP4));
+        all_have(m, W(EXPERT_DOWN), P(MXFP4));
+        all_have(m, W(Q), P(BF16));
+        all_have(m, W(O), P(BF16));
+        all_have(m, W(ROUTER), P(BF16));
+        all_have(m, W(NORM), P(BF16));
+        assert_int_equal(m->format[W(LM_HEAD)], P(BF16));
+        assert_int_equal(m->kv, P(AUTO));
+        /* W4A16: the activations are 16 bits, whether the layout or the request says it. */
+        assert_true(m->activations == P(AUTO) || m->activations == P(BF16));
+        roof_model_free(m);
+    }
+}
+
+/*
+ * DeepSeek-V3 FP8: a float per 128 x 128 weights: 16,388 bytes per 16,384. All linear layers, the
+ * router, embedding, head and norms not.
+ */
+static void test_deepseek_fp8(void **state)
+{
+    (void)state;
+    const double bf16 =
+        2. * 129280 * 7168 + 61 * (2. * 7168 + 1536 + 512) + 7168 + 58 * (256. * 7168 + 256);
+    const double bytes = (671026419200. - bf16) / 16384 * 16388 + bf16 * 2;
+    static const char *const layouts[] = {"deepseek-fp8", "checkpoint"};
+    for (size_t i = 0; i < COUNT(layouts); i++) {
+        struct roof_model *const m = load("deepseek-v3");
+        apply(m, layouts[i], NULL);
+        assert_near(resident(m), bytes, 1e-12);
+        assert_int_equal(m->activations, P(FP8_E4M3));
+        assert_int_equal(m->kv, P(AUTO));
+        all_have(m, W(KV_B), P(FP8_BLOCK128));
+        all_have(m, W(EXPERT_DOWN), P(FP8_BLOCK128));
+        all_have(m, W(ROUTER), P(BF16));
+        assert_int_equal(m->format[W(LM_HEAD)], P(BF16));
+        roof_model_free(m);
+    }
+}
+
+/* Every layout can be read, applies to every model, and makes it smaller than FP16 does. */
+static void test_every_layout_on_every_model(void **state)
+{
+    (void)state;
+    struct roof_text layouts = ROOF_TEXT_INIT;
+    struct roof_text models = ROOF_TEXT_INIT;
+    size_t layout_count = 0;
+    size_t model_count = 0;
+    assert_int_equal(roof_layout_ids(&layouts, &layout_count, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_model_ids(&models, &model_count, NULL, NULL), ROOF_OK);
+    assert_true(layout_count >= 17);
+    const char *layout = layouts.data;
+    for (size_t i = 0; i < layout_count; i++) {
+        const char *model = models.data;
+        for (size_t k = 0; k < model_count; k++) {
+            struct roof_model *const m = load(model);
+            const double before = roof_model_bytes(m);
+            apply(m, layout, NULL);
+            const double bytes = resident(m);
+            if (!(bytes > before / 8 && bytes < 0.99 * before) &&
+                strcmp(layout, "gpt-oss-mxfp4") != 0) { /* which is about experts */
+                fail_msg("%s in %s: %.0f bytes, %.0f in fp16", model, layout, bytes, before);
+            }
+            /* Everything outside the layers is said, and every linear weight but for experts. */
+            assert_int_not_equal(m->format[W(EMBEDDING)], P(AUTO));
+            assert_int_not_equal(m->format[W(LM_HEAD)], P(AUTO));
+            assert_int_not_equal(m->format[W(NORM)], P(AUTO));
+            /* A second time changes nothing. */
+            apply(m, layout, NULL);
+            assert_near(resident(m), bytes, 0);
+            roof_model_free(m);
+            model += strlen(model) + 1;
+        }
+        layout += strlen(layout) + 1;
+    }
+    roof_text_free(&layouts);
+    roof_text_free(&models);
+}
+
+/* --- what a config says of itself ---------------------------------------------------------- */
+
+#define SIZES                                                                                      \
+    "\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "                  \
+    "\"vocab_size\": 100, \"intermediate_size\": 96"
+#define EXPERTS "\"num_experts\": 8, \"num_experts_per_tok\": 2"
+#define CONFIG(method) "{\"model_type\": \"mixtral\", " SIZES ", " EXPERTS ",\n " method "}"
+
+static void test_methods(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *quantization;
+        enum roof_precision linear; /* in layer 2 */
+        enum roof_precision experts;
+        enum roof_precision activations;
+        enum roof_precision kv;
+    } cases[] = {
+        {"\"quant_method\": \"mxfp4\"", P(BF16), P(MXFP4), P(BF16), P(AUTO)},
+        {"\"quant_method\": \"fp8\"", P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), P(AUTO)},
+        {"\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]", P(FP8_BLOCK128),
+         P(FP8_BLOCK128), P(FP8_E4M3), P(AUTO)},
+        {"\"quant_method\": \"fbgemm_fp8\"", P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), P(AUTO)},
+        {"\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"", P(NVFP4), P(NVFP4), P(NVFP4),
+         P(AUTO)},
+        {"\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\", "
+         "\"kv_cache_quant_algo\": \"FP8\"",
+         P(NVFP4), P(NVFP4), P(NVFP4), P(FP8_E4M3)},
+        {"\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\"", P(FP8_E4M3), P(FP8_E4M3),
+         P(FP8_E4M3), P(AUTO)},
+        {"\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128", P(INT4_G128_ZP),
+         P(INT4_G128_ZP), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"awq\", \"w_bit\": 4, \"q_group_size\": 64", P(INT4_G64_ZP),
+         P(INT4_G64_ZP), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 32", P(INT4_G32_ZP),
+         P(INT4_G32_ZP), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"gptq\", \"bits\": 8", P(INT8_CHANNEL), P(INT8_CHANNEL), P(AUTO),
+         P(AUTO)},
+        {"\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true", P(NF4_FP32), P(NF4_FP32),
+         P(AUTO), P(AUTO)},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, CONFIG("\"quantization_config\": {%s}"), cases[i].quantization);
+        struct roof_model *const m = parse(text);
+        apply(m, "checkpoint", NULL);
+        has_format(m, 2, W(Q), cases[i].linear);
+        has_format(m, 2, W(DOWN), cases[i].linear);
+        has_format(m, 2, W(EXPERT_UP), cases[i].experts);
+        has_format(m, 2, W(ROUTER), P(BF16));
+        has_format(m, 2, W(NORM), P(BF16));
+        assert_int_equal(m->format[W(EMBEDDING)], P(BF16));
+        assert_int_equal(m->format[W(LM_HEAD)], P(BF16));
+        assert_int_equal(m->activations, cases[i].activations);
+        assert_int_equal(m->kv, cases[i].kv);
+        roof_model_free(m);
+    }
+}
+
+/* Lists of what is not quantised: patterns, or names that stand for all below them. */
+static void test_exclusions(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"exclude_modules", "modules_to_not_convert", "ignore"};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 CONFIG("\"quantization_config\": {\"quant_method\": \"fp8\", \"%s\": "
+                        "[\"lm_head\", \"model.layers.*.self_attn.o_proj\", 3, "
+                        "\"model.layers.2.self_attn\", \"model.layers.3*\"]}"),
+                 keys[i]);
+        struct roof_model *const m = parse(text);
+        apply(m, "checkpoint", NULL);
+        all_have(m, W(O), P(BF16));
+        has_format(m, 1, W(Q), P(FP8_E4M3));
+        has_format(m, 2, W(Q), P(BF16));
+        has_format(m, 2, W(V), P(BF16));
+        has_format(m, 2, W(EXPERT_UP), P(FP8_E4M3));
+        has_format(m, 3, W(EXPERT_UP), P(BF16));
+        has_format(m, 3, W(K), P(BF16));
+        assert_int_equal(m->layer_classes, 3); /* 0 and 1, 2, 3 */
+        roof_model_free(m);
+    }
+}
+
+/* The quantisation of a nested config, and of the root above it. */
+static void test_nested_quantization(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"{\"text_config\": {\"model_type\": \"llama\", " SIZES
+                                        ", \"quantization_config\": {\"quant_method\": \"fp8\"}}}",
+                                        "{\"text_config\": {\"model_type\": \"llama\", " SIZES
+                                        "}, \"quantization_config\": {\"quant_method\": \"fp8\"}}"};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct roof_model *const m = parse(texts[i]);
+        apply(m, "checkpoint", NULL);
+        all_have(m, W(DOWN), P(FP8_E4M3));
+        roof_model_free(m);
+    }
+}
+
+static void not_applied(struct roof_model *m, const char *name, enum roof_status expected, int line,
+                        int column, const char *message)
+{
+    struct roof_error error = {0};
+    const enum roof_status status = roof_layout_apply(m, name, NULL, &error);
+    if (status != expected || error.status != expected || error.line != line ||
+        error.column != column || strncmp(error.message, message, strlen(message)) != 0) {
+        fail_msg("%s: status %d at %d:%d: %s\nexpected %d:%d: %s", name, (int)status, error.line,
+                 error.column, error.message, line, column, message);
+    }
+    assert_null(m->layout);
+    assert_int_equal(roof_layout_apply(m, name, NULL, NULL), expected);
+}
+
+static void test_checkpoint_refused(void **state)
+{
+    (void)state;
+    struct roof_model *m = load("llama-3-8b");
+    not_applied(m, "checkpoint", ROOF_USAGE, 0, 0,
+                "the config of llama-3-8b says nothing of a quantisation");
+    not_applied(m, "q4_k", ROOF_USAGE, 0, 0, "unknown layout 'q4_k'; known, nearest first: q4_k_m");
+    not_applied(m, "", ROOF_USAGE, 0, 0, "unknown layout ''; known, nearest first: ");
+    not_applied(m, "/none/such.json", ROOF_IO, 0, 0, "");
+    roof_model_free(m);
+    static const struct {
+        const char *quantization;
+        const char *message;
+    } cases[] = {
+        {"{\"quant_method\": \"new\"}", "quantization_config: method 'new' is not known; give the "
+                                        "formats with --layout or --class"},
+        {"{\"quant_method\": \"modelopt\", \"quant_algo\": \"W5\"}",
+         "quantization_config: method 'modelopt' W5 is not known; give the formats with --layout "
+         "or --class"},
+        {"{\"quant_method\": \"modelopt\"}", "quantization_config: method 'modelopt' is not known"},
+        {"{\"quant_method\": \"gptq\", \"bits\": 3}",
+         "quantization_config: method 'gptq' is not known"},
+        {"{\"quant_method\": \"awq\", \"w_bit\": 8}",
+         "quantization_config: method 'awq' is not known"},
+        {"{}", "quantization_config: method '' is not known"},
+        {"3", "quantization_config: method '' is not known"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, CONFIG("\"quantization_config\": %s"), cases[i].quantization);
+        m = parse(text);
+        not_applied(m, "checkpoint", ROOF_INVALID, 2, 25, cases[i].message);
+        roof_model_free(m);
+    }
+}
+
+/* --- a user's own -------------------------------------------------------------------------- */
+
+struct folder {
+    char path[256];
+    char file[512];
+};
+
+static int make_folder(void **state)
+{
+    static struct folder folder;
+    const char *const base = getenv("TMPDIR");
+    char path[512];
+    snprintf(folder.path, sizeof folder.path, "%s/roofline-XXXXXX", base == NULL ? "/tmp" : base);
+    *state = &folder;
+    if (mkdtemp(folder.path) == NULL) {
+        return 1;
+    }
+    snprintf(path, sizeof path, "%s/layouts", folder.path);
+    snprintf(folder.file, sizeof folder.file, "%s/layouts/own.json", folder.path);
+    return mkdir(path, 0700);
+}
+
+static int remove_folder(void **state)
+{
+    struct folder *const folder = *state;
+    char path[512];
+    unlink(folder->file);
+    snprintf(path, sizeof path, "%s/layouts", folder->path);
+    return rmdir(path) | rmdir(folder->path);
+}
+
+static void write_layout(const struct folder *folder, const char *text)
+{
+    FILE *const file = fopen(folder->file, "w");
+    assert_non_null(file);
+    assert_false(fputs(text, file) < 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+#define SCHEMA "\"schema\": \"roofline/layout/1\""
+#define FOUR "{\"model_type\": \"mixtral\", " SIZES ", " EXPERTS "}"
+
+/* Narrow names win over wide ones, wherever they stand; of rules the first that holds. */
+static void test_own_layout(void **state)
+{
+    const struct folder *const folder = *state;
+    const char *const directories[] = {folder->path, NULL};
+    write_layout(folder, "{" SCHEMA ", \"activations\": \"bf16\", \"kv\": \"fp8\", \"classes\": {"
+                         "\"q\": \"fp32\", \"down\": {\"first 1\": \"q6_k\", \"more_bits\": "
+                         "\"q5_k\", \"else\": \"q4_k\"}, \"up\": {\"first 1/2\": \"fp8\", "
+                         "\"first 3\": \"int8\", \"else\": \"int4\"}, \"attention\": \"bf16\", "
+                         "\"linear\": \"nvfp4\", \"lm_head\": {\"first 1\": \"fp8\", \"else\": "
+                         "\"fp32\"}}, \"unknown\": 3}");
+    struct roof_model *m = parse(FOUR);
+    apply(m, folder->file, NULL);
+    assert_int_equal(m->activations, P(BF16));
+    assert_int_equal(m->kv, P(FP8_E4M3));
+    all_have(m, W(Q), P(FP32));
+    all_have(m, W(K), P(BF16));
+    all_have(m, W(O), P(BF16));
+    all_have(m, W(GATE), P(NVFP4));
+    all_have(m, W(EXPERT_DOWN), P(NVFP4));
+    all_have(m, W(ROUTER), P(AUTO));
+    assert_int_equal(m->format[W(EMBEDDING)], P(AUTO));
+    /* Outside the layers the format is that of the first one. */
+    assert_int_equal(m->format[W(LM_HEAD)], P(FP8_E4M3));
+    /* Four layers: an eighth is none, so that layers 2 and (7 x 4 / 8 = 3) 3 have more bits. */
+    static const enum roof_precision down[] = {P(Q6_K), P(Q4_K), P(Q5_K), P(Q5_K)};
+    static const enum roof_precision up[] = {P(FP8_E4M3), P(FP8_E4M3), P(INT8), P(INT4)};
+    for (int64_t i = 0; i < 4; i++) {
+        has_format(m, i, W(DOWN), down[i]);
+        has_format(m, i, W(UP), up[i]);
+    }
+    assert_int_equal(m->layer_classes, 4);
+    roof_model_free(m);
+    /* By its id, from a directory; and what it does not say is as it was. */
+    m = parse(FOUR);
+    apply(m, "own", directories);
+    has_format(m, 3, W(UP), P(INT4));
+    assert_int_equal(m->kv, P(FP8_E4M3));
+    roof_model_free(m);
+    m = parse(FOUR);
+    not_applied(m, "own", ROOF_USAGE, 0, 0, "unknown layout 'own'");
+    roof_model_free(m);
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t count = 0;
+    size_t found = 0;
+    assert_int_equal(roof_layout_ids(&ids, &count, directories, NULL), ROOF_OK);
+    const char *id = ids.data;
+    for (size_t i = 0; i < count; i++) {
+        found += strcmp(id, "own") == 0;
+        id += strlen(id) + 1;
+    }
+    assert_int_equal(found, 1);
+    roof_text_free(&ids);
+}
+
+/* The special cases count when all that they ask for is so; later ones win. */
+static void test_conditions(void **state)
+{
+    const struct folder *const folder = *state;
+    static const struct {
+        const char *condition;
+        bool holds;
+    } cases[] = {
+        {"{}", true},
+        {"{\"experts\": 8}", true},
+        {"{\"experts\": 4}", false},
+        {"{\"layers\": 4}", true},
+        {"{\"layers\": 8}", false},
+        {"{\"gqa\": 4}", true}, /* 8 heads over 2 */
+        {"{\"gqa\": 2}", false},
+        {"{\"tied\": false}", true},
+        {"{\"tied\": true}", false},
+        {"{\"layers\": 4, \"gqa\": 4, \"experts\": 8, \"tied\": false}", true},
+        {"{\"layers\": 4, \"gqa\": 1}", false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "{" SCHEMA ", \"classes\": {\"linear\": \"fp8\", \"q\": \"bf16\"}, \"when\": "
+                 "[{\"if\": {\"layers\": 4}, \"classes\": {\"v\": \"int8\", \"o\": \"int8\"}}, "
+                 "{\"if\": %s, \"classes\": {\"attention\": \"int4\", \"v\": \"q6_k\"}}]}",
+                 cases[i].condition);
+        write_layout(folder, text);
+        struct roof_model *const m = parse(
+            "{\"model_type\": \"mixtral\", \"num_key_value_heads\": 2, " SIZES ", " EXPERTS "}");
+        apply(m, folder->file, NULL);
+        all_have(m, W(V), cases[i].holds ? P(Q6_K) : P(INT8));
+        all_have(m, W(O), cases[i].holds ? P(INT4) : P(INT8));
+        all_have(m, W(Q), cases[i].holds ? P(INT4) : P(BF16));
+        all_have(m, W(DOWN), P(FP8_E4M3));
+        roof_model_free(m);
+    }
+}
+
+static void test_bad_layouts(void **state)
+{
+    const struct folder *const folder = *state;
+#define RULES "a rule is \"first N\", \"first 1/N\", \"more_bits\" or \"else\""
+    static const struct {
+        const char *text;
+        int line, column;
+        const char *message;
+    } cases[] = {
+        {"{}", 1, 1, "a layout has \"schema\": \"roofline/layout/1\""},
+        {"{\n\"schema\": \"roofline/layout/2\"}", 2, 11, "a layout has \"schema\""},
+        {"{\n\"schema\": 1}", 2, 11, "a layout has \"schema\""},
+        {"{" SCHEMA "}", 1, 1, "classes must be an object: {\"linear\": \"fp8\"}"},
+        {"{" SCHEMA ",\n\"classes\": [\"fp8\"]}", 2, 12, "classes must be an object"},
+        {"{" SCHEMA ",\n\"classes\": null}", 2, 12, "classes must be an object"},
+        {"{" SCHEMA ", \"classes\": {\n \"linaer\": \"fp8\"}}", 2, 12,
+         "unknown class 'linaer'; known, nearest first: linear"},
+        {"{" SCHEMA ", \"classes\": {\n \"linear\": \"fp9\"}}", 2, 12,
+         "linear: unknown precision 'fp9'"},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": 4}}", 2, 7, "q must be the name of a format"},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": null}}", 2, 7, "q must be the name of a format"},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"first\": \"fp8\"}}}", 2, 17, RULES},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"first x\": \"fp8\"}}}", 2, 19, RULES},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"first 1/0\": \"fp8\"}}}", 2, 21, RULES},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"first 1/8x\": \"fp8\"}}}", 2, 22, RULES},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"first 2 \": \"fp8\"}}}", 2, 20, RULES},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"last 2\": \"fp8\"}}}", 2, 18, RULES},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"else\": 8}}}", 2, 16,
+         "q must be the name of a format"},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"first 2\": \"fp8\", \"else\": \"none\"}}}", 2, 34,
+         "q: unknown precision 'none'"},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"first 2\": \"fp8\"}}}", 2, 7,
+         "q needs an \"else\""},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {}}}", 2, 7, "q needs an \"else\""},
+        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {\"heads\": 4}, \"classes\": {}}]}", 2,
+         27, "a case may ask for experts, layers, gqa and tied"},
+        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {}}]}", 1, 1,
+         "classes must be an object"},
+        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {}, \"classes\": {\"x\": \"fp8\"}}]}",
+         2, 38, "unknown class 'x'"},
+        {"{" SCHEMA ", \"classes\": {},\n\"activations\": \"fp9\"}", 2, 16,
+         "activations: unknown precision 'fp9'"},
+        {"{" SCHEMA ", \"classes\": {},\n\"activations\": 8}", 2, 16,
+         "activations must be the name of a format"},
+        {"{" SCHEMA ", \"classes\": {},\n\"kv\": \"x\"}", 2, 7, "kv: unknown precision 'x'"},
+        {"{" SCHEMA ",\n", 2, 1, ""},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_model *const m = parse(FOUR);
+        write_layout(folder, cases[i].text);
+        not_applied(m, folder->file, ROOF_INVALID, cases[i].line, cases[i].column,
+                    cases[i].message);
+        for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+            assert_int_equal(m->layer[0].format[w], P(AUTO));
+        }
+        roof_model_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bits_per_weight),
+        cmocka_unit_test(test_q4_k_m_bytes),
+        cmocka_unit_test(test_q4_k_m_layers),
+        cmocka_unit_test(test_special_cases),
+        cmocka_unit_test(test_deepseek_r1_nvfp4),
+        cmocka_unit_test(test_gpt_oss),
+        cmocka_unit_test(test_deepseek_fp8),
+        cmocka_unit_test(test_every_layout_on_every_model),
+        cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_exclusions),
+        cmocka_unit_test(test_nested_quantization),
+        cmocka_unit_test(test_checkpoint_refused),
+        cmocka_unit_test_setup_teardown(test_own_layout, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_conditions, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_bad_layouts, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
