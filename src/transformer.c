@@ -226,8 +226,12 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                      {"reserve", s.reserve, 0.99}};
     for (size_t i = 0; i < sizeof fractions / sizeof *fractions && status == ROOF_OK; i++) {
         if (!(fractions[i].value >= 0 && fractions[i].value <= fractions[i].limit)) {
-            status = roof_error_set(error, ROOF_USAGE, "--%s must be 0 to %g, not %g",
-                                    fractions[i].option, fractions[i].limit, fractions[i].value);
+            char given[ROOF_QUANTITY_SIZE];
+            char limit[ROOF_QUANTITY_SIZE];
+            status =
+                roof_error_set(error, ROOF_USAGE, "--%s must be 0 to %s, not %s",
+                               fractions[i].option, roof_format_short(limit, fractions[i].limit),
+                               roof_format_short(given, fractions[i].value));
         }
     }
     if (status == ROOF_OK) {

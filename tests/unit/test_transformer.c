@@ -1291,25 +1291,25 @@ static void test_refused_sizes(void **state)
             "--chunk must be 1 to 100, not 101");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_context = 100),
             "--chunk must be 1 to 100, not 512");
-    static const char *const fractions =
-        "--acceptance and --prefix-hit are 0 to 1, --reserve is below 1";
-    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = 1.5), fractions);
-    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = -0.5), fractions);
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = 1.5),
+            "--prefix-hit must be 0 to 1, not 1.5");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = -0.5),
+            "--prefix-hit must be 0 to 1, not -0.5");
     struct roof_scenario s = WITH(.context = 10);
     s.acceptance = 1.01;
-    refused(DENSE, s, fractions);
+    refused(DENSE, s, "--acceptance must be 0 to 1, not 1.01");
     s.acceptance = unknown;
-    refused(DENSE, s, fractions);
+    refused(DENSE, s, "--acceptance must be 0 to 1, not -");
     s = WITH(.context = 10);
     s.reserve = 1;
-    refused(DENSE, s, fractions);
+    refused(DENSE, s, "--reserve must be 0 to 0.99, not 1");
     s.reserve = -0.1;
-    refused(DENSE, s, fractions);
+    refused(DENSE, s, "--reserve must be 0 to 0.99, not -0.1");
     s.reserve = unknown;
-    refused(DENSE, s, fractions);
+    refused(DENSE, s, "--reserve must be 0 to 0.99, not -");
     s = WITH(.context = 10);
     s.prefix_hit = unknown;
-    refused(DENSE, s, fractions);
+    refused(DENSE, s, "--prefix-hit must be 0 to 1, not -");
 }
 
 /* What does not go together. */
