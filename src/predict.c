@@ -9,6 +9,7 @@ const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
         [ROOF_BOTTLENECK_MEMORY] = "memory",
         [ROOF_BOTTLENECK_COMPUTE] = "compute",
         [ROOF_BOTTLENECK_NETWORK] = "network",
+        [ROOF_BOTTLENECK_OVERHEAD] = "overhead",
     };
     return names[bottleneck];
 }
@@ -89,6 +90,11 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
         out->bottleneck = ROOF_BOTTLENECK_NETWORK;
     }
 
+    roof_kernel_expect(&out->expected, part, hardware, peak, out->time_s);
+    whole->expected_s += out->expected.time_s;
+    whole->expected_low_s += out->expected.low_s;
+    whole->expected_high_s += out->expected.high_s;
+
     const bool matrix = roof_operator_row(part->op)->kind == ROOF_KIND_MATRIX;
     if (matrix || whole->part_count == 1) {
         whole->compute = compute.precision;
@@ -107,6 +113,20 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
     whole->compute_time_s += out->compute_time_s;
     whole->time_s += out->time_s;
     return ROOF_OK;
+}
+
+/* What bounds an expected time, in the terms of the roofline. */
+static enum roof_bottleneck expected_bottleneck(const struct roof_part *part)
+{
+    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
+        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
+        [ROOF_BOUND_COMPUTE] = ROOF_BOTTLENECK_COMPUTE,
+        [ROOF_BOUND_OPERANDS] = ROOF_BOTTLENECK_MEMORY,
+        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_BOUND_QUANTIZE] = ROOF_BOTTLENECK_MEMORY,
+    };
+    return of[part->expected.bound];
 }
 
 enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,
@@ -144,6 +164,19 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
     for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
         if (share[b] > share[p.bottleneck]) {
             p.bottleneck = (enum roof_bottleneck)b;
+        }
+    }
+    if (isnan(p.expected_s)) {
+        p.expected_low_s = p.expected_high_s = ROOF_UNKNOWN;
+    } else {
+        double expected[ROOF_BOTTLENECK_COUNT] = {0};
+        for (int i = 0; i < p.part_count; i++) {
+            expected[expected_bottleneck(&p.part[i])] += p.part[i].expected.time_s;
+        }
+        for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
+            if (expected[b] > expected[p.expected_bottleneck]) {
+                p.expected_bottleneck = (enum roof_bottleneck)b;
+            }
         }
     }
     p.network_bytes = p.part[0].work.network_bytes; /* collectives have one part */

@@ -54,6 +54,27 @@ static const struct roof_data_file *embedded(const char *folder, const char *id)
     return NULL;
 }
 
+/* Whether DIRECTORY/FOLDER/ID.json is there; its path is then in *path, which the caller frees. */
+static bool in_directory(struct roof_text *path, const struct roof_registry *registry,
+                         const char *directory, const char *id)
+{
+    roof_text_clear(path);
+    roof_text_printf(path, "%s/%s/%s" SUFFIX, directory, registry->folder, id);
+    return !path->failed && access(path->data, F_OK) == 0;
+}
+
+bool roof_registry_has(const struct roof_registry *registry, const char *id,
+                       const char *const *directories)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    bool found = embedded(registry->folder, id) != NULL;
+    for (const char *const *d = directories; d != NULL && *d != NULL && !found; d++) {
+        found = in_directory(&path, registry, *d, id);
+    }
+    roof_text_free(&path);
+    return found;
+}
+
 static bool has_alias(const struct roof_json *json, const char *name)
 {
     const roof_json_value *const root = roof_json_root(json);
@@ -131,18 +152,14 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
     }
     for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
         struct roof_text path = ROOF_TEXT_INIT;
-        roof_text_printf(&path, "%s/%s/%s" SUFFIX, *d, registry->folder, name);
-        if (path.failed) {
-            roof_text_free(&path);
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
-        }
-        enum roof_status status = ROOF_OK;
-        const bool found = access(path.data, F_OK) == 0;
+        const bool found = in_directory(&path, registry, *d, name);
+        enum roof_status status =
+            path.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
         if (found) {
             status = roof_json_read(out, path.data, error);
         }
         roof_text_free(&path);
-        if (found) {
+        if (found || status != ROOF_OK) {
             return status;
         }
     }

@@ -26,6 +26,10 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
                                     const struct roof_registry *registry, const char *name,
                                     const char *const *directories, struct roof_error *error);
 
+/* Whether there is a document with this id, embedded or in a search directory. */
+bool roof_registry_has(const struct roof_registry *registry, const char *id,
+                       const char *const *directories);
+
 /* Ids of all documents, each once, sorted: terminated strings, count of them in *count. */
 enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
                                    const struct roof_registry *registry,

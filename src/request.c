@@ -4,15 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_LIST)
-#define WORKLOAD (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
-#define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP)
+#define WORKLOAD                                                                                   \
+    (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_COMPARE)
+#define ALL (WORKLOAD | ROOF_COMMAND_LIST)
+#define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
     {                                                                                              \
         .key = (key_), .option = (option_), .letter = (letter_), .kind = ROOF_INPUT_PRECISION,     \
         .value = "P", .help = (help_), .offset = offsetof(struct roof_workload, formats.field_),   \
         .field = true, .commands = (commands_)                                                     \
     }
+/* How a kernel runs: matters to the expected time. */
+#define CHOICE(key_, field_, choices_, max_, value_, help_)                                        \
+    {                                                                                              \
+        .key = (key_), .option = (option_##field_), .kind = ROOF_INPUT_CHOICE, .max = (max_),      \
+        .choices = (choices_), .value = (value_), .help = (help_),                                 \
+        .offset = offsetof(struct roof_workload, field_), .field = true, .commands = POINT         \
+    }
+#define option_stack "stack"
+#define option_cache "cache"
+#define option_quantize_input "quantize-input"
 #define MODEL(field_)                                                                              \
     .offset = offsetof(struct roof_scenario, field_), .field = true, .of = ROOF_OF_MODELS
 #define LENGTH(option_, field_, key_, help_)                                                       \
@@ -34,6 +45,9 @@
 #define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
+static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
+static const char *const caches[] = {"cold", "warm", NULL};
+static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
 static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
 static const char *const objectives[] = {"balanced", "time", NULL};
 
@@ -72,6 +86,35 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         "peak_tflops.fp16=100)",
                 .commands = WORKLOAD | ROOF_COMMAND_LIST,
                 .many = true},
+    ROW(STACK) = CHOICE("stack", stack, stacks, 3, "best|trtllm|vllm|sglang",
+                        "whose kernels the expected time is of (default best: the fastest)"),
+    ROW(CACHE) = CHOICE("cache", cache, caches, 1, "cold|warm",
+                        "expected time: data in memory (default cold) or in the cache"),
+    ROW(QUANTIZE_INPUT) =
+        CHOICE("quantize_input", quantize_input, quantizations, 3, "none|static|dynamic|block",
+               "expected time: with the quantisation of the input (default none)"),
+    ROW(WORKING_SET) = {.key = "working_set_bytes",
+                        .option = "working-set",
+                        .kind = ROOF_INPUT_INTEGER,
+                        .min = 1,
+                        .max = 1000000000000000,
+                        .value = "BYTES",
+                        .help = "expected time: bytes touched between two uses of the same data",
+                        .offset = offsetof(struct roof_workload, working_set),
+                        .field = true,
+                        .commands = POINT},
+    ROW(NO_LAUNCH_OVERHEAD) = {.option = "no-launch-overhead",
+                               .kind = ROOF_INPUT_FLAG,
+                               .max = 1,
+                               .help = "expected time without the launch of the kernel",
+                               .offset = offsetof(struct roof_workload, no_launch_overhead),
+                               .field = true,
+                               .commands = POINT},
+    ROW(CALIBRATION) = {.option = "calibration",
+                        .kind = ROOF_INPUT_TEXT,
+                        .value = "FILE",
+                        .help = "parameters of the expected time, from roofline-calibrate",
+                        .commands = WORKLOAD},
     ROW(PHASE) = {.key = "phase",
                   .option = "phase",
                   .kind = ROOF_INPUT_CHOICE,
@@ -174,6 +217,16 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .max = 1,
                         .help = "only formats that the device multiplies itself",
                         .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(SUMMARY) = {.option = "summary",
+                    .kind = ROOF_INPUT_FLAG,
+                    .max = 1,
+                    .help = "error statistics instead of rows (always so for text and json)",
+                    .commands = ROOF_COMMAND_COMPARE},
+    ROW(GROUP_BY) = {.option = "group-by",
+                     .kind = ROOF_INPUT_TEXT,
+                     .value = "COLUMN,...",
+                     .help = "statistics for each combination of these columns of the file",
+                     .commands = ROOF_COMMAND_COMPARE},
     ROW(FORMAT) = {.option = "format",
                    .letter = 'f',
                    .kind = ROOF_INPUT_CHOICE,
@@ -186,7 +239,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .kind = ROOF_INPUT_TEXT,
                     .value = "KEY,...",
                     .help = "these columns only (csv, ndjson, md)",
-                    .commands = ALL},
+                    .commands =
+                        ALL & ~(unsigned)ROOF_COMMAND_COMPARE & ~(unsigned)ROOF_COMMAND_COMPARE},
     ROW(OUTPUT) = {.option = "output",
                    .letter = 'o',
                    .kind = ROOF_INPUT_TEXT,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "csv.h"
 #include "json.h"
 #include "roofline/predict.h"
 #include "roofline/recommend.h"
@@ -26,9 +27,10 @@ enum source {
     BASIS,
     OPERATOR,
     BOTTLENECK,
-    SPARSE, /* only where --sparse was given */
-    LOSS,   /* accuracy class of a candidate */
-    RANK,   /* absent for a rejected candidate */
+    EXPECTED_BOTTLENECK, /* absent where nothing is expected */
+    SPARSE,              /* only where --sparse was given */
+    LOSS,                /* accuracy class of a candidate */
+    RANK,                /* absent for a rejected candidate */
     HARDWARE_BASIS,
     HARDWARE_FIGURE, /* offset is the figure; its key and unit are in its own table */
     HARDWARE_PEAK,   /* what a format runs at on a device; offset is the format */
@@ -122,6 +124,10 @@ static const struct roof_field prediction_tail[] = {
     NUMBER("peak_tflops", peak_flops_per_s, TFLOPS),
     NUMBER("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S),
     NUMBER("fraction_of_peak", fraction_of_peak, NONE),
+    NUMBER("expected_time_us", expected_s, MICROSECONDS),
+    NUMBER("expected_low_us", expected_low_s, MICROSECONDS),
+    NUMBER("expected_high_us", expected_high_s, MICROSECONDS),
+    {.key = "expected_bottleneck", .source = EXPECTED_BOTTLENECK},
     NUMBER("measured_us", measured_s, MICROSECONDS),
     NUMBER("achieved_tflops", achieved_flops_per_s, TFLOPS),
     NUMBER("achieved_gb_s", achieved_bytes_per_s, GB_PER_S),
@@ -502,6 +508,9 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     case BOTTLENECK:
         text_cell(cell, roof_bottleneck_name(p->bottleneck));
         break;
+    case EXPECTED_BOTTLENECK:
+        text_cell(cell, isnan(p->expected_s) ? NULL : roof_bottleneck_name(p->expected_bottleneck));
+        break;
     case SPARSE:
         cell->kind = p->workload.sparse > 0 ? BOOLEAN : ABSENT;
         cell->number = p->sparse ? 1 : 0;
@@ -744,20 +753,6 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
     return status;
 }
 
-static void csv_text(struct roof_text *out, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        roof_text_put(out, text);
-        return;
-    }
-    roof_text_put(out, "\"");
-    for (const char *p = text; *p != '\0'; p++) {
-        roof_text_put(out, *p == '"' ? "\"" : "");
-        roof_text_add(out, p, 1);
-    }
-    roof_text_put(out, "\"");
-}
-
 static void markdown_text(struct roof_text *out, const char *text)
 {
     for (const char *p = text; *p != '\0'; p++) {
@@ -909,7 +904,7 @@ static void csv_row(const struct roof_table *table, struct roof_text *out, const
         if (cell.kind == NUMERIC || cell.kind == BOOLEAN) {
             roof_text_number(out, cell.number);
         } else if (cell.kind != ABSENT) {
-            csv_text(out, cell.text);
+            roof_csv_cell(out, cell.text);
         }
     }
     roof_text_put(out, "\n");

@@ -84,6 +84,8 @@ struct roof_compute {
     double sparse_flops_per_s; /**< with 2:4 sparsity; NAN: no such peak */
 };
 
+struct roof_calibration;
+
 /** A device. Read the fields; change figures with roof_hardware_set only. */
 struct roof_hardware {
     const char *id;
@@ -98,6 +100,8 @@ struct roof_hardware {
     double vector_flops_per_s;  /**< derived: what vector operators run at (fp32); NAN: unknown */
     const char *const *aliases; /**< NULL-terminated */
     const char *const *notes;   /**< NULL-terminated */
+    /** For expected times (calibration.h): borrowed, set by the caller; NULL: none. */
+    const struct roof_calibration *calibration;
     void *private_data;
 };
 

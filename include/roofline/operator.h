@@ -103,12 +103,37 @@ struct roof_formats {
             ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO                                               \
     }
 
+/** Kernels of which serving stack; the best: the fastest of them for the shape. */
+enum roof_stack {
+    ROOF_STACK_BEST,
+    ROOF_STACK_TRTLLM,
+    ROOF_STACK_VLLM,
+    ROOF_STACK_SGLANG,
+    ROOF_STACK_COUNT
+};
+/** Whether the data is in the cache when a kernel begins. */
+enum roof_cache { ROOF_CACHE_COLD, ROOF_CACHE_WARM };
+/** How the input of a quantised product is quantised inside its expected time. */
+enum roof_quantize {
+    ROOF_QUANTIZE_NONE,
+    ROOF_QUANTIZE_STATIC,
+    ROOF_QUANTIZE_DYNAMIC,
+    ROOF_QUANTIZE_BLOCK,
+    ROOF_QUANTIZE_COUNT
+};
+
 /** One operator to predict. Start with ROOF_WORKLOAD_INIT. */
 struct roof_workload {
     enum roof_operator op;
     struct roof_shape shape;
     struct roof_formats formats;
     int64_t sparse; /**< flag: peaks with 2:4 structured sparsity */
+    /* What follows matters to the expected time only. */
+    int64_t stack;              /**< enum roof_stack */
+    int64_t cache;              /**< enum roof_cache */
+    int64_t quantize_input;     /**< enum roof_quantize */
+    int64_t working_set;        /**< bytes touched between two uses of the same data; 0: by cache */
+    int64_t no_launch_overhead; /**< flag */
 };
 #define ROOF_WORKLOAD_INIT                                                                         \
     {                                                                                              \

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "roofline/hardware.h"
+#include "roofline/kernel.h"
 #include "roofline/operator.h"
 #include "roofline/status.h"
 
@@ -24,6 +25,7 @@ enum roof_bottleneck {
     ROOF_BOTTLENECK_MEMORY,
     ROOF_BOTTLENECK_COMPUTE,
     ROOF_BOTTLENECK_NETWORK,
+    ROOF_BOTTLENECK_OVERHEAD, /**< launches: of expected times only */
     ROOF_BOTTLENECK_COUNT
 };
 const char *roof_bottleneck_name(enum roof_bottleneck bottleneck);
@@ -44,6 +46,7 @@ struct roof_part {
     double network_time_s; /**< NAN: not a collective */
     double time_s;
     enum roof_bottleneck bottleneck;
+    struct roof_expected expected;
 };
 
 /** A prediction. SI base units; NAN where a value is unknown or has no meaning. */
@@ -71,7 +74,11 @@ struct roof_prediction {
     double bandwidth_bytes_per_s;
     struct roof_link link;   /**< of a collective; its figure is NULL for others */
     double fraction_of_peak; /**< attainable / peak */
-    double measured_s;       /**< with roof_predict_measured, else NAN like the next three */
+    double expected_s;       /**< what a real kernel is expected to take; NAN: no base for it */
+    double expected_low_s;
+    double expected_high_s;
+    enum roof_bottleneck expected_bottleneck;
+    double measured_s; /**< with roof_predict_measured, else NAN like the next three */
     double achieved_flops_per_s;
     double achieved_bytes_per_s;
     double fraction_of_bound; /**< time_s / measured_s: 1 is the bound itself */

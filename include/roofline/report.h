@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "roofline/compare.h"
 #include "roofline/explain.h"
 #include "roofline/predict.h"
 #include "roofline/recommend.h"
@@ -47,6 +48,15 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_workload *workload,
                                      const struct roof_hardware *hardware,
                                      const struct roof_hardware *product);
+
+/** Rows of a comparison: the cells of the file, then time_us, expected_time_us, ratio (prediction
+ * over measurement: the expected time, or the bound where there is none) and error (ratio - 1). */
+void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns);
+void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
+
+/** A comparison by groups: for people, or {"overall": G, "groups": [G, ...]}. */
+void roof_report_comparison(struct roof_text *out, bool json,
+                            const struct roof_comparison *comparison);
 
 /** Everything known of one device (its JSON is a hardware file), format or operator, for people or
  * as a JSON object. product as above. */

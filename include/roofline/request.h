@@ -23,7 +23,8 @@ enum roof_command {
     ROOF_COMMAND_PREDICT = 1,
     ROOF_COMMAND_SWEEP = 2,
     ROOF_COMMAND_RECOMMEND = 4,
-    ROOF_COMMAND_LIST = 8
+    ROOF_COMMAND_LIST = 8,
+    ROOF_COMMAND_COMPARE = 16
 };
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
@@ -37,6 +38,12 @@ enum roof_input_id {
     ROOF_INPUT_COMPUTE,
     ROOF_INPUT_SPARSE,
     ROOF_INPUT_SET,
+    ROOF_INPUT_STACK,
+    ROOF_INPUT_CACHE,
+    ROOF_INPUT_QUANTIZE_INPUT,
+    ROOF_INPUT_WORKING_SET,
+    ROOF_INPUT_NO_LAUNCH_OVERHEAD,
+    ROOF_INPUT_CALIBRATION,
     ROOF_INPUT_PHASE,
     ROOF_INPUT_CONTEXT,
     ROOF_INPUT_CHUNK,
@@ -62,14 +69,16 @@ enum roof_input_id {
     ROOF_INPUT_OBJECTIVE,
     ROOF_INPUT_MAX_ACCURACY_LOSS,
     ROOF_INPUT_NATIVE_ONLY,
+    ROOF_INPUT_SUMMARY,
+    ROOF_INPUT_GROUP_BY,
     ROOF_INPUT_FORMAT,
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_OUTPUT,
     ROOF_INPUT_COUNT
 };
 
-/** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by predict, sweep and
- * recommend. */
+/** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by predict, sweep,
+ * recommend and compare. */
 const struct roof_input *roof_input(size_t id);
 /** Whether a command takes an input. */
 bool roof_input_allowed(size_t id, enum roof_command command);

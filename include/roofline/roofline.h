@@ -11,6 +11,8 @@
  *   precision.h  the number-format catalog
  *   hardware.h   devices: figures with sources, the registry
  *   operator.h   operators: from a shape and formats to FLOPs and bytes
+ *   calibration.h parameters of the expected time, fitted to measured kernels
+ *   kernel.h     the time to expect of a kernel
  *   predict.h    work and hardware to time: the roofline
  *   explain.h    a prediction taken apart, with its sources
  *   model.h      the description of a transformer
@@ -21,6 +23,7 @@
  *   request.h    the input keys: options, axes, values from text
  *   sweep.h      a grid of predictions
  *   recommend.h  which format to use, and why not the others
+ *   compare.h    measured times against predictions
  *   table.h      rows of results as text, JSON, NDJSON, CSV, Markdown
  *   report.h     documents about one result
  *   model_report.h documents about a model
@@ -59,6 +62,10 @@
 
 #include "roofline/operator.h"
 
+#include "roofline/calibration.h"
+
+#include "roofline/kernel.h"
+
 #include "roofline/predict.h"
 
 #include "roofline/explain.h"
@@ -78,6 +85,8 @@
 #include "roofline/sweep.h"
 
 #include "roofline/recommend.h"
+
+#include "roofline/compare.h"
 
 #include "roofline/table.h"
 

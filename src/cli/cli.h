@@ -26,6 +26,7 @@ struct cli_command {
 int cli_predict(const struct cli_command *command, int argc, char **argv);
 int cli_sweep(const struct cli_command *command, int argc, char **argv);
 int cli_recommend(const struct cli_command *command, int argc, char **argv);
+int cli_compare(const struct cli_command *command, int argc, char **argv);
 int cli_list(const struct cli_command *command, int argc, char **argv);
 
 /* --- options ------------------------------------------------------------------------------- */
@@ -62,6 +63,9 @@ enum roof_status cli_operator(enum roof_operator *out, const struct cli_options 
 /* What a command line with single values asks, of an operator (in `common`) or of a model. */
 enum roof_status cli_scenario(struct roof_scenario *out, const struct cli_options *options,
                               struct roof_error *error);
+/* All inputs that are fields, into a scenario, whatever it is of. */
+enum roof_status cli_fields(struct roof_scenario *out, const struct cli_options *options,
+                            struct roof_error *error);
 /* --class into a scenario; the inputs of a model that are no lists. */
 enum roof_status cli_model_options(struct roof_scenario *out, const struct cli_options *options,
                                    struct roof_error *error);
@@ -86,6 +90,8 @@ enum roof_status cli_directories(struct cli_directories *out, struct roof_error 
  */
 enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
                               const struct cli_options *options, struct roof_error *error);
+/* Releases such a device, with its calibration. */
+void cli_hardware_free(struct roof_hardware *hardware);
 /* The device with the published figures of a device that is as the documents have it, else NULL. */
 enum roof_status cli_product(struct roof_hardware **out, const struct roof_hardware *hardware,
                              struct roof_error *error);

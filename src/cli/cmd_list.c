@@ -33,7 +33,7 @@ static enum roof_status one_hardware(struct list *list, const char *id, struct r
     } else if (status == ROOF_OK) {
         roof_table_row(&list->table, list->text, hardware);
     }
-    roof_hardware_free(hardware);
+    cli_hardware_free(hardware);
     roof_hardware_free(product);
     return status;
 }

@@ -126,7 +126,7 @@ enum roof_status cli_predict_model(const struct cli_options *options, struct roo
     roof_text_free(&text);
     roof_model_free(w.model);
     roof_model_free(w.draft);
-    roof_hardware_free(w.hardware);
+    cli_hardware_free(w.hardware);
     roof_hardware_free(w.product);
     free(w.inference);
     free(w.limits);

@@ -85,6 +85,6 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
         status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);
     }
     roof_text_free(&text);
-    roof_hardware_free(hardware);
+    cli_hardware_free(hardware);
     return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
 }

@@ -131,7 +131,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     }
     roof_text_free(&text);
     roof_accuracy_free(&accuracy);
-    roof_hardware_free(hardware);
+    cli_hardware_free(hardware);
     free(recommendation);
     return status == ROOF_OK ? cli_exit_code(answer) : cli_fail(command->name, &error);
 }

@@ -242,7 +242,7 @@ int cli_sweep(const struct cli_command *command, int argc, char **argv)
     }
     roof_sweep_free(&sweep);
     for (size_t i = 0; i < loaded.devices; i++) {
-        roof_hardware_free(loaded.device[i]);
+        cli_hardware_free(loaded.device[i]);
     }
     for (size_t i = 0; i < loaded.models; i++) {
         roof_model_free(loaded.model[i]);

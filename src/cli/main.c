@@ -25,6 +25,11 @@ static const struct cli_command commands[] = {
      "Ranks the number formats for an operator, with a reason for each.",
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H gb10\n"
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"},
+    {"compare", ROOF_COMMAND_COMPARE, cli_compare, "FILE.csv",
+     "Compares measured times with predictions, row by row or by groups.",
+     "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
+     "  roofline compare measured.csv --summary -f json\n"
+     "  roofline compare measured.csv -f csv -o rows.csv\n"},
     {"list", ROOF_COMMAND_LIST, cli_list, "hardware|precisions|operators|models|layouts [ID]",
      "Prints what is known: devices, formats, operators, models, layouts; with sources.",
      "  roofline list hardware\n"
@@ -91,7 +96,8 @@ int main(int argc, char **argv)
     (void)unsetenv("POSIXLY_CORRECT");
 
     if (argc < 2) {
-        fputs("roofline: which command? predict, sweep, recommend or list; see roofline --help\n",
+        fputs("roofline: which command? predict, sweep, recommend, compare or list; see roofline "
+              "--help\n",
               stderr);
         return cli_exit_code(ROOF_USAGE);
     }

@@ -277,6 +277,18 @@ static enum roof_status put_input(struct roof_scenario *out, size_t id, const ch
     return status;
 }
 
+enum roof_status cli_fields(struct roof_scenario *out, const struct cli_options *options,
+                            struct roof_error *error)
+{
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < ROOF_INPUT_COUNT && status == ROOF_OK; i++) {
+        if (options->value[i] != NULL && roof_input(i)->field) {
+            status = put_input(out, i, options->value[i], error);
+        }
+    }
+    return status;
+}
+
 enum roof_status cli_scenario(struct roof_scenario *out, const struct cli_options *options,
                               struct roof_error *error)
 {
@@ -284,17 +296,16 @@ enum roof_status cli_scenario(struct roof_scenario *out, const struct cli_option
     roof_scenario_init(out);
     enum roof_status status = model ? ROOF_OK : cli_operator(&out->common.op, options, error);
     for (size_t i = 0; i < ROOF_INPUT_COUNT && status == ROOF_OK; i++) {
-        const char *const text = options->value[i];
-        if (text == NULL) {
+        if (options->value[i] == NULL) {
             continue;
         }
         status = roof_input_taken(roof_input(i), model, error);
-        if (status == ROOF_OK && roof_input(i)->field) {
-            status = put_input(out, i, text, error);
-        }
         if (status == ROOF_OK && i < ROOF_DIM_COUNT && !model) {
             status = roof_operator_takes(out->common.op, (enum roof_dimension)i, error);
         }
+    }
+    if (status == ROOF_OK) {
+        status = cli_fields(out, options, error);
     }
     return status == ROOF_OK && model ? cli_model_options(out, options, error) : status;
 }
@@ -437,15 +448,29 @@ enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
         status = roof_hardware_load(out, name == NULL ? ROOF_DEFAULT_HARDWARE : name,
                                     directories.path, error);
     }
-    free(directories.owned);
     for (int i = 0; i < options->set.count && status == ROOF_OK; i++) {
         status = roof_hardware_set(*out, options->set.value[i], error);
     }
+    if (status == ROOF_OK) {
+        struct roof_calibration *calibration = NULL;
+        status = roof_calibration_load(&calibration, *out, options->value[ROOF_INPUT_CALIBRATION],
+                                       directories.path, error);
+        (*out)->calibration = calibration;
+    }
+    free(directories.owned);
     if (status != ROOF_OK) {
-        roof_hardware_free(*out);
+        cli_hardware_free(*out);
         *out = NULL;
     }
     return status;
+}
+
+void cli_hardware_free(struct roof_hardware *hardware)
+{
+    if (hardware != NULL) {
+        roof_calibration_free((struct roof_calibration *)hardware->calibration);
+        roof_hardware_free(hardware);
+    }
 }
 
 enum roof_status cli_product(struct roof_hardware **out, const struct roof_hardware *hardware,

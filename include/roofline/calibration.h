@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Parameters of the expected-time model: fitted to measured kernels, one file per device
+ * (data/calibration). docs/accuracy.md has their meaning and the errors on rows that no fit saw.
+ *
+ * A loaded calibration is read only: any number of threads may use it.
+ */
+#ifndef ROOFLINE_CALIBRATION_H
+#define ROOFLINE_CALIBRATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "roofline/hardware.h"
+#include "roofline/operator.h"
+#include "roofline/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What kind of kernel a fit is of. Append only. */
+enum roof_kernel { ROOF_KERNEL_GEMM, ROOF_KERNEL_COUNT };
+
+/** Which formats meet in a product; kernels of different ones have different parameters. */
+enum roof_numerics {
+    ROOF_NUMERICS_16BIT, /**< bf16 or fp16, both operands */
+    ROOF_NUMERICS_FP8,   /**< W8A8, FP8 */
+    ROOF_NUMERICS_INT8,  /**< W8A8, INT8 */
+    ROOF_NUMERICS_FP4,   /**< W4A4, nvfp4 or mxfp4 */
+    ROOF_NUMERICS_W8A16, /**< 8-bit weights, 16-bit activations */
+    ROOF_NUMERICS_W4A16, /**< weights below 8 bits, 16-bit activations */
+    ROOF_NUMERICS_COUNT
+};
+const char *roof_numerics_name(enum roof_numerics numerics);
+/** The numerics of a product; COUNT when no kernel is known for the pair. */
+enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations);
+
+#define ROOF_FIT_PARAMETERS_MAX 24
+
+/** One parameter of a kernel's model. */
+struct roof_parameter {
+    const char *key; /**< in files, with its unit: "launch_us" */
+    enum roof_unit unit;
+    double min; /**< in the key's unit, like max */
+    double max;
+    double start; /**< where a fit begins, and what it is held near */
+    const char *meaning;
+};
+/** The parameters of a kernel, in the order of struct roof_kernel_fit; *count of them. */
+const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count);
+const char *roof_kernel_name(enum roof_kernel kernel);
+
+/** Parameters of one kernel, stack, pair of formats and way to quantise the input. */
+struct roof_kernel_fit {
+    enum roof_kernel kernel;
+    enum roof_stack stack; /**< never BEST */
+    enum roof_numerics numerics;
+    enum roof_quantize quantize;               /**< what the measured times include */
+    double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< SI base units */
+    double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
+    double high; /**< ninetieth percentile */
+    int64_t rows;
+    double mape; /**< on rows no fit saw */
+};
+
+struct roof_calibration {
+    const char *id; /**< the device that was measured */
+    bool inherited; /**< the measurements are of another device of its architecture */
+    const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
+    const struct roof_kernel_fit *fit;
+    size_t count;
+    void *private_data;
+};
+
+/**
+ * The calibration of a device: from a file when path is not NULL, else the embedded one of its id,
+ * of its product, or of its architecture's family (inherited, with wider bands). *out is NULL when
+ * there is none. The caller owns it: roof_calibration_free; hardware->calibration may point to it.
+ */
+enum roof_status roof_calibration_load(struct roof_calibration **out,
+                                       const struct roof_hardware *hardware, const char *path,
+                                       const char *const *directories, struct roof_error *error);
+void roof_calibration_free(struct roof_calibration *calibration);
+
+/** The fit for a product, NULL when there is none: with the wanted way to quantise, or with the
+ * nearest whose quantisation can be left out or is the same kernel. */
+const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibration *calibration,
+                                                    enum roof_kernel kernel, enum roof_stack stack,
+                                                    enum roof_numerics numerics,
+                                                    enum roof_quantize quantize);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

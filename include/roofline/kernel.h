@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The time to expect of a kernel: closed formulas with fitted parameters (calibration.h).
+ * docs/accuracy.md derives them. Nothing here allocates, locks or writes anything but its result.
+ */
+#ifndef ROOFLINE_KERNEL_H
+#define ROOFLINE_KERNEL_H
+
+#include "roofline/calibration.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What takes most of the time of a kernel. */
+enum roof_bound {
+    ROOF_BOUND_LAUNCH,   /**< the launch */
+    ROOF_BOUND_MEMORY,   /**< DRAM */
+    ROOF_BOUND_COMPUTE,  /**< the matrix or vector units */
+    ROOF_BOUND_OPERANDS, /**< operands from the L2 to the SMs */
+    ROOF_BOUND_LATENCY,  /**< steps of K that wait for each other */
+    ROOF_BOUND_QUANTIZE, /**< the quantisation of the input */
+    ROOF_BOUND_COUNT
+};
+const char *roof_bound_name(enum roof_bound bound);
+
+/** The tiling that the model found fastest. */
+struct roof_tiling {
+    int tile_m;
+    int tile_n;
+    int split_k;
+    double grid;        /**< thread blocks */
+    double waves;       /**< of them over the SMs */
+    double utilisation; /**< fraction of the SMs that are busy, on average over the waves */
+    double l2_hit;      /**< fraction of the weights that are found in the L2 */
+    enum roof_bound bound;
+};
+
+/** The time to expect; time_s is NAN where there is nothing to base it on, and all else is void. */
+struct roof_expected {
+    double time_s;
+    double low_s; /**< eight of ten measured times lie between low and high */
+    double high_s;
+    double launch_s; /**< of it, launches */
+    bool tiled;      /**< tiling holds */
+    struct roof_tiling tiling;
+    enum roof_bound bound;
+    const struct roof_kernel_fit *fit;
+};
+
+/**
+ * The expected time of a workload that is resolved and no composite. bytes, flops are its work;
+ * peak_flops_per_s what it runs at (NAN: unknown); ideal_s the roofline bound, below which no cold
+ * kernel is expected. hardware->calibration may be NULL.
+ */
+void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
+                        const struct roof_hardware *hardware, double peak_flops_per_s,
+                        double ideal_s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/calibration.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "registry.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define SCHEMA "roofline/calibration/1"
+#define FITS_MAX 4096
+
+/* --- parameters ---------------------------------------------------------------------------- */
+
+#define FRACTION(key_, min_, max_, meaning_)                                                       \
+    {                                                                                              \
+        key_, ROOF_UNIT_NONE, min_, max_, meaning_                                                 \
+    }
+#define TIME(key_, meaning_)                                                                       \
+    {                                                                                              \
+        key_, ROOF_UNIT_MICROSECONDS, 0, 1e5, meaning_                                             \
+    }
+
+static const struct roof_parameter gemm_parameters[] = {
+#define ROOF_GEMM_PARAMETER(id, row) row,
+#include "kernel_gemm.h"
+#undef ROOF_GEMM_PARAMETER
+};
+
+static const struct {
+    const char *name;
+    const struct roof_parameter *parameter;
+    size_t count;
+} kernels[ROOF_KERNEL_COUNT] = {
+    [ROOF_KERNEL_GEMM] = {"gemm", gemm_parameters, COUNT(gemm_parameters)},
+};
+
+const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count)
+{
+    *count = kernels[kernel].count;
+    return kernels[kernel].parameter;
+}
+
+const char *roof_kernel_name(enum roof_kernel kernel)
+{
+    return kernels[kernel].name;
+}
+
+/* --- numerics ------------------------------------------------------------------------------ */
+
+static const char *const numerics_names[ROOF_NUMERICS_COUNT] = {
+    [ROOF_NUMERICS_16BIT] = "16bit", [ROOF_NUMERICS_FP8] = "fp8",
+    [ROOF_NUMERICS_INT8] = "int8",   [ROOF_NUMERICS_FP4] = "fp4",
+    [ROOF_NUMERICS_W8A16] = "w8a16", [ROOF_NUMERICS_W4A16] = "w4a16"};
+static const char *const stack_names[ROOF_STACK_COUNT] = {"best", "trtllm", "vllm", "sglang"};
+static const char *const quantize_names[ROOF_QUANTIZE_COUNT] = {"none", "static", "dynamic",
+                                                                "block"};
+
+const char *roof_numerics_name(enum roof_numerics numerics)
+{
+    return numerics_names[numerics];
+}
+
+enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations)
+{
+    const double w = roof_precision_bits(weights);
+    const double a = roof_precision_bits(activations);
+    const bool integer = roof_format(activations)->family == ROOF_FAMILY_INTEGER;
+    if (a == 16) {
+        return w == 16           ? ROOF_NUMERICS_16BIT
+               : w >= 8 && w < 9 ? ROOF_NUMERICS_W8A16
+               : w < 8           ? ROOF_NUMERICS_W4A16
+                                 : ROOF_NUMERICS_COUNT;
+    }
+    if (a >= 8 && a < 9 && w >= 8 && w < 9) {
+        return integer ? ROOF_NUMERICS_INT8 : ROOF_NUMERICS_FP8;
+    }
+    return a < 5 && w < 5 && !integer ? ROOF_NUMERICS_FP4 : ROOF_NUMERICS_COUNT;
+}
+
+/* --- reading ------------------------------------------------------------------------------- */
+
+struct owned {
+    struct roof_json *json;
+    struct roof_kernel_fit *fit;
+    const char **attributions;
+    char *id;
+};
+
+static enum roof_status read_name(int *out, const struct roof_json *json,
+                                  const roof_json_value *object, const char *key,
+                                  const char *const *names, size_t count, struct roof_error *error)
+{
+    const roof_json_value *const value = roof_json_get(object, key);
+    const char *const text = roof_json_string(value);
+    for (size_t i = 0; text != NULL && i < count; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *out = (int)i;
+            return ROOF_OK;
+        }
+    }
+    return roof_json_error(json, value == NULL ? object : value, error,
+                           "%s is missing, or not a name that is known", key);
+}
+
+static enum roof_status read_number(double *out, const struct roof_json *json,
+                                    const roof_json_value *object, const char *key, double min,
+                                    double max, struct roof_error *error)
+{
+    const roof_json_value *const value = roof_json_get(object, key);
+    if (roof_json_number(out, value) && *out >= min && *out <= max) {
+        return ROOF_OK;
+    }
+    char low[ROOF_QUANTITY_SIZE];
+    char high[ROOF_QUANTITY_SIZE];
+    return roof_json_error(json, value == NULL ? object : value, error,
+                           "%s must be a number from %s to %s", key, roof_format_short(low, min),
+                           roof_format_short(high, max));
+}
+
+static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_json *json,
+                                 const roof_json_value *object, struct roof_error *error)
+{
+    const char *kernel_names[ROOF_KERNEL_COUNT];
+    for (int i = 0; i < ROOF_KERNEL_COUNT; i++) {
+        kernel_names[i] = kernels[i].name;
+    }
+    int kernel = 0;
+    int stack = 0;
+    int numerics = 0;
+    int quantize = 0;
+    double rows = 0;
+    const struct {
+        int *out;
+        const char *key;
+        const char *const *names;
+        size_t count;
+    } words[] = {{&kernel, "kernel", kernel_names, ROOF_KERNEL_COUNT},
+                 {&stack, "stack", stack_names, ROOF_STACK_COUNT},
+                 {&numerics, "numerics", numerics_names, ROOF_NUMERICS_COUNT},
+                 {&quantize, "quantize_input", quantize_names, ROOF_QUANTIZE_COUNT}};
+    const struct {
+        double *out;
+        const char *key;
+        double min;
+        double max;
+    } numbers[] = {{&rows, "rows", 1, 1e9},
+                   {&out->mape, "mape", 0, 100},
+                   {&out->low, "low", 1e-3, 1e3},
+                   {&out->high, "high", 1e-3, 1e3}};
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < COUNT(words) && status == ROOF_OK; i++) {
+        status = read_name(words[i].out, json, object, words[i].key, words[i].names, words[i].count,
+                           error);
+    }
+    for (size_t i = 0; i < COUNT(numbers) && status == ROOF_OK; i++) {
+        status = read_number(numbers[i].out, json, object, numbers[i].key, numbers[i].min,
+                             numbers[i].max, error);
+    }
+    const roof_json_value *const values = roof_json_get(object, "parameters");
+    for (size_t i = 0; i < kernels[kernel].count && status == ROOF_OK; i++) {
+        const struct roof_parameter *const row = &kernels[kernel].parameter[i];
+        double value = 0;
+        status = read_number(&value, json, values == NULL ? object : values, row->key, row->min,
+                             row->max, error);
+        out->parameter[i] = roof_from_unit(value, row->unit);
+    }
+    out->kernel = (enum roof_kernel)kernel;
+    out->stack = (enum roof_stack)stack;
+    out->numerics = (enum roof_numerics)numerics;
+    out->quantize = (enum roof_quantize)quantize;
+    out->rows = (int64_t)rows;
+    return status;
+}
+
+void roof_calibration_free(struct roof_calibration *calibration)
+{
+    if (calibration != NULL) {
+        struct owned *const owned = calibration->private_data;
+        roof_json_free(owned->json);
+        free(owned->fit);
+        free(owned->attributions);
+        free(owned->id);
+        free(owned);
+        free(calibration);
+    }
+}
+
+/* Takes json over. */
+static enum roof_status from_json(struct roof_calibration **out, struct roof_json *json,
+                                  struct roof_error *error)
+{
+    struct roof_calibration *const c = calloc(1, sizeof *c);
+    struct owned *const owned = calloc(1, sizeof *owned);
+    if (c == NULL || owned == NULL) {
+        free(c);
+        free(owned);
+        roof_json_free(json);
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    owned->json = json;
+    c->private_data = owned;
+    const roof_json_value *const root = roof_json_root(json);
+    const roof_json_value *const schema = roof_json_get(root, "schema");
+    const roof_json_value *const fits = roof_json_get(root, "fits");
+    const roof_json_value *const attributions = roof_json_get(root, "attributions");
+    enum roof_status status = ROOF_OK;
+    if (roof_json_string(schema) == NULL || strcmp(roof_json_string(schema), SCHEMA) != 0) {
+        status = roof_json_error(json, schema == NULL ? root : schema, error,
+                                 "a calibration has \"schema\": \"" SCHEMA "\"");
+    }
+    if (status == ROOF_OK && (!roof_json_is_array(fits) || roof_json_count(fits) > FITS_MAX)) {
+        status = roof_json_error(json, fits == NULL ? root : fits, error,
+                                 "fits must be an array of at most %d", FITS_MAX);
+    }
+    if (status == ROOF_OK && attributions != NULL) {
+        status = roof_json_lines(&owned->attributions, json, attributions, error);
+    }
+    if (status == ROOF_OK) {
+        owned->fit = calloc(roof_json_count(fits) + 1, sizeof *owned->fit);
+        if (owned->fit == NULL) {
+            status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+    }
+    for (const roof_json_value *item = roof_json_first(fits); item != NULL && status == ROOF_OK;
+         item = roof_json_next(item)) {
+        status = read_fit(&owned->fit[c->count++], json, item, error);
+    }
+    if (status != ROOF_OK) {
+        roof_calibration_free(c);
+        return status;
+    }
+    static const char *const none[] = {NULL};
+    const char *const id = roof_json_line(roof_json_get(root, "hardware"));
+    c->id = id == NULL ? roof_json_source(json) : id;
+    c->attributions = owned->attributions == NULL ? none : owned->attributions;
+    c->fit = owned->fit;
+    *out = c;
+    return ROOF_OK;
+}
+
+static const struct roof_registry registry = {.folder = "calibration", .noun = "calibration"};
+
+/* Devices without measurements take those of the nearest architecture that has them. */
+static const struct {
+    const char *architecture; /* as it begins */
+    const char *id;
+} families[] = {{"Ampere (SM80)", "a100-sxm-80gb"},
+                {"Ampere", "a100-sxm-80gb"},
+                {"Hopper", "h100-sxm"},
+                {"Ada Lovelace", "l40s"},
+                {"Blackwell", "hgx-b200"},
+                {"Blackwell (SM12", "hgx-b200"}};
+
+/* A band that is this much wider, on either side, where the device was not measured itself. */
+#define INHERITED_BAND 1.25
+
+static enum roof_status load_id(struct roof_calibration **out, const char *id,
+                                const char *const *directories, struct roof_error *error)
+{
+    struct roof_json *json = NULL;
+    bool user = false;
+    const enum roof_status status =
+        roof_registry_open(&json, &user, &registry, id, directories, error);
+    return status == ROOF_OK ? from_json(out, json, error) : status;
+}
+
+static enum roof_status load_known(struct roof_calibration **out, const char *id,
+                                   const char *const *directories, struct roof_error *error)
+{
+    return roof_registry_has(&registry, id, directories) ? load_id(out, id, directories, error)
+                                                         : ROOF_OK;
+}
+
+enum roof_status roof_calibration_load(struct roof_calibration **out,
+                                       const struct roof_hardware *hardware, const char *path,
+                                       const char *const *directories, struct roof_error *error)
+{
+    *out = NULL;
+    if (path != NULL) {
+        return load_id(out, path, directories, error);
+    }
+    enum roof_status status = load_known(out, hardware->id, directories, error);
+    if (status == ROOF_OK && *out == NULL && hardware->product != NULL) {
+        status = load_known(out, hardware->product, directories, error);
+    }
+    for (size_t i = 0; i < COUNT(families) && status == ROOF_OK && *out == NULL; i++) {
+        const char *const begin = families[i].architecture;
+        if (strncmp(hardware->architecture, begin, strlen(begin)) != 0) {
+            continue;
+        }
+        status = load_known(out, families[i].id, directories, error);
+        if (*out != NULL) {
+            struct owned *const owned = (*out)->private_data;
+            (*out)->inherited = true;
+            for (size_t k = 0; k < (*out)->count; k++) {
+                owned->fit[k].low /= INHERITED_BAND;
+                owned->fit[k].high *= INHERITED_BAND;
+            }
+        }
+    }
+    return status;
+}
+
+const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibration *calibration,
+                                                    enum roof_kernel kernel, enum roof_stack stack,
+                                                    enum roof_numerics numerics,
+                                                    enum roof_quantize quantize)
+{
+    const struct roof_kernel_fit *found = NULL;
+    for (size_t i = 0; i < calibration->count; i++) {
+        const struct roof_kernel_fit *const fit = &calibration->fit[i];
+        if (fit->kernel != kernel || fit->stack != stack || fit->numerics != numerics) {
+            continue;
+        }
+        if (fit->quantize == quantize) {
+            return fit;
+        }
+        /* The kernel without the quantisation before it is the same in all fits. */
+        if (quantize == ROOF_QUANTIZE_NONE && (found == NULL || fit->quantize < found->quantize)) {
+            found = fit;
+        }
+    }
+    return found;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/* The parameters of the GEMM model, in the order of struct roof_kernel_fit: ROOF_GEMM_PARAMETER(id, row).
+ * docs/accuracy.md explains each. */
+ROOF_GEMM_PARAMETER(LAUNCH, TIME("launch_us", "launch of a kernel inside a graph"))
+ROOF_GEMM_PARAMETER(DRAM, FRACTION("dram", 0.05, 1, "share of the printed bandwidth"))
+ROOF_GEMM_PARAMETER(PEAK, FRACTION("peak", 0.05, 1, "share of the dense peak, endless tile"))
+ROOF_GEMM_PARAMETER(L2_CAPACITY, FRACTION("l2_capacity", 0, 2, "share of the L2 that keeps data"))
+ROOF_GEMM_PARAMETER(L2_RATE, FRACTION("l2_bytes_per_clock", 1, 1e4, "operand feed of an SM"))
+ROOF_GEMM_PARAMETER(STREAM, FRACTION("stream", 0.05, 1e3, "DRAM rate of an SM, in fair shares"))
+ROOF_GEMM_PARAMETER(PROLOGUE, TIME("prologue_us", "prologue and epilogue of a thread block"))
+ROOF_GEMM_PARAMETER(K_STEP, TIME("k_step_us", "least time of 128 bytes of K"))
+ROOF_GEMM_PARAMETER(OVERLAP, FRACTION("overlap", 0, 1, "share of the shorter time that shows"))
+ROOF_GEMM_PARAMETER(WAVE, FRACTION("wave", 0, 1, "share of a last wave's idle part that is lost"))
+ROOF_GEMM_PARAMETER(SPLIT, TIME("split_us", "fixed cost of a split-K reduction"))
+ROOF_GEMM_PARAMETER(REDUCE, FRACTION("reduce", 0.01, 1e3, "rate of the reduction over DRAM's"))
+ROOF_GEMM_PARAMETER(TILE, FRACTION("tile", 0, 10, "loss of small tiles"))
+ROOF_GEMM_PARAMETER(EPILOGUE, FRACTION("epilogue", 0.01, 1e3, "write rate of a tile, fair shares"))
+ROOF_GEMM_PARAMETER(POWER, FRACTION("power", 0, 1, "loss of clock per e-fold of compute time"))
+ROOF_GEMM_PARAMETER(Q_LAUNCH, TIME("quantize_launch_us", "launch of the quantisation"))
+ROOF_GEMM_PARAMETER(Q_RATE, FRACTION("quantize_rate", 0.01, 1e3, "its rate over DRAM's"))
+ROOF_GEMM_PARAMETER(Q_ROW, TIME("quantize_row_us", "its serial time per row"))
