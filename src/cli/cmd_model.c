@@ -75,6 +75,11 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
         status = roof_input_parse(&top, roof_input(ROOF_INPUT_TOP), options->value[ROOF_INPUT_TOP],
                                   error);
     }
+    if (status == ROOF_OK && why && w->inference->count == 0) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "--why of a model goes with --phase, for the "
+                                "operators of one pass");
+    }
     if (status == ROOF_OK && why && options->output != ROOF_OUTPUT_TEXT) {
         status = roof_error_set(error, ROOF_USAGE, "--why of a model goes with --format text");
     }

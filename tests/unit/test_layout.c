@@ -147,6 +147,24 @@ static void test_q4_k_m_bytes(void **state)
     roof_model_free(m);
 }
 
+/*
+ * Mixtral-8x7B: K and V in Q8_0 (34 bytes per 32), O in Q5_K (176 per 256), the down matrices of
+ * the experts of 16 of the 32 layers in Q6_K; norms and router in FP32.
+ */
+static void test_mixtral_bytes(void **state)
+{
+    (void)state;
+    const double q4 = 144. / 256;
+    const double q6 = 210. / 256;
+    const double experts = 8. * 4096 * 14336;
+    const double layer = 4096. * 4096 * (q4 + 176. / 256) + 2 * 1024. * 4096 * 34 / 32 +
+                         2 * experts * q4 + 4 * (8. * 4096 + 2 * 4096);
+    struct roof_model *const m = in_layout("mixtral-8x7b", "q4_k_m");
+    assert_near(resident(m),
+                32000. * 4096 * (q4 + q6) + 32 * layer + 16 * experts * (q4 + q6) + 4 * 4096, 0);
+    roof_model_free(m);
+}
+
 /* use_more_bits of llama.cpp: the first and the last eighth, and every third layer between. */
 static bool more_bits(int64_t i, int64_t layers)
 {
@@ -719,6 +737,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits_per_weight),
         cmocka_unit_test(test_q4_k_m_bytes),
+        cmocka_unit_test(test_mixtral_bytes),
         cmocka_unit_test(test_q4_k_m_layers),
         cmocka_unit_test(test_special_cases),
         cmocka_unit_test(test_deepseek_r1_nvfp4),
