@@ -76,6 +76,7 @@ struct config {
     const roof_json_value *root;
     const roof_json_value *text; /* the language model's object: text_config, or the root */
     struct roof_error *error;
+    const roof_json_value *no_flag; /* the first value that should be true or false */
 };
 
 /* Values that are not fields of the model. */
@@ -174,15 +175,17 @@ static enum roof_status read_integer(int64_t *out, const struct config *c,
 }
 
 /* What a class sets when its published configs leave it out: huggingface/transformers,
- * configuration_gemma3.py (Gemma3TextConfig). */
+ * configuration_gemma3.py (Gemma3TextConfig), configuration_qwen2.py and its siblings. */
 static const struct {
     const char *type;
     size_t offset;
     int64_t value;
-} defaults[] = {{"gemma3", M(vocab), 262208},      {"gemma3", M(heads), 8},
-                {"gemma3", M(kv_heads), 4},        {"gemma3", M(head_dim), 256},
-                {"gemma3_text", M(vocab), 262208}, {"gemma3_text", M(heads), 8},
-                {"gemma3_text", M(kv_heads), 4},   {"gemma3_text", M(head_dim), 256}};
+} defaults[] = {{"qwen2", X(max_window_layers), 28}, {"qwen2_moe", X(max_window_layers), 28},
+                {"qwen3", X(max_window_layers), 28}, {"qwen3_moe", X(max_window_layers), 28},
+                {"gemma3", M(vocab), 262208},        {"gemma3", M(heads), 8},
+                {"gemma3", M(kv_heads), 4},          {"gemma3", M(head_dim), 256},
+                {"gemma3_text", M(vocab), 262208},   {"gemma3_text", M(heads), 8},
+                {"gemma3_text", M(kv_heads), 4},     {"gemma3_text", M(head_dim), 256}};
 
 static enum roof_status read_keys(struct reading *out, const struct config *c,
                                   const struct family *family)
@@ -219,10 +222,14 @@ static enum roof_status read_keys(struct reading *out, const struct config *c,
                                  "not the config.json of a transformer: %s missing, or 0", missing);
 }
 
-/* A flag of the config, or what the class does when the config says nothing. */
-static bool flag(const struct config *c, const char *key, bool otherwise)
+/* A flag of the config, or what the class does when the config says nothing. A value that is none
+ * is remembered, for read_config to refuse. */
+static bool flag(struct config *c, const char *key, bool otherwise)
 {
-    (void)roof_json_boolean(&otherwise, member(c, key));
+    const roof_json_value *const value = member(c, key);
+    if (value != NULL && !roof_json_boolean(&otherwise, value) && c->no_flag == NULL) {
+        c->no_flag = value;
+    }
     return otherwise;
 }
 
@@ -257,7 +264,7 @@ static const char *const others[] = {
     "vit",        "clip"};
 
 /* Keys of models that are not made of attention and MLP alone. */
-static enum roof_status refuse_others(const struct config *c)
+static enum roof_status refuse_others(struct config *c)
 {
     const roof_json_value *type = roof_json_get(c->text, "model_type");
     type = type == NULL ? roof_json_get(c->root, "model_type") : type;
@@ -286,7 +293,7 @@ static enum roof_status refuse_others(const struct config *c)
 }
 
 static enum roof_status read_windows(struct roof_layer layer[ROOF_LAYERS_MAX],
-                                     const struct reading *r, const struct config *c,
+                                     const struct reading *r, struct config *c,
                                      const struct family *family)
 {
     const struct roof_model *const m = &r->model;
@@ -367,6 +374,10 @@ static enum roof_status read_experts(struct roof_layer layer[ROOF_LAYERS_MAX], s
                        (x->moe_frequency == 0 || i % x->moe_frequency == 0);
     }
     const roof_json_value *const dense = member(c, "mlp_only_layers");
+    if (status == ROOF_OK && dense != NULL && !roof_json_is_array(dense)) {
+        return roof_json_error(c->json, dense, c->error,
+                               "mlp_only_layers must be an array of layer numbers");
+    }
     for (item = roof_json_first(dense); item != NULL && status == ROOF_OK;
          item = roof_json_next(item)) {
         int64_t i = 0;
@@ -485,6 +496,10 @@ static enum roof_status read_config(struct config *c)
         memset(layer[i].format, ROOF_PRECISION_AUTO, sizeof layer[i].format);
     }
     status = read_windows(layer, &reading, c, family);
+    if (status == ROOF_OK && c->no_flag != NULL) {
+        status = roof_json_error(c->json, c->no_flag, c->error, "%s must be true or false",
+                                 roof_json_key(c->no_flag));
+    }
     if (status == ROOF_OK) {
         status = read_experts(layer, &reading, c);
     }

@@ -53,7 +53,7 @@ static bool rule_holds(bool *known, const char *rule, int64_t i, int64_t layers)
     if (sscanf(rule, "first 1/%3" SCNd64 "%c", &part, &end) == 1 && part > 0) {
         return i < layers / part;
     }
-    *known = sscanf(rule, "first %3" SCNd64 "%c", &number, &end) == 1;
+    *known = sscanf(rule, "first %3" SCNd64 "%c", &number, &end) == 1 && number > 0;
     return *known && i < number;
 }
 
@@ -104,12 +104,13 @@ static enum roof_status apply_class(const struct layout_reader *r, const roof_js
                                     unsigned bits)
 {
     enum roof_status status = ROOF_OK;
-    for (int64_t i = r->model->layers; i-- > 0 && status == ROOF_OK;) {
+    struct roof_layer *const layer = r->layer;
+    for (int64_t i = r->model->layers; i-- > 0 && status == ROOF_OK && layer != NULL;) {
         enum roof_precision format = ROOF_PRECISION_AUTO;
         status = class_format(&format, r, value, i);
         for (int w = 0; w < ROOF_WEIGHT_COUNT && status == ROOF_OK; w++) {
             if ((bits & (1U << w)) != 0) {
-                r->layer[i].format[w] = (int8_t)format;
+                layer[i].format[w] = (int8_t)format;
                 if (outside_layers((enum roof_weight)w)) {
                     r->model->format[w] = (int8_t)format;
                 }
@@ -422,16 +423,16 @@ enum roof_status roof_layout_apply(struct roof_model *model, const char *name,
     enum roof_status status = layer == NULL || copy == NULL
                                   ? roof_error_set(error, ROOF_MEMORY, "out of memory")
                                   : ROOF_OK;
-    if (status == ROOF_OK) {
+    if (layer != NULL && copy != NULL) {
         *copy = *model;
         status = apply(copy, layer, name, directories, error);
-    }
-    if (status == ROOF_OK && !roof_model_set_layout(copy, name)) {
-        status = roof_error_set(error, ROOF_MEMORY, "out of memory");
-    }
-    if (status == ROOF_OK) {
-        *model = *copy;
-        roof_model_classes(model, layer);
+        if (status == ROOF_OK && !roof_model_set_layout(copy, name)) {
+            status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+        if (status == ROOF_OK) {
+            *model = *copy;
+            roof_model_classes(model, layer);
+        }
     }
     free(copy);
     free(layer);

@@ -316,7 +316,9 @@ int64_t roof_query_len(const struct roof_scenario *s)
 
 int64_t roof_microbatches(const struct roof_scenario *s)
 {
-    return s->pp < s->common.shape.batch ? s->pp : s->common.shape.batch;
+    const int64_t batch = s->common.shape.batch;
+    const int64_t most = s->prefill_batch > batch ? s->prefill_batch : batch; /* mixed: of either */
+    return s->pp < most ? s->pp : most;
 }
 
 /* --- building ------------------------------------------------------------------------------ */

@@ -97,7 +97,8 @@ struct roof_graph {
     double residual_bytes; /**< the hidden states of all tokens of a pass */
 };
 
-/** Sequences of one pass: with pipeline stages the batch runs in min(pp, batch) parts. */
+/** Sequences of one pass: with pipeline stages the batch runs in min(pp, batch) parts,
+ * a mixed one in as many as the larger of its batches allows. */
 int64_t roof_microbatches(const struct roof_scenario *scenario);
 
 /**

@@ -113,9 +113,9 @@ static void test_bits_per_weight(void **state)
     static const struct {
         const char *layout;
         double bits;
-    } rows[] = {{"q2_k", 3.1593},   {"q3_k_s", 3.6429}, {"q3_k_l", 4.2979},
-                {"q4_k_s", 4.6672}, {"q4_k_m", 4.8944}, {"q5_k_s", 5.5704},
-                {"q5_k_m", 5.7036}, {"q6_k", 6.5633},   {"q8_0", 8.5008}};
+    } rows[] = {{"q2_k", 3.1593},   {"q3_k_s", 3.6429}, {"q3_k_m", 3.9960}, {"q3_k_l", 4.2979},
+                {"q4_k_s", 4.6672}, {"q4_k_m", 4.8944}, {"q5_k_s", 5.5704}, {"q5_k_m", 5.7036},
+                {"q6_k", 6.5633},   {"q8_0", 8.5008}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = in_layout("llama-3.1-8b", rows[i].layout);
         const double bits = resident(m) * 8 / 8030261248.;

@@ -291,7 +291,7 @@ static const struct {
     /* A bias: n elements in the format of the output (bf16 below 16 bits), once per product. */
     ROW(GEMM, FP16, 240, 2 * 4 * 5 * 2 + 2 * 4 * 2, 2 * 3 * 5 * 2, 2 * 3 * 4 * 2, 0, NONE, .m = 3,
         .n = 4, .k = 5, .batch = 2, .bias = 1),
-    ROW(GEMM, BOTH(INT4), 120, 20 / 2 + 4 * 2, 15 / 2.0, 12 * 2, 0, NONE, .m = 3, .n = 4, .k = 5,
+    ROW(GEMM, BOTH(INT4), 120, 20 / 2.0 + 4 * 2, 15 / 2.0, 12 * 2, 0, NONE, .m = 3, .n = 4, .k = 5,
         .bias = 1),
     /* Experts over two devices: 8 tokens with 2 of 4 experts are 16 rows, 8 on each device; all
      * four experts are touched when balanced, two on each; per expert 3 x 10 x 6 elements and

@@ -53,7 +53,7 @@ static void test_ids_of_sources(void **state)
         if ((id == NULL) != (cases[i].id == NULL)) {
             fail_msg("%s", cases[i].source);
         }
-        if (id != NULL) {
+        if (id != NULL && cases[i].id != NULL) {
             assert_int_equal(length, strlen(cases[i].id));
             assert_memory_equal(id, cases[i].id, length);
         }
