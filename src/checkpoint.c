@@ -76,6 +76,7 @@ struct config {
     const roof_json_value *root;
     const roof_json_value *text; /* the language model's object: text_config, or the root */
     struct roof_error *error;
+    const roof_json_value *no_flag; /* the first value that should be true or false */
 };
 
 /* Values that are not fields of the model. */
@@ -173,10 +174,29 @@ static enum roof_status read_integer(int64_t *out, const struct config *c,
     return ROOF_OK;
 }
 
-static enum roof_status read_keys(struct reading *out, const struct config *c)
+/* What a class sets when its published configs leave it out: huggingface/transformers,
+ * configuration_gemma3.py (Gemma3TextConfig), configuration_qwen2.py and its siblings. */
+static const struct {
+    const char *type;
+    size_t offset;
+    int64_t value;
+} defaults[] = {{"qwen2", X(max_window_layers), 28}, {"qwen2_moe", X(max_window_layers), 28},
+                {"qwen3", X(max_window_layers), 28}, {"qwen3_moe", X(max_window_layers), 28},
+                {"gemma3", M(vocab), 262208},        {"gemma3", M(heads), 8},
+                {"gemma3", M(kv_heads), 4},          {"gemma3", M(head_dim), 256},
+                {"gemma3_text", M(vocab), 262208},   {"gemma3_text", M(heads), 8},
+                {"gemma3_text", M(kv_heads), 4},     {"gemma3_text", M(head_dim), 256}};
+
+static enum roof_status read_keys(struct reading *out, const struct config *c,
+                                  const struct family *family)
 {
     char missing[256] = "";
     size_t used = 0;
+    for (size_t i = 0; i < COUNT(defaults); i++) {
+        if (strcmp(defaults[i].type, family->type) == 0) {
+            *(int64_t *)(void *)((char *)out + defaults[i].offset) = defaults[i].value;
+        }
+    }
     for (size_t i = 0; i < COUNT(keys); i++) {
         int64_t *const at = (int64_t *)(void *)((char *)out + keys[i].offset);
         const roof_json_value *value = NULL;
@@ -202,10 +222,14 @@ static enum roof_status read_keys(struct reading *out, const struct config *c)
                                  "not the config.json of a transformer: %s missing, or 0", missing);
 }
 
-/* A flag of the config, or what the class does when the config says nothing. */
-static bool flag(const struct config *c, const char *key, bool otherwise)
+/* A flag of the config, or what the class does when the config says nothing. A value that is none
+ * is remembered, for read_config to refuse. */
+static bool flag(struct config *c, const char *key, bool otherwise)
 {
-    (void)roof_json_boolean(&otherwise, member(c, key));
+    const roof_json_value *const value = member(c, key);
+    if (value != NULL && !roof_json_boolean(&otherwise, value) && c->no_flag == NULL) {
+        c->no_flag = value;
+    }
     return otherwise;
 }
 
@@ -220,26 +244,46 @@ static const struct family *find_family(const struct config *c, struct roof_text
             return &families[i];
         }
     }
-    roof_text_printf(unknown,
-                     "model_type %s is not known: taken for a decoder like Llama "
-                     "(pre-norm, gated MLP, no biases unless the config says so)",
-                     type == NULL ? "missing" : type);
+    roof_text_printf(
+        unknown,
+        "%s%s: taken for a decoder like Llama (pre-norm, gated MLP, no biases unless the "
+        "config says so); check the parameters",
+        type == NULL ? "no model_type" : "unknown model_type ", type == NULL ? "" : type);
     return &families[0];
 }
 
+/* Models whose layers, projections or shared parts differ in ways that their config does not say.
+ */
+static const char *const others[] = {
+    "falcon",     "bloom",      "mpt",        "gptj",   "gpt_bigcode",  "codegen",
+    "chatglm",    "qwen",       "baichuan",   "cohere", "cohere2",      "command-r",
+    "dbrx",       "llama4",     "olmo2",      "bert",   "roberta",      "albert",
+    "electra",    "distilbert", "modernbert", "t5",     "bart",         "mamba",
+    "mamba2",     "rwkv",       "jamba",      "zamba2", "nemotron_h",   "granitemoehybrid",
+    "qwen3_next", "minimax",    "openelm",    "deci",   "nemotron-nas", "gemma3n",
+    "vit",        "clip"};
+
 /* Keys of models that are not made of attention and MLP alone. */
-static enum roof_status refuse_others(const struct config *c)
+static enum roof_status refuse_others(struct config *c)
 {
-    static const char *const others[] = {"ssm_cfg",        "mamba_d_state",        "state_size",
-                                         "conv_kernel",    "linear_num_key_heads", "rnn_width",
-                                         "encoder_layers", "num_encoder_layers"};
-    for (size_t i = 0; i < COUNT(others); i++) {
-        const roof_json_value *const value = member(c, others[i]);
+    const roof_json_value *type = roof_json_get(c->text, "model_type");
+    type = type == NULL ? roof_json_get(c->root, "model_type") : type;
+    for (size_t i = 0; i < COUNT(others) && roof_json_string(type) != NULL; i++) {
+        if (strcmp(roof_json_string(type), others[i]) == 0) {
+            return roof_json_error(c->json, type, c->error,
+                                   "the architecture of model_type %s is not known", others[i]);
+        }
+    }
+    static const char *const keys_of_others[] = {
+        "ssm_cfg",   "mamba_d_state",  "state_size",        "conv_kernel", "linear_num_key_heads",
+        "rnn_width", "encoder_layers", "num_encoder_layers"};
+    for (size_t i = 0; i < COUNT(keys_of_others); i++) {
+        const roof_json_value *const value = member(c, keys_of_others[i]);
         if (value != NULL) {
             return roof_json_error(c->json, value, c->error,
                                    "only decoders of attention and MLP layers are known; this "
                                    "model has %s",
-                                   others[i]);
+                                   keys_of_others[i]);
         }
     }
     return flag(c, "is_encoder_decoder", false)
@@ -249,7 +293,7 @@ static enum roof_status refuse_others(const struct config *c)
 }
 
 static enum roof_status read_windows(struct roof_layer layer[ROOF_LAYERS_MAX],
-                                     const struct reading *r, const struct config *c,
+                                     const struct reading *r, struct config *c,
                                      const struct family *family)
 {
     const struct roof_model *const m = &r->model;
@@ -330,6 +374,10 @@ static enum roof_status read_experts(struct roof_layer layer[ROOF_LAYERS_MAX], s
                        (x->moe_frequency == 0 || i % x->moe_frequency == 0);
     }
     const roof_json_value *const dense = member(c, "mlp_only_layers");
+    if (status == ROOF_OK && dense != NULL && !roof_json_is_array(dense)) {
+        return roof_json_error(c->json, dense, c->error,
+                               "mlp_only_layers must be an array of layer numbers");
+    }
     for (item = roof_json_first(dense); item != NULL && status == ROOF_OK;
          item = roof_json_next(item)) {
         int64_t i = 0;
@@ -399,7 +447,7 @@ static enum roof_status read_config(struct config *c)
     }
     enum roof_status status = refuse_others(c);
     if (status == ROOF_OK) {
-        status = read_keys(&reading, c);
+        status = read_keys(&reading, c, family);
     }
     if (status != ROOF_OK) {
         return status;
@@ -448,6 +496,10 @@ static enum roof_status read_config(struct config *c)
         memset(layer[i].format, ROOF_PRECISION_AUTO, sizeof layer[i].format);
     }
     status = read_windows(layer, &reading, c, family);
+    if (status == ROOF_OK && c->no_flag != NULL) {
+        status = roof_json_error(c->json, c->no_flag, c->error, "%s must be true or false",
+                                 roof_json_key(c->no_flag));
+    }
     if (status == ROOF_OK) {
         status = read_experts(layer, &reading, c);
     }
@@ -495,6 +547,8 @@ static enum roof_status from_json(struct roof_model **out, struct roof_json *jso
     if (status == ROOF_OK) {
         c.text = language_object(c.root);
         roof_model_set_quantization(model, member(&c, "quantization_config"));
+        model->quantization =
+            roof_json_line(roof_json_get(roof_model_quantization(model), "quant_method"));
         size_t length = 0;
         const char *const id = roof_registry_id(roof_json_source(json), &length);
         model->id = id == NULL || strncmp(roof_json_source(json), "models/", 7) != 0

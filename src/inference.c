@@ -6,7 +6,7 @@
 
 /* --- one pass ------------------------------------------------------------------------------ */
 
-/* One pass of a microbatch through all stages, without its operators. */
+/* One pass of a microbatch through all stages. */
 struct pass {
     double path_s;        /* sum over the stages */
     double slowest_s;     /* of the stages */
@@ -15,12 +15,14 @@ struct pass {
     double activation_bytes;
     double kv_read_bytes; /* over all stages */
     double weights_read_bytes;
+    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
+    bool native;
 };
 
-static double node_size(const struct roof_hardware *hardware)
+static int64_t node_size(const struct roof_hardware *hardware)
 {
     const double devices = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
-    return isnan(devices) ? 0 : devices;
+    return isnan(devices) ? 0 : (int64_t)devices;
 }
 
 /* A collective takes the faster of its two algorithms; without a latency that is the ring. */
@@ -41,15 +43,21 @@ static enum roof_status predict_node(struct roof_prediction *out, const struct r
     return status;
 }
 
-/* What an operator holds beside the weights and the cache while it runs. */
+/* What an operator, or the largest part of one, holds beside the weights and the cache. */
 static double live_bytes(const struct roof_prediction *p)
 {
-    const bool expanded = p->workload.op == ROOF_OPERATOR_MLA_PREFILL; /* K and V are temporary */
-    return p->role_bytes[ROOF_ROLE_ACTIVATIONS] + p->role_bytes[ROOF_ROLE_OUT] +
-           (expanded ? p->role_bytes[ROOF_ROLE_KV] : 0);
+    double live = 0;
+    for (int i = 0; i < p->part_count; i++) {
+        const double *const bytes = p->part[i].work.bytes;
+        const bool expanded =
+            p->part[i].op == ROOF_OPERATOR_MLA_PREFILL; /* K and V are temporary */
+        live = fmax(live, bytes[ROOF_ROLE_ACTIVATIONS] + bytes[ROOF_ROLE_OUT] +
+                              (expanded ? bytes[ROOF_ROLE_KV] : 0));
+    }
+    return live;
 }
 
-/* Adds a stage to a pass; called for each of its nodes. */
+/* What one stage takes and needs. */
 struct stage {
     double time_s;
     double weights_bytes;
@@ -63,6 +71,8 @@ static void add_to_stage(struct stage *stage, struct pass *pass, const struct ro
     stage->time_s += count * p->time_s;
     stage->weights_bytes += roof_node_bytes(node);
     stage->live_bytes = fmax(stage->live_bytes, live_bytes(p));
+    pass->share_s[p->bottleneck] += count * p->time_s;
+    pass->native = pass->native && p->native;
     pass->weights_read_bytes += count * p->role_bytes[ROOF_ROLE_WEIGHTS];
     if (p->workload.op != ROOF_OPERATOR_KV_APPEND) {
         pass->kv_read_bytes += count * p->role_bytes[ROOF_ROLE_KV];
@@ -82,34 +92,79 @@ static void end_stage(struct pass *pass, const struct stage *stage, const struct
     }
 }
 
-/* Where the formats are those of a file, its own bytes count: scales and padding included. */
-static void use_file_bytes(struct pass *pass, const struct roof_model *model)
+static bool same_node(const struct roof_node *a, const struct roof_node *b)
 {
-    if (!isnan(model->file_bytes)) {
-        const double formula = roof_model_bytes(model);
-        pass->weights_bytes *= formula > 0 ? model->file_bytes / formula : 1;
+    return strcmp(a->name, b->name) == 0 && roof_same_workload(&a->workload, &b->workload);
+}
+
+/* The index of the node of an earlier stage that is equal, or of a new one with its prediction. */
+static enum roof_status find_node(size_t *found, struct roof_inference *out,
+                                  const struct roof_node *node,
+                                  const struct roof_hardware *hardware, struct roof_error *error)
+{
+    for (size_t i = 0; i < out->count && out->scenario.pp > 1; i++) {
+        if (same_node(&out->node[i].node, node)) {
+            *found = i;
+            return ROOF_OK;
+        }
+    }
+    if (out->count == ROOF_GRAPH_MAX) {
+        return roof_graph_full(out->model, error);
+    }
+    *found = out->count++;
+    struct roof_inference_node *const added = &out->node[*found];
+    added->node = *node;
+    added->node.count = 0;
+    added->device_count = 0;
+    return predict_node(&added->prediction, node, hardware, error);
+}
+
+/* Counts of the stage that is slowest so far: those are what its device runs. */
+static void keep_slowest(struct roof_inference *keep, const struct roof_graph *graph,
+                         const size_t *index)
+{
+    for (size_t i = 0; i < keep->count; i++) {
+        keep->node[i].device_count = 0;
+    }
+    for (size_t i = 0; i < graph->count; i++) {
+        keep->node[index[i]].device_count += graph->node[i].count;
     }
 }
 
+/* Runs all stages; keep (NULL: nobody wants them) receives the operators. */
 static enum roof_status run_pass(struct pass *out, const struct roof_model *model,
                                  const struct roof_scenario *s,
-                                 const struct roof_hardware *hardware, struct roof_error *error)
+                                 const struct roof_hardware *hardware, struct roof_inference *keep,
+                                 struct roof_error *error)
 {
     struct roof_graph graph;
-    *out = (struct pass){0};
+    *out = (struct pass){.native = true};
     for (int64_t stage = 0; stage < s->pp; stage++) {
         struct stage sum = {0};
+        size_t index[ROOF_GRAPH_MAX] = {0};
         enum roof_status status =
-            roof_graph_build(&graph, model, s, stage, (int64_t)node_size(hardware), error);
+            roof_graph_build(&graph, model, s, stage, node_size(hardware), error);
         for (size_t i = 0; i < graph.count && status == ROOF_OK; i++) {
+            const struct roof_node *const node = &graph.node[i];
             struct roof_prediction prediction;
-            status = predict_node(&prediction, &graph.node[i], hardware, error);
+            if (keep == NULL) {
+                status = predict_node(&prediction, node, hardware, error);
+            } else {
+                status = find_node(&index[i], keep, node, hardware, error);
+            }
+            if (status == ROOF_OK && keep != NULL) {
+                keep->node[index[i]].node.count += node->count;
+            }
             if (status == ROOF_OK) {
-                add_to_stage(&sum, out, &graph.node[i], &prediction);
+                add_to_stage(&sum, out, node,
+                             keep == NULL ? &prediction : &keep->node[index[i]].prediction);
             }
         }
         if (status != ROOF_OK) {
             return status;
+        }
+        if (keep != NULL && (stage == 0 || sum.time_s > out->slowest_s)) {
+            keep_slowest(keep, &graph, index);
         }
         end_stage(out, &sum, &graph);
     }
@@ -147,7 +202,7 @@ static double expected_tokens(const struct roof_scenario *s)
 static enum roof_status draft_pass(struct pass *out, const struct roof_scenario *s,
                                    const struct roof_hardware *hardware, struct roof_error *error)
 {
-    *out = (struct pass){0};
+    *out = (struct pass){.native = true};
     if (s->draft == NULL || s->draft_tokens == 0) {
         return ROOF_OK;
     }
@@ -162,7 +217,7 @@ static enum roof_status draft_pass(struct pass *out, const struct roof_scenario 
     }
     enum roof_status status = roof_scenario_resolve(&d, s->draft, error);
     if (status == ROOF_OK) {
-        status = run_pass(out, s->draft, &d, hardware, error);
+        status = run_pass(out, s->draft, &d, hardware, NULL, error);
     }
     if (status == ROOF_OK) {
         out->path_s = (double)s->draft_tokens * step_time(out, &d);
@@ -203,8 +258,7 @@ static void add_known(double *sum, double value)
     }
 }
 
-static void add_total(struct roof_prediction *total, double share[ROOF_BOTTLENECK_COUNT],
-                      const struct roof_inference_node *n)
+static void add_total(struct roof_prediction *total, const struct roof_inference_node *n)
 {
     const struct roof_prediction *const p = &n->prediction;
     const double device = (double)n->device_count;
@@ -215,114 +269,93 @@ static void add_total(struct roof_prediction *total, double share[ROOF_BOTTLENEC
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
         total->role_bytes[role] += device * p->role_bytes[role];
     }
+    if (p->link.latency_s > total->link.latency_s) {
+        total->link.latency_s = p->link.latency_s;
+    }
     add_known(&total->network_bytes, device * p->network_bytes);
     total->memory_time_s += path * p->memory_time_s;
     total->compute_time_s += path * p->compute_time_s;
     add_known(&total->network_time_s, path * p->network_time_s);
     total->time_s += path * p->time_s;
-    share[p->bottleneck] += path * p->time_s;
 }
 
-static void finish_total(struct roof_inference *out)
+/* The same sums in the unit that is printed, so that they equal those of printed operators. */
+static void add_microseconds(struct roof_inference *out, const struct roof_inference_node *n)
 {
-    struct roof_prediction *const total = &out->total;
-    double share[ROOF_BOTTLENECK_COUNT] = {0};
-    for (size_t i = 0; i < out->count; i++) {
-        add_total(total, share, &out->node[i]);
-    }
+    const struct roof_prediction *const p = &n->prediction;
+    const double path = (double)n->node.count;
+    const enum roof_unit us = ROOF_UNIT_MICROSECONDS;
+    out->time_us += path * roof_to_unit(p->time_s, us);
+    out->memory_time_us += path * roof_to_unit(p->memory_time_s, us);
+    out->compute_time_us += path * roof_to_unit(p->compute_time_s, us);
+    add_known(&out->network_time_us, path * roof_to_unit(p->network_time_s, us));
+}
+
+static void set_bottleneck(struct roof_prediction *total, const double share[ROOF_BOTTLENECK_COUNT])
+{
     for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
         if (share[b] > share[total->bottleneck]) {
             total->bottleneck = (enum roof_bottleneck)b;
         }
     }
+}
+
+static void finish_total(struct roof_inference *out, const struct pass *pass)
+{
+    struct roof_prediction *const total = &out->total;
+    for (size_t i = 0; i < out->count; i++) {
+        add_total(total, &out->node[i]);
+        add_microseconds(out, &out->node[i]);
+    }
+    set_bottleneck(total, pass->share_s);
     total->intensity = total->flops / total->bytes;
     total->attainable_flops_per_s = isnan(total->compute_time_s) || out->scenario.pp > 1
                                         ? ROOF_UNKNOWN
                                         : total->flops / total->time_s;
 }
 
-static bool same_node(const struct roof_node *a, const struct roof_node *b)
+/* Memory of the device that needs most. */
+struct memory {
+    double weights;
+    double kv;
+    double activations;
+    double capacity;
+    double reserve;
+    enum roof_fit fits;
+};
+
+/* Where the formats are those of a file, its own bytes count: scales and padding included. */
+static double file_share(const struct roof_model *model)
 {
-    return strcmp(a->name, b->name) == 0 &&
-           memcmp(&a->workload.shape, &b->workload.shape, sizeof a->workload.shape) == 0 &&
-           memcmp(&a->workload.formats, &b->workload.formats, sizeof a->workload.formats) == 0;
+    const double formula = isnan(model->file_bytes) ? ROOF_UNKNOWN : roof_model_bytes(model);
+    return formula > 0 ? model->file_bytes / formula : 1;
 }
 
-/* The index of the node of an earlier stage that is equal, or of a new one with its prediction. */
-static enum roof_status find_node(size_t *found, struct roof_inference *out,
-                                  const struct roof_node *node, struct roof_error *error)
+static struct memory memory_of(const struct pass *pass, const struct pass *draft,
+                               const struct roof_model *model, const struct roof_scenario *s,
+                               const struct roof_hardware *hardware)
 {
-    for (size_t i = 0; i < out->count && out->scenario.pp > 1; i++) {
-        if (same_node(&out->node[i].node, node)) {
-            *found = i;
-            return ROOF_OK;
-        }
-    }
-    if (out->count == ROOF_GRAPH_MAX) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "the layers of %s differ in too many ways: more than %d operators",
-                              out->model->id, ROOF_GRAPH_MAX);
-    }
-    *found = out->count++;
-    struct roof_inference_node *const added = &out->node[*found];
-    added->node = *node;
-    added->node.count = 0;
-    added->device_count = 0;
-    return predict_node(&added->prediction, node, out->total.hardware, error);
-}
-
-/* All stages, with their operators; those of the slowest stage are what its device runs. */
-static enum roof_status run_stages(struct pass *pass, struct roof_inference *out,
-                                   struct roof_error *error)
-{
-    const struct roof_scenario *const s = &out->scenario;
-    struct roof_graph graph;
-    *pass = (struct pass){0};
-    for (int64_t stage = 0; stage < s->pp; stage++) {
-        struct stage sum = {0};
-        size_t index[ROOF_GRAPH_MAX] = {0};
-        enum roof_status status = roof_graph_build(&graph, out->model, s, stage,
-                                                   (int64_t)node_size(out->total.hardware), error);
-        for (size_t i = 0; i < graph.count && status == ROOF_OK; i++) {
-            status = find_node(&index[i], out, &graph.node[i], error);
-            if (status == ROOF_OK) {
-                struct roof_inference_node *const found = &out->node[index[i]];
-                found->node.count += graph.node[i].count;
-                add_to_stage(&sum, pass, &graph.node[i], &found->prediction);
-            }
-        }
-        if (status != ROOF_OK) {
-            return status;
-        }
-        if (stage == 0 || sum.time_s > pass->slowest_s) {
-            for (size_t i = 0; i < out->count; i++) {
-                out->node[i].device_count = 0;
-            }
-            for (size_t i = 0; i < graph.count; i++) {
-                out->node[index[i]].device_count += graph.node[i].count;
-            }
-        }
-        end_stage(pass, &sum, &graph);
-    }
-    return ROOF_OK;
-}
-
-static void set_memory(struct roof_inference *out, struct pass pass, const struct pass *draft)
-{
-    const struct roof_hardware *const hardware = out->total.hardware;
     const double usable = hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value;
     const double nominal = hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value;
-    use_file_bytes(&pass, out->model);
-    out->weights_memory_bytes = pass.weights_bytes + draft->weights_bytes;
-    out->kv_cache_bytes = pass.kv_bytes + draft->kv_bytes;
-    out->activation_memory_bytes = pass.activation_bytes;
-    out->memory_capacity_bytes = isnan(usable) ? nominal : usable;
-    out->memory_reserve_bytes = out->scenario.reserve * out->memory_capacity_bytes;
-    const double needed =
-        out->weights_memory_bytes + out->kv_cache_bytes + out->activation_memory_bytes;
-    out->fits = isnan(out->memory_capacity_bytes) ? ROOF_FIT_UNKNOWN
-                : needed <= out->memory_capacity_bytes - out->memory_reserve_bytes ? ROOF_FIT_YES
-                                                                                   : ROOF_FIT_NO;
+    struct memory m = {.weights = pass->weights_bytes * file_share(model) + draft->weights_bytes,
+                       .kv = pass->kv_bytes + draft->kv_bytes,
+                       .activations = pass->activation_bytes,
+                       .capacity = isnan(usable) ? nominal : usable};
+    m.reserve = s->reserve * m.capacity;
+    m.fits = isnan(m.capacity)                                            ? ROOF_FIT_UNKNOWN
+             : m.weights + m.kv + m.activations <= m.capacity - m.reserve ? ROOF_FIT_YES
+                                                                          : ROOF_FIT_NO;
+    return m;
+}
+
+static void set_memory(struct roof_inference *out, const struct memory *memory)
+{
+    out->weights_memory_bytes = memory->weights;
+    out->kv_cache_bytes = memory->kv;
+    out->activation_memory_bytes = memory->activations;
+    out->memory_capacity_bytes = memory->capacity;
+    out->memory_reserve_bytes = memory->reserve;
+    out->fits = memory->fits;
 }
 
 static void set_rates(struct roof_inference *out)
@@ -345,20 +378,26 @@ static void set_rates(struct roof_inference *out)
 
 static enum roof_status infer_phase(struct roof_inference *out, struct roof_error *error)
 {
+    const struct roof_scenario *const s = &out->scenario;
+    const struct roof_hardware *const hardware = out->total.hardware;
     struct pass pass;
     struct pass draft;
-    enum roof_status status = run_stages(&pass, out, error);
+    enum roof_status status = run_pass(&pass, out->model, s, hardware, out, error);
     if (status == ROOF_OK) {
-        status = draft_pass(&draft, &out->scenario, out->total.hardware, error);
+        status = draft_pass(&draft, s, hardware, error);
     }
-    if (status == ROOF_OK) {
-        finish_total(out);
-        set_memory(out, pass, &draft);
-        out->tokens_per_step = expected_tokens(&out->scenario);
-        out->step_s = step_time(&pass, &out->scenario) + draft.path_s;
-        set_rates(out);
+    if (status != ROOF_OK) {
+        return status;
     }
-    return status;
+    const struct memory memory = memory_of(&pass, &draft, out->model, s, hardware);
+    finish_total(out, &pass);
+    set_memory(out, &memory);
+    out->tokens_per_step = expected_tokens(s);
+    out->slowest_stage_s = pass.slowest_s;
+    out->draft_s = s->draft_tokens > 0 ? draft.path_s : ROOF_UNKNOWN;
+    out->step_s = step_time(&pass, s) + draft.path_s;
+    set_rates(out);
+    return ROOF_OK;
 }
 
 /* --- requests ------------------------------------------------------------------------------ */
@@ -379,7 +418,7 @@ static double curve_at(struct curve *curve, int64_t context)
     curve->scenario.context = context;
     if (curve->status == ROOF_OK) {
         curve->status =
-            run_pass(&pass, curve->model, &curve->scenario, curve->hardware, curve->error);
+            run_pass(&pass, curve->model, &curve->scenario, curve->hardware, NULL, curve->error);
     }
     if (curve->status == ROOF_OK) {
         curve->status = draft_pass(&draft, &curve->scenario, curve->hardware, curve->error);
@@ -423,71 +462,105 @@ static double sum_curve(struct curve *curve, int64_t first, int64_t last, double
            sum_curve(curve, middle + 1, last, curve_at(curve, middle + 1), at_last);
 }
 
+/* The two phases of a request, resolved: the prompt, and decode at the end, when the cache holds
+ * the prompt and all that was generated. */
+static enum roof_status split_request(struct roof_scenario *prefill, struct roof_scenario *decode,
+                                      const struct roof_scenario *asked,
+                                      const struct roof_model *model, struct roof_error *error)
+{
+    *prefill = *asked;
+    prefill->phase = ROOF_PHASE_PREFILL;
+    prefill->context = asked->prompt;
+    prefill->prompt = prefill->generate = 0;
+    prefill->draft_tokens = 0;
+    *decode = *asked;
+    decode->phase = ROOF_PHASE_DECODE;
+    decode->context = asked->prompt + asked->generate;
+    decode->prompt = decode->generate = 0;
+    decode->prefix_hit = 0;
+    const enum roof_status status = roof_scenario_resolve(prefill, model, error);
+    return status == ROOF_OK ? roof_scenario_resolve(decode, model, error) : status;
+}
+
+/* Passes of a scenario that decide over its memory: the last of a request, with the activations of
+ * the larger phase. first is the prefill of a request. */
+static enum roof_status memory_passes(struct pass *pass, struct pass *draft, struct pass *first,
+                                      const struct roof_scenario *asked,
+                                      const struct roof_model *model,
+                                      const struct roof_hardware *hardware,
+                                      struct roof_error *error)
+{
+    struct roof_scenario prefill;
+    struct roof_scenario decode = *asked;
+    enum roof_status status = ROOF_OK;
+    if (asked->phase == ROOF_PHASE_REQUEST) {
+        status = split_request(&prefill, &decode, asked, model, error);
+        if (status == ROOF_OK) {
+            status = run_pass(first, model, &prefill, hardware, NULL, error);
+        }
+    } else {
+        *first = (struct pass){.native = true};
+    }
+    if (status == ROOF_OK) {
+        status = run_pass(pass, model, &decode, hardware, NULL, error);
+    }
+    if (status == ROOF_OK) {
+        status = draft_pass(draft, &decode, hardware, error);
+    }
+    if (status == ROOF_OK) {
+        pass->activation_bytes = fmax(pass->activation_bytes, first->activation_bytes);
+    }
+    return status;
+}
+
 /* The first token comes with the prefill, each further one from a decode step whose cache holds the
  * prompt and all tokens before it. */
 static enum roof_status infer_request(struct roof_inference *out, struct roof_error *error)
 {
-    const struct roof_scenario *const asked = &out->scenario;
+    const struct roof_scenario asked = out->scenario;
     const struct roof_hardware *const hardware = out->total.hardware;
-    struct roof_scenario prefill = *asked;
-    struct pass pass;
+    struct roof_scenario prefill;
+    struct curve curve = {.model = out->model, .hardware = hardware, .error = error};
+    struct pass first;
+    struct pass last;
     struct pass draft;
-    const int64_t prompt = asked->prompt;
-    const int64_t generate = asked->generate;
-    prefill.phase = ROOF_PHASE_PREFILL;
-    prefill.context = prompt;
-    prefill.prompt = 0;
-    prefill.generate = 0;
-    prefill.draft_tokens = 0;
-    enum roof_status status = roof_scenario_resolve(&prefill, out->model, error);
-    struct curve curve = {
-        .model = out->model, .hardware = hardware, .scenario = *asked, .error = error};
-    curve.scenario.phase = ROOF_PHASE_DECODE;
-    curve.scenario.prompt = 0;
-    curve.scenario.generate = 0;
-    curve.scenario.prefix_hit = 0;
-    curve.scenario.context = prompt + generate;
+    enum roof_status status = split_request(&prefill, &curve.scenario, &asked, out->model, error);
     if (status == ROOF_OK) {
-        status = roof_scenario_resolve(&curve.scenario, out->model, error);
-    }
-    if (status == ROOF_OK) {
-        status = run_pass(&pass, out->model, &prefill, hardware, error);
+        status = memory_passes(&last, &draft, &first, &asked, out->model, hardware, error);
     }
     if (status != ROOF_OK) {
         return status;
     }
-    out->ttft_s = step_time(&pass, &prefill);
-    const double prefill_activations = pass.activation_bytes;
+    const struct memory memory = memory_of(&last, &draft, out->model, &asked, hardware);
+    const double steps = (double)(asked.generate - 1);
     double decode_s = 0;
-    if (generate > 1) {
-        const int64_t first = prompt + 1;
-        const int64_t last = prompt + generate - 1;
-        decode_s = sum_curve(&curve, first, last, curve_at(&curve, first), curve_at(&curve, last));
-        out->tpot_s = decode_s / (double)(generate - 1);
+    if (asked.generate > 1) {
+        const int64_t from = asked.prompt + 1;
+        const int64_t to = asked.prompt + asked.generate - 1;
+        decode_s = sum_curve(&curve, from, to, curve_at(&curve, from), curve_at(&curve, to));
+        out->tpot_s = decode_s / steps;
     }
-    status = curve.status;
-    /* The memory is that at the end, beside the larger of the two phases' activations. */
-    curve.scenario.context = prompt + generate;
-    if (status == ROOF_OK) {
-        status = run_pass(&pass, out->model, &curve.scenario, hardware, error);
+    if (curve.status != ROOF_OK) {
+        return curve.status;
     }
-    if (status == ROOF_OK) {
-        status = draft_pass(&draft, &curve.scenario, hardware, error);
+    /* What bounds it: the prefill, and as many steps as there are, taken as the last one is. */
+    double share[ROOF_BOTTLENECK_COUNT];
+    for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
+        share[b] = first.share_s[b] + steps * last.share_s[b];
     }
-    if (status != ROOF_OK) {
-        return status;
-    }
-    pass.activation_bytes = fmax(pass.activation_bytes, prefill_activations);
-    set_memory(out, pass, &draft);
-    out->scenario.context = prompt + generate;
-    out->tokens_per_step = expected_tokens(asked);
+    set_bottleneck(&out->total, share);
+    out->total.native = first.native && last.native;
+    set_memory(out, &memory);
+    out->scenario.context = asked.prompt + asked.generate;
+    out->tokens_per_step = expected_tokens(&asked);
+    out->ttft_s = step_time(&first, &prefill);
     out->e2e_s = out->ttft_s + decode_s;
-    out->step_s = out->e2e_s;
-    out->total.time_s = out->e2e_s;
-    const double batch = (double)asked->common.shape.batch;
+    out->step_s = out->total.time_s = out->e2e_s;
+    out->time_us = roof_to_unit(out->e2e_s, ROOF_UNIT_MICROSECONDS);
+    const double batch = (double)asked.common.shape.batch;
     if (out->fits != ROOF_FIT_NO) {
-        out->tokens_per_s = batch * (double)generate / out->e2e_s;
-        out->tokens_per_s_per_user = (double)generate / out->e2e_s;
+        out->tokens_per_s = batch * (double)asked.generate / out->e2e_s;
+        out->tokens_per_s_per_user = (double)asked.generate / out->e2e_s;
     }
     /* Sums over hundreds of passes are no totals of one. */
     out->total.flops = out->total.bytes = ROOF_UNKNOWN;
@@ -496,6 +569,7 @@ static enum roof_status infer_request(struct roof_inference *out, struct roof_er
     }
     out->total.intensity = out->total.attainable_flops_per_s = ROOF_UNKNOWN;
     out->total.memory_time_s = out->total.compute_time_s = ROOF_UNKNOWN;
+    out->memory_time_us = out->compute_time_us = ROOF_UNKNOWN;
     return ROOF_OK;
 }
 
@@ -512,6 +586,11 @@ enum roof_status roof_infer(struct roof_inference *out, const struct roof_model 
     if (status != ROOF_OK) {
         return status;
     }
+    out->devices = (double)(out->scenario.tp * out->scenario.pp * out->scenario.common.shape.ep);
+    out->draft_s = ROOF_UNKNOWN;
+    out->slowest_stage_s = ROOF_UNKNOWN;
+    out->time_us = out->memory_time_us = out->compute_time_us = 0;
+    out->network_time_us = ROOF_UNKNOWN;
     out->phase = roof_phase_name((enum roof_phase)out->scenario.phase);
     out->kv_bytes_per_token = roof_kv_bytes_per_token(model, &out->scenario);
     clear_total(&out->total, &out->scenario, hardware);
@@ -531,27 +610,16 @@ struct search {
 
 static bool fits_at(struct search *search, int64_t size)
 {
-    struct roof_inference trial; /* of it only the memory is used */
+    const struct roof_model *const model = search->inference->model;
+    const struct roof_hardware *const hardware = search->inference->total.hardware;
     struct pass pass;
     struct pass draft;
+    struct pass first;
     *search->size = size;
-    trial.scenario = search->scenario;
-    trial.model = search->inference->model;
-    trial.total.hardware = search->inference->total.hardware;
-    if (roof_scenario_resolve(&trial.scenario, trial.model, NULL) != ROOF_OK) {
-        return false;
-    }
-    if (trial.scenario.phase == ROOF_PHASE_REQUEST) {
-        return roof_infer(&trial, trial.model, &search->scenario, trial.total.hardware, NULL) ==
-                   ROOF_OK &&
-               trial.fits == ROOF_FIT_YES;
-    }
-    if (run_pass(&pass, trial.model, &trial.scenario, trial.total.hardware, NULL) != ROOF_OK ||
-        draft_pass(&draft, &trial.scenario, trial.total.hardware, NULL) != ROOF_OK) {
-        return false;
-    }
-    set_memory(&trial, pass, &draft);
-    return trial.fits == ROOF_FIT_YES;
+    struct roof_scenario s = search->scenario;
+    return roof_scenario_resolve(&s, model, NULL) == ROOF_OK &&
+           memory_passes(&pass, &draft, &first, &s, model, hardware, NULL) == ROOF_OK &&
+           memory_of(&pass, &draft, model, &s, hardware).fits == ROOF_FIT_YES;
 }
 
 /* The largest size that fits, NAN where none is too large; memory grows with it. */
@@ -582,9 +650,9 @@ static bool kv_reads(double *bytes, double *slope, double *weights, struct roof_
     struct pass next;
     const struct roof_hardware *const hardware = inference->total.hardware;
     s->context = context + 1;
-    bool known = run_pass(&next, inference->model, s, hardware, NULL) == ROOF_OK;
+    bool known = run_pass(&next, inference->model, s, hardware, NULL, NULL) == ROOF_OK;
     s->context = context;
-    known = known && run_pass(&here, inference->model, s, hardware, NULL) == ROOF_OK;
+    known = known && run_pass(&here, inference->model, s, hardware, NULL, NULL) == ROOF_OK;
     if (known) {
         *bytes = here.kv_read_bytes;
         *slope = next.kv_read_bytes - here.kv_read_bytes;
@@ -688,7 +756,7 @@ enum roof_status roof_infer_limits(struct roof_limits *out, const struct roof_in
         out->max_context = largest(&search);
     }
     out->kv_crossover_context = crossover(inference);
-    /* One stage and short contexts are enough to see what grows with the batch. */
+    /* One stage is enough to see what grows with the batch. */
     struct roof_scenario at = *scenario;
     at.context = inference->scenario.context;
     at.pp = 1;

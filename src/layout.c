@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static bool rule_holds(bool *known, const char *rule, int64_t i, int64_t layers)
     if (sscanf(rule, "first 1/%3" SCNd64 "%c", &part, &end) == 1 && part > 0) {
         return i < layers / part;
     }
-    *known = sscanf(rule, "first %3" SCNd64 "%c", &number, &end) == 1;
+    *known = sscanf(rule, "first %3" SCNd64 "%c", &number, &end) == 1 && number > 0;
     return *known && i < number;
 }
 
@@ -73,15 +74,6 @@ static enum roof_status read_format(enum roof_precision *out, const struct layou
     return roof_precision_find(out, name, &unknown) == ROOF_OK
                ? ROOF_OK
                : roof_json_error(r->json, value, r->error, "%s: %s", what, unknown.message);
-}
-
-static int bit_count(unsigned bits)
-{
-    int count = 0;
-    for (; bits != 0; bits &= bits - 1) {
-        count++;
-    }
-    return count;
 }
 
 /* The format of a class in layer i: a name, or an object of rules, of which the first that holds
@@ -112,12 +104,13 @@ static enum roof_status apply_class(const struct layout_reader *r, const roof_js
                                     unsigned bits)
 {
     enum roof_status status = ROOF_OK;
-    for (int64_t i = r->model->layers; i-- > 0 && status == ROOF_OK;) {
+    struct roof_layer *const layer = r->layer;
+    for (int64_t i = r->model->layers; i-- > 0 && status == ROOF_OK && layer != NULL;) {
         enum roof_precision format = ROOF_PRECISION_AUTO;
         status = class_format(&format, r, value, i);
         for (int w = 0; w < ROOF_WEIGHT_COUNT && status == ROOF_OK; w++) {
             if ((bits & (1U << w)) != 0) {
-                r->layer[i].format[w] = (int8_t)format;
+                layer[i].format[w] = (int8_t)format;
                 if (outside_layers((enum roof_weight)w)) {
                     r->model->format[w] = (int8_t)format;
                 }
@@ -142,7 +135,7 @@ static enum roof_status apply_classes(const struct layout_reader *r, const roof_
             unsigned bits = 0;
             if (roof_weight_find(&bits, roof_json_key(item), &unknown) != ROOF_OK) {
                 status = roof_json_error(r->json, item, r->error, "%s", unknown.message);
-            } else if (bit_count(bits) == width) {
+            } else if (roof_weight_width(bits) == width) {
                 status = apply_class(r, item, bits);
             }
         }
@@ -215,19 +208,43 @@ static enum roof_status read_layout(const struct layout_reader *r)
 
 /* --- what a config.json says of its own quantisation --- */
 
-/* Whether an exclusion list names a module: patterns, or parts of names. */
+/* Whether name stands in module as whole components: "lm_head", "layers.61", "mlp.gate". */
+static bool has_components(const char *module, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = strstr(module, name); at != NULL; at = strstr(at + 1, name)) {
+        if ((at == module || at[-1] == '.') && (at[length] == '\0' || at[length] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One entry of an exclusion list: a pattern of the whole name, components of it, or with "re:" a
+ * regular expression. A pattern may end before the last component. */
+static bool matches(const char *entry, const char *module)
+{
+    char below[256];
+    if (strncmp(entry, "re:", 3) == 0) {
+        regex_t expression;
+        if (regcomp(&expression, entry + 3, REG_EXTENDED | REG_NOSUB) != 0) {
+            return false;
+        }
+        const bool found = regexec(&expression, module, 0, NULL, 0) == 0;
+        regfree(&expression);
+        return found;
+    }
+    snprintf(below, sizeof below, "%s.*", entry);
+    return fnmatch(entry, module, 0) == 0 || fnmatch(below, module, 0) == 0 ||
+           has_components(module, entry);
+}
+
 static bool excluded(const roof_json_value *list, const char *module)
 {
     for (const roof_json_value *item = roof_json_first(list); item != NULL;
          item = roof_json_next(item)) {
-        const char *const pattern = roof_json_string(item);
-        char starred[256];
-        if (pattern == NULL || strlen(pattern) > sizeof starred - 3) {
-            continue;
-        }
-        snprintf(starred, sizeof starred, "*%s*", pattern);
-        if (fnmatch(pattern, module, 0) == 0 ||
-            fnmatch(starred, module, 0) == 0) { /* "lm_head" stands for all below it */
+        const char *const entry = roof_json_string(item);
+        if (entry != NULL && *entry != '\0' && strlen(entry) < 250 && matches(entry, module)) {
             return true;
         }
     }
@@ -251,6 +268,7 @@ static const struct method {
     {"awq", NULL, 4, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_AUTO, false},
     {"gptq", NULL, 4, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_AUTO, false},
     {"gptq", NULL, 8, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_AUTO, false},
+    {"bitsandbytes", NULL, 8, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_AUTO, false},
     {"bitsandbytes", NULL, 0, ROOF_PRECISION_NF4_FP32, ROOF_PRECISION_AUTO, false},
 };
 
@@ -262,6 +280,54 @@ static enum roof_precision group_format(enum roof_precision format, double group
     return group == 32   ? ROOF_PRECISION_INT4_G32_ZP
            : group == 64 ? ROOF_PRECISION_INT4_G64_ZP
                          : format;
+}
+
+/* compressed-tensors says it by the numbers of a group: bits, kind and group size of the weights,
+ * and of the inputs where they are quantised. */
+static bool compressed_tensors(struct method *out, double *group, const roof_json_value *q)
+{
+    const roof_json_value *const groups = roof_json_get(q, "config_groups");
+    const roof_json_value *const first = roof_json_first(groups);
+    const roof_json_value *const weights = roof_json_get(first, "weights");
+    const roof_json_value *const inputs = roof_json_get(first, "input_activations");
+    const char *const type = roof_json_string(roof_json_get(weights, "type"));
+    double bits = 0;
+    bool symmetric = true;
+    (void)roof_json_number(group, roof_json_get(weights, "group_size"));
+    (void)roof_json_boolean(&symmetric, roof_json_get(weights, "symmetric"));
+    if (type == NULL || !roof_json_number(&bits, roof_json_get(weights, "num_bits"))) {
+        return false;
+    }
+    const bool real = strcmp(type, "float") == 0;
+    *out = (struct method){.weights = ROOF_PRECISION_AUTO, .activations = ROOF_PRECISION_AUTO};
+    if (bits == 8) {
+        out->weights = real ? ROOF_PRECISION_FP8_E4M3 : ROOF_PRECISION_INT8_CHANNEL;
+    } else if (bits == 4 && real) {
+        out->weights = *group == 32 ? ROOF_PRECISION_MXFP4 : ROOF_PRECISION_NVFP4;
+    } else if (bits == 4) {
+        out->weights =
+            symmetric && *group == 128 ? ROOF_PRECISION_INT4_G128 : ROOF_PRECISION_INT4_G128_ZP;
+    }
+    if (roof_json_is_object(inputs)) {
+        out->activations = bits == 8 && !real ? ROOF_PRECISION_INT8 : out->weights;
+    }
+    return out->weights != ROOF_PRECISION_AUTO;
+}
+
+/* The row for a method, its algorithm and its bits. */
+static bool find_method(struct method *out, const char *name, const char *algorithm, double bits)
+{
+    for (size_t i = 0; i < COUNT(methods) && name != NULL; i++) {
+        const struct method *const row = &methods[i];
+        if (strcmp(row->method, name) == 0 &&
+            (row->algorithm == NULL ||
+             (algorithm != NULL && strcmp(row->algorithm, algorithm) == 0)) &&
+            (row->bits == 0 || bits == row->bits || (bits == 0 && row->bits == 4))) {
+            *out = *row;
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum roof_status own_layout(const struct layout_reader *r)
@@ -276,22 +342,22 @@ static enum roof_status own_layout(const struct layout_reader *r)
     const char *const algorithm = roof_json_line(roof_json_get(q, "quant_algo"));
     double bits = 0;
     double group = 0;
+    bool eight = false;
     if (!roof_json_number(&bits, roof_json_get(q, "bits"))) {
         (void)roof_json_number(&bits, roof_json_get(q, "w_bit"));
+    }
+    if (roof_json_boolean(&eight, roof_json_get(q, "load_in_8bit")) && eight) {
+        bits = 8;
     }
     if (!roof_json_number(&group, roof_json_get(q, "group_size"))) {
         (void)roof_json_number(&group, roof_json_get(q, "q_group_size"));
     }
-    const struct method *found = NULL;
-    for (size_t i = 0; i < COUNT(methods) && name != NULL && found == NULL; i++) {
-        const struct method *const row = &methods[i];
-        const bool same = strcmp(row->method, name) == 0 &&
-                          (row->algorithm == NULL ||
-                           (algorithm != NULL && strcmp(row->algorithm, algorithm) == 0)) &&
-                          (row->bits == 0 || bits == 0 || bits == row->bits);
-        found = same ? row : NULL;
-    }
-    if (found == NULL) {
+    struct method method;
+    const struct method *const found = &method;
+    const bool known = name != NULL && strcmp(name, "compressed-tensors") == 0
+                           ? compressed_tensors(&method, &group, q)
+                           : find_method(&method, name, algorithm, bits);
+    if (!known) {
         return roof_json_error(roof_model_json(m), q, r->error,
                                "quantization_config: method '%s'%s%s is not known; give the "
                                "formats with --layout or --class",
@@ -328,35 +394,47 @@ static enum roof_status own_layout(const struct layout_reader *r)
     return ROOF_OK;
 }
 
+/* Reads the layout into a copy, which starts with no formats. */
+static enum roof_status apply(struct roof_model *copy, struct roof_layer *layer, const char *name,
+                              const char *const *directories, struct roof_error *error)
+{
+    struct layout_reader r = {.model = copy, .layer = layer, .error = error};
+    struct roof_json *json = NULL;
+    bool user = false;
+    roof_model_forget_formats(copy);
+    roof_model_spread(layer, copy);
+    if (strcmp(name, "checkpoint") == 0) {
+        return own_layout(&r);
+    }
+    enum roof_status status = roof_registry_open(&json, &user, &layouts, name, directories, error);
+    r.json = json;
+    if (status == ROOF_OK) {
+        status = read_layout(&r);
+    }
+    roof_json_free(json);
+    return status;
+}
+
 enum roof_status roof_layout_apply(struct roof_model *model, const char *name,
                                    const char *const *directories, struct roof_error *error)
 {
-    struct roof_json *json = NULL;
     struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
-    const char *const id = roof_model_own(model, strdup(name));
-    enum roof_status status =
-        layer == NULL || id == NULL ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
-    struct layout_reader r = {.model = model, .layer = layer, .error = error};
-    if (status == ROOF_OK) {
-        roof_model_spread(layer, model);
-        if (strcmp(name, "checkpoint") == 0) {
-            status = own_layout(&r);
-        } else {
-            bool user = false;
-            status = roof_registry_open(&json, &user, &layouts, name, directories, error);
-            r.json = json;
-            if (status == ROOF_OK) {
-                status = read_layout(&r);
-            }
+    struct roof_model *const copy = malloc(sizeof *copy);
+    enum roof_status status = layer == NULL || copy == NULL
+                                  ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                                  : ROOF_OK;
+    if (layer != NULL && copy != NULL) {
+        *copy = *model;
+        status = apply(copy, layer, name, directories, error);
+        if (status == ROOF_OK && !roof_model_set_layout(copy, name)) {
+            status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+        if (status == ROOF_OK) {
+            *model = *copy;
+            roof_model_classes(model, layer);
         }
     }
-    if (status == ROOF_OK) {
-        model->stored = false;
-        model->layout = id;
-        model->file_bytes = ROOF_UNKNOWN;
-        roof_model_classes(model, layer);
-    }
-    roof_json_free(json);
+    free(copy);
     free(layer);
     return status;
 }

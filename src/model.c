@@ -68,6 +68,15 @@ bool roof_weight_linear(enum roof_weight weight)
     return (LINEAR & (1U << weight)) != 0;
 }
 
+int roof_weight_width(unsigned bits)
+{
+    int count = 0;
+    for (; bits != 0; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
 enum roof_status roof_weight_find(unsigned *out_bits, const char *name, struct roof_error *error)
 {
     const char *names[COUNT(groups) + ROOF_WEIGHT_COUNT];

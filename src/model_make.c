@@ -17,6 +17,7 @@ struct owned {
     size_t remarks;
     char *string[OWNED_MAX];
     size_t strings;
+    char *layout;
 };
 
 static const char *const no_strings[] = {NULL};
@@ -50,6 +51,7 @@ void roof_model_free(struct roof_model *model)
             free(owned->string[i]);
         }
         roof_json_free(owned->json);
+        free(owned->layout);
         free(owned);
         free(model);
     }
@@ -86,6 +88,19 @@ const char *roof_model_own(struct roof_model *model, char *string)
     return string;
 }
 
+bool roof_model_set_layout(struct roof_model *model, const char *name)
+{
+    struct owned *const owned = model->private_data;
+    char *const copy = strdup(name);
+    if (copy == NULL) {
+        return false;
+    }
+    free(owned->layout);
+    owned->layout = copy;
+    model->layout = copy;
+    return true;
+}
+
 void roof_model_note(struct roof_model *model, const char *remark)
 {
     struct owned *const owned = model->private_data;
@@ -107,6 +122,7 @@ void roof_model_forget_formats(struct roof_model *model)
         memset(model->layer[c].format, ROOF_PRECISION_AUTO, sizeof model->layer[c].format);
     }
     memset(model->format, ROOF_PRECISION_AUTO, sizeof model->format);
+    model->activations = model->kv = ROOF_PRECISION_AUTO;
     model->stored = false;
     model->layout = NULL;
     model->file_bytes = ROOF_UNKNOWN;
@@ -176,8 +192,8 @@ enum roof_status roof_model_check(struct roof_model *model, struct roof_error *e
     }
     for (int64_t c = 0; c < m->layer_classes; c++) {
         if ((m->layer[c].moe ? m->expert_intermediate : m->intermediate) == 0) {
-            return roof_error_set(error, ROOF_INVALID, "the width of the %s is missing",
-                                  m->layer[c].moe ? "experts" : "MLP");
+            return roof_error_set(error, ROOF_INVALID, "%s is missing",
+                                  m->layer[c].moe ? "moe_intermediate_size" : "intermediate_size");
         }
     }
     return ROOF_OK;

@@ -20,6 +20,8 @@ const roof_json_value *roof_model_quantization(const struct roof_model *model);
 /* Takes a string from malloc over, so that it lives as long as the model. NULL when string is, or
  * when out of memory. */
 const char *roof_model_own(struct roof_model *model, char *string);
+/* The name of the layout that the formats come from; false when out of memory. */
+bool roof_model_set_layout(struct roof_model *model, const char *name);
 /* Adds a remark; the string must live as long as the model. */
 void roof_model_note(struct roof_model *model, const char *remark);
 

@@ -56,15 +56,25 @@ static void put_scenario(struct roof_text *out, const struct roof_inference *r)
         {"new tokens", s->chunk, s->phase == ROOF_PHASE_PREFILL && s->chunk != s->context},
         {"sequences in prefill", s->prefill_batch, s->phase == ROOF_PHASE_MIXED},
         {"tokens of each", s->chunk, s->phase == ROOF_PHASE_MIXED},
+        {"context of those", s->prefill_context, s->phase == ROOF_PHASE_MIXED},
         {"draft tokens", s->draft_tokens, s->draft_tokens > 0},
         {"tp", s->tp, s->tp > 1},
         {"pp", s->pp, s->pp > 1},
         {"ep", s->common.shape.ep, s->common.shape.ep > 1},
+        {"devices", (int64_t)r->devices, r->devices > 1},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i].shown) {
             roof_text_printf(out, ", %s %" PRId64, sizes[i].label, sizes[i].value);
         }
+    }
+    if (s->prefix_hit > 0) {
+        char hit[ROOF_QUANTITY_SIZE];
+        roof_text_printf(out, ", %s of the prompt cached",
+                         roof_format_quantity(hit, s->prefix_hit, ROOF_UNIT_FRACTION));
+    }
+    if (s->draft != NULL) {
+        roof_text_printf(out, " of %s", s->draft->id);
     }
     const struct roof_formats *const f = &s->common.formats;
     roof_text_printf(out, "; weights %s%s, activations %s, out %s, kv %s\n\n",
@@ -107,7 +117,8 @@ static void put_times(struct roof_text *out, const struct roof_inference *r)
         put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
                  "");
     } else {
-        snprintf(detail, sizeof detail, "at best; %s-bound", bound);
+        snprintf(detail, sizeof detail, "at best; %s-bound%s", bound,
+                 s->phase == ROOF_PHASE_MIXED ? "; of the sequences in decode" : "");
         put_line(out, "time per token",
                  roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
     }
@@ -115,6 +126,25 @@ static void put_times(struct roof_text *out, const struct roof_inference *r)
         snprintf(detail, sizeof detail, "expected with %" PRId64 " drafts, %s accepted each",
                  s->draft_tokens, roof_format_quantity(user, s->acceptance, ROOF_UNIT_FRACTION));
         put_line(out, "tokens per step", rate(value, r->tokens_per_step), detail);
+    }
+    if (s->draft_tokens > 0 && !request) {
+        snprintf(detail, sizeof detail, "%s to verify, %s to draft",
+                 roof_format_quantity(value, r->step_s - r->draft_s, ROOF_UNIT_MILLISECONDS),
+                 roof_format_quantity(all, r->draft_s, ROOF_UNIT_MILLISECONDS));
+        put_line(out, "step", roof_format_quantity(user, r->step_s, ROOF_UNIT_MILLISECONDS),
+                 detail);
+    }
+    if (s->pp > 1 && !request) {
+        const int64_t parts = roof_microbatches(s);
+        snprintf(detail, sizeof detail,
+                 "slowest of %" PRId64 "; the batch runs in %" PRId64 " part%s, all stages take %s",
+                 s->pp, parts, parts == 1 ? "" : "s",
+                 roof_format_quantity(all, r->total.time_s, ROOF_UNIT_MILLISECONDS));
+        put_line(out, "stage",
+                 roof_format_quantity(value, r->slowest_stage_s, ROOF_UNIT_MILLISECONDS), detail);
+    }
+    if (r->fits == ROOF_FIT_NO) {
+        put_line(out, "tokens/s", "-", "it does not fit");
     }
     if (!isnan(r->tokens_per_s)) {
         snprintf(detail, sizeof detail, "%s per user", rate(user, r->tokens_per_s_per_user));
@@ -171,7 +201,8 @@ static void put_memory(struct roof_text *out, const struct roof_inference *r,
                      : "");
     }
     put_line(out, "memory", roof_format_quantity(a, needed, ROOF_UNIT_CAPACITY), detail);
-    snprintf(detail, sizeof detail, "weights %s, KV cache %s (%s per token), activations %s",
+    snprintf(detail, sizeof detail,
+             "weights %s, KV cache %s (%s per token of the whole model), activations %s",
              roof_format_quantity(a, r->weights_memory_bytes, ROOF_UNIT_CAPACITY),
              roof_format_quantity(b, r->kv_cache_bytes, ROOF_UNIT_CAPACITY),
              roof_format_quantity(c, r->kv_bytes_per_token, ROOF_UNIT_CAPACITY),
@@ -199,10 +230,9 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
     put_line(out, "parameters", roof_format_quantity(a, limits->parameters, ROOF_UNIT_COUNTS),
              detail);
     if (!isnan(limits->kv_crossover_context)) {
-        snprintf(detail, sizeof detail,
-                 "from context %.0f on the KV cache is more bytes than the weights",
+        snprintf(detail, sizeof detail, "KV reads exceed weight reads from context %.0f on",
                  limits->kv_crossover_context);
-        put_line(out, "reads", detail, "");
+        put_line(out, "crossover", detail, "");
     }
 }
 
@@ -257,6 +287,26 @@ static void put_operators(struct roof_text *out, const struct roof_inference *r,
     }
 }
 
+/* What was assumed stands before the numbers that hang on it. */
+static void put_remarks(struct roof_text *out, const struct roof_inference *r)
+{
+    const struct roof_formats *const f = &r->scenario.common.formats;
+    bool any = false;
+    for (const char *const *note = r->model->remarks; *note != NULL; note++) {
+        roof_text_printf(out, "  note: %s\n", *note);
+        any = true;
+    }
+    if (r->model->quantization != NULL && r->model->layout == NULL &&
+        roof_precision_bits(f->weights) >= 16) {
+        roof_text_printf(out,
+                         "  note: the checkpoint is quantised (%s); --layout checkpoint counts "
+                         "it as it is stored\n",
+                         r->model->quantization);
+        any = true;
+    }
+    roof_text_put(out, any ? "\n" : "");
+}
+
 void roof_model_report_text(struct roof_text *out, const struct roof_inference *inference,
                             const struct roof_limits *limits, size_t top,
                             const struct roof_hardware *product)
@@ -264,13 +314,14 @@ void roof_model_report_text(struct roof_text *out, const struct roof_inference *
     const struct roof_inference *const r = inference;
     roof_text_printf(out, "%s on %s: ", r->model->id, r->total.hardware->id);
     put_scenario(out, r);
+    put_remarks(out, r);
     put_times(out, r);
     put_memory(out, r, limits);
     put_limits(out, limits);
     put_operators(out, r, limits, top);
-    for (const char *const *note = r->model->remarks; *note != NULL; note++) {
-        roof_text_printf(out, "%s%s: %s\n", note == r->model->remarks ? "\n" : "", r->model->id,
-                         *note);
+    if (r->devices > 1 && r->total.link.latency_s == 0) {
+        roof_text_put(out, "\nCollectives are counted by their bytes alone; --set "
+                           "link_latency_us=VALUE adds the latency of each step.\n");
     }
     if (!r->total.native) {
         roof_text_printf(out,

@@ -9,12 +9,11 @@
 
 /* --- dimensions ---------------------------------------------------------------------------- */
 
-#define DIMENSION_MAX 1000000000000 /* 10^12 */
 #define AT(field) offsetof(struct roof_workload, shape.field)
 #define SIZE_OF(key_, option_, letter_, help_, of_)                                                \
     {                                                                                              \
         .key = #key_, .option = (option_), .letter = (letter_), .kind = ROOF_INPUT_INTEGER,        \
-        .min = 1, .max = DIMENSION_MAX, .value = "N", .help = (help_), .offset = AT(key_),         \
+        .min = 1, .max = ROOF_DIMENSION_MAX, .value = "N", .help = (help_), .offset = AT(key_),    \
         .field = true, .of = (of_)                                                                 \
     }
 #define SIZE(key_, option_, letter_, help_)                                                        \
@@ -47,7 +46,7 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
     [ROOF_DIM_WINDOW] = {.key = "window",
                          .option = "window",
                          .kind = ROOF_INPUT_INTEGER,
-                         .max = DIMENSION_MAX,
+                         .max = ROOF_DIMENSION_MAX,
                          .value = "N",
                          .help = "keys a query sees at most (default 0: all)",
                          .offset = AT(window),
@@ -84,7 +83,9 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                           .offset = AT(routing),
                           .field = true},
     [ROOF_DIM_EP] =
-        SIZE_OF(ep, "ep", 0, "devices that the experts are spread over (default 1)", ROOF_OF_ALL),
+        SIZE_OF(ep, "ep", 0,
+                "devices the experts are spread over; a model runs on tp x pp x ep (default 1)",
+                ROOF_OF_ALL),
     [ROOF_DIM_ELEMENTS] =
         SIZE(elements, "elements", 0, "elements of the whole tensor (all-to-all: per device)"),
     [ROOF_DIM_DEVICES] = SIZE(devices, "devices", 0, "devices in the group"),
@@ -438,26 +439,50 @@ static void embedding(const struct context *c)
  * The gated activation is stored and read once per token and expert. Spread over ep devices, each
  * has its share of the experts and, in expectation, of the routed tokens.
  */
+#define MOE_ROWS                                                                                   \
+    DIM(tokens);                                                                                   \
+    DIM(hidden);                                                                                   \
+    DIM(intermediate);                                                                             \
+    DIM(experts);                                                                                  \
+    DIM(top_k);                                                                                    \
+    DIM(routing);                                                                                  \
+    DIM(ep);                                                                                       \
+    LET(touched, (routing > 0  ? fmin(experts, tokens * top_k)                                     \
+                  : tokens > 1 ? experts * -expm1(tokens * log1p(-top_k / experts))                \
+                               : top_k) /                                                          \
+                     ep);                                                                          \
+    LET(routed, (tokens * top_k) / ep);                                                            \
+    LET(rows, fmin(tokens, routed))
+
 static void moe(const struct context *c)
 {
-    DIM(tokens);
-    DIM(hidden);
-    DIM(intermediate);
-    DIM(experts);
-    DIM(top_k);
-    DIM(routing);
-    DIM(ep);
-    LET(touched, (routing > 0  ? fmin(experts, tokens * top_k)
-                  : tokens > 1 ? experts * -expm1(tokens * log1p(-top_k / experts))
-                               : top_k) /
-                     ep);
-    LET(routed, tokens * top_k / ep);
-    LET(rows, fmin(tokens, routed));
+    MOE_ROWS;
     FLOPS(6 * routed * hidden * intermediate);
     TENSOR(WEIGHTS, 3 * touched * hidden * intermediate, 3 * touched,
            touched * (2 * intermediate + hidden));
     BIAS(touched * (2 * intermediate + hidden));
     TENSOR(ACTIVATIONS, rows * hidden + 2 * routed * intermediate, 2, rows + 2 * routed);
+    TENSOR(OUT, rows * hidden, 1, rows);
+}
+
+/* The two halves of moe, for experts whose matrices have different formats. */
+static void moe_gate_up(const struct context *c)
+{
+    MOE_ROWS;
+    FLOPS(4 * routed * hidden * intermediate);
+    TENSOR(WEIGHTS, 2 * touched * hidden * intermediate, 2 * touched, touched * 2 * intermediate);
+    BIAS(touched * 2 * intermediate);
+    TENSOR(ACTIVATIONS, rows * hidden, 1, rows);
+    TENSOR(OUT, routed * intermediate, 1, routed);
+}
+
+static void moe_down(const struct context *c)
+{
+    MOE_ROWS;
+    FLOPS(2 * routed * hidden * intermediate);
+    TENSOR(WEIGHTS, touched * hidden * intermediate, touched, touched * hidden);
+    BIAS(touched * hidden);
+    TENSOR(ACTIVATIONS, routed * intermediate, 1, routed);
     TENSOR(OUT, rows * hidden, 1, rows);
 }
 
@@ -556,6 +581,10 @@ static_assert(ROOF_DIM_COUNT <= 32, "required is a set of 32 bits");
 #define NORM_ROWS DIMS(D(TOKENS), D(HIDDEN), D(GAIN)), .required = BIT(TOKENS) | BIT(HIDDEN)
 #define GROUP                                                                                      \
     DIMS(D(ELEMENTS), D(DEVICES), D(WITHIN), D(ALGORITHM)), .required = BIT(ELEMENTS) | BIT(DEVICES)
+
+#define EXPERT_DIMS                                                                                \
+    DIMS(D(TOKENS), D(HIDDEN), D(INTERMEDIATE), D(EXPERTS), D(TOP_K), D(ROUTING), D(EP)),          \
+        .required = BIT(TOKENS) | BIT(HIDDEN) | BIT(INTERMEDIATE) | BIT(EXPERTS) | BIT(TOP_K)
 
 struct row {
     struct roof_operator_row row;
@@ -664,12 +693,16 @@ static const struct row rows[ROOF_OPERATOR_COUNT] = {
                                   .kind = ROOF_KIND_VECTOR,
                                   ROWS},
                                  embedding},
-    [ROOF_OPERATOR_MOE] =
-        {{.name = "moe",
-          .summary = "routed experts of a gated MLP",
-          DIMS(D(TOKENS), D(HIDDEN), D(INTERMEDIATE), D(EXPERTS), D(TOP_K), D(ROUTING), D(EP)),
-          .required = BIT(TOKENS) | BIT(HIDDEN) | BIT(INTERMEDIATE) | BIT(EXPERTS) | BIT(TOP_K)},
-         moe},
+    [ROOF_OPERATOR_MOE] = {{.name = "moe", .summary = "routed experts of a gated MLP", EXPERT_DIMS},
+                           moe},
+    [ROOF_OPERATOR_MOE_GATE_UP] = {{.name = "moe-gate-up",
+                                    .summary = "the gate and up products of routed experts",
+                                    EXPERT_DIMS},
+                                   moe_gate_up},
+    [ROOF_OPERATOR_MOE_DOWN] = {{.name = "moe-down",
+                                 .summary = "the down product of routed experts",
+                                 EXPERT_DIMS},
+                                moe_down},
     [ROOF_OPERATOR_ROUTER] = {{.name = "router",
                                .summary = "top-k softmax over the experts",
                                .kind = ROOF_KIND_VECTOR,

@@ -165,8 +165,15 @@ enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, 
         struct roof_prediction prediction;
         const struct roof_prediction *result = NULL;
         status = predict_point(&result, &prediction, inference, &cursor, sweep, error);
-        status = status == ROOF_OK ? callback(context, result, error)
-                                   : name_point(&cursor, sweep, status, error);
+        if (status == ROOF_OK) {
+            status = callback(context, result, error);
+        } else {
+            status = name_point(&cursor, sweep, status, error);
+            if (status == ROOF_USAGE && sweep->refused != NULL && error != NULL) {
+                sweep->refused(context, error);
+                status = ROOF_OK;
+            }
+        }
         if (status == ROOF_OK && i + 1 < count) {
             advance(&cursor, sweep);
         }

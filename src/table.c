@@ -50,6 +50,9 @@ enum source {
     INFERENCE_MODEL,   /* const char * of the inference's model, at an offset there */
     INFERENCE_WEIGHTS, /* absent where a layout or a file decides */
     SCENARIO_INTEGER,  /* int64_t at an offset; 0 is absent */
+    SCENARIO_FRACTION, /* double; 0 is absent */
+    ACCEPTANCE,        /* where there are drafts */
+    DRAFT_MODEL,
     FITS,
     NODE_COUNT, /* int64_t */
     NODE_NAME,
@@ -239,9 +242,13 @@ static const struct roof_field inference_fields[] = {
     ASKED("prompt", prompt, 0),
     ASKED("generate", generate, 0),
     ASKED("draft_tokens", draft_tokens, 0),
+    {.key = "draft_model", .source = DRAFT_MODEL},
+    {.key = "acceptance", .source = ACCEPTANCE},
+    {.key = "prefix_hit", .source = SCENARIO_FRACTION, .offset = I(scenario.prefix_hit)},
     ASKED("tp", tp, 2),
     ASKED("pp", pp, 2),
     ASKED("ep", common.shape.ep, 2),
+    OF_INFERENCE("devices", devices, NONE, 0, NULL),
     {.key = "layout", .source = INFERENCE_MODEL, .offset = offsetof(struct roof_model, layout)},
     {.key = "weights", .source = INFERENCE_WEIGHTS, .width = -8},
     {.key = "activations",
@@ -260,10 +267,10 @@ static const struct roof_field inference_fields[] = {
     NUMBER("kv_bytes", role_bytes[ROOF_ROLE_KV], BYTES),
     NUMBER("network_bytes", network_bytes, BYTES),
     NUMBER("arithmetic_intensity", intensity, FLOP_PER_BYTE),
-    NUMBER("memory_time_us", memory_time_s, MICROSECONDS),
-    NUMBER("compute_time_us", compute_time_s, MICROSECONDS),
-    NUMBER("network_time_us", network_time_s, MICROSECONDS),
-    NUMBER("time_us", time_s, MICROSECONDS),
+    OF_INFERENCE("memory_time_us", memory_time_us, NONE, 0, NULL),
+    OF_INFERENCE("compute_time_us", compute_time_us, NONE, 0, NULL),
+    OF_INFERENCE("network_time_us", network_time_us, NONE, 0, NULL),
+    OF_INFERENCE("time_us", time_us, NONE, 0, NULL),
     {.key = "bottleneck", .source = BOTTLENECK, .width = -7, .label = "bound"},
     NUMBER("attainable_tflops", attainable_flops_per_s, TFLOPS),
     NUMBER("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S),
@@ -277,6 +284,8 @@ static const struct roof_field inference_fields[] = {
     OF_INFERENCE("ttft_ms", ttft_s, MILLISECONDS, 8, NULL),
     OF_INFERENCE("tpot_ms", tpot_s, MILLISECONDS, 8, NULL),
     OF_INFERENCE("e2e_ms", e2e_s, MILLISECONDS, 0, NULL),
+    OF_INFERENCE("step_ms", step_s, MILLISECONDS, 0, NULL),
+    OF_INFERENCE("draft_ms", draft_s, MILLISECONDS, 0, NULL),
     OF_INFERENCE("tokens_per_step", tokens_per_step, NONE, 0, NULL),
     OF_INFERENCE("tokens_per_s", tokens_per_s, NONE, 9, "tokens/s"),
     OF_INFERENCE("tokens_per_s_per_user", tokens_per_s_per_user, NONE, 9, "per user"),
@@ -584,6 +593,18 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
         number_cell(cell, value == 0 ? ROOF_UNKNOWN : (double)value);
         break;
     }
+    case SCENARIO_FRACTION: {
+        const double value = *(const double *)(const void *)at;
+        number_cell(cell, value > 0 ? value : ROOF_UNKNOWN);
+        break;
+    }
+    case ACCEPTANCE:
+        number_cell(cell, inference->scenario.draft_tokens > 0 ? inference->scenario.acceptance
+                                                               : ROOF_UNKNOWN);
+        break;
+    case DRAFT_MODEL:
+        text_cell(cell, inference->scenario.draft == NULL ? NULL : inference->scenario.draft->id);
+        break;
     case FITS: {
         const enum roof_fit fits = *(const enum roof_fit *)(const void *)at;
         cell->kind = fits == ROOF_FIT_UNKNOWN ? ABSENT : BOOLEAN;
@@ -733,6 +754,7 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
         add_fields(out, operator_fields, COUNT(operator_fields), all);
         break;
     case ROOF_TABLE_INFERENCES:
+        out->inferences = true;
         add_fields(out, inference_fields, COUNT(inference_fields), all);
         break;
     case ROOF_TABLE_NODES:
@@ -751,6 +773,20 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
         *out = (struct roof_table){.output = output};
     }
     return status;
+}
+
+void roof_table_show(struct roof_table *table, const char *key)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(column_key(&table->column[i]), key) == 0) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < COUNT(inference_fields) && table->count < ROOF_COLUMNS_MAX; i++) {
+        if (table->inferences && strcmp(inference_fields[i].key, key) == 0) {
+            table->column[table->count++].field = &inference_fields[i];
+        }
+    }
 }
 
 static void markdown_text(struct roof_text *out, const char *text)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define CONTEXT_DEFAULT 4096
@@ -30,6 +31,37 @@ void roof_scenario_init(struct roof_scenario *scenario)
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         scenario->weight[w] = ROOF_PRECISION_AUTO;
     }
+}
+
+enum roof_status roof_scenario_classes(struct roof_scenario *scenario,
+                                       const char *const *assignment, int count,
+                                       struct roof_error *error)
+{
+    for (int width = ROOF_WEIGHT_COUNT; width > 0; width--) {
+        for (int i = 0; i < count; i++) {
+            const char *const equals = strchr(assignment[i], '=');
+            char name[32];
+            unsigned bits = 0;
+            enum roof_precision format = ROOF_PRECISION_AUTO;
+            if (equals == NULL || (size_t)(equals - assignment[i]) >= sizeof name) {
+                return roof_error_set(error, ROOF_USAGE,
+                                      "--class takes NAME=P such as lm_head=bf16, not '%s'",
+                                      assignment[i]);
+            }
+            snprintf(name, sizeof name, "%.*s", (int)(equals - assignment[i]), assignment[i]);
+            enum roof_status status = roof_weight_find(&bits, name, error);
+            if (status == ROOF_OK) {
+                status = roof_precision_find(&format, equals + 1, error);
+            }
+            if (status != ROOF_OK) {
+                return status;
+            }
+            for (int w = 0; w < ROOF_WEIGHT_COUNT && roof_weight_width(bits) == width; w++) {
+                scenario->weight[w] = (bits >> w & 1) != 0 ? format : scenario->weight[w];
+            }
+        }
+    }
+    return ROOF_OK;
 }
 
 static int64_t at_least_1(int64_t value)
@@ -190,6 +222,25 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
     return ROOF_OK;
 }
 
+/* Tensors of a pass have at most as many elements as an operator takes. */
+static enum roof_status check_tokens(const struct roof_scenario *s, const struct roof_model *m,
+                                     struct roof_error *error)
+{
+    const double per_sequence =
+        s->phase == ROOF_PHASE_REQUEST ? (double)s->prompt : (double)roof_query_len(s);
+    const double tokens =
+        (double)s->common.shape.batch * per_sequence +
+        (s->phase == ROOF_PHASE_MIXED ? (double)s->prefill_batch * (double)s->chunk : 0);
+    const double widest = fmax((double)m->vocab, (double)m->hidden * (double)at_least_1(m->top_k));
+    const double limit = floor(ROOF_DIMENSION_MAX / widest);
+    return tokens <= limit
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "a pass of %.0f tokens is more than the %.0f that are possible "
+                                "with %s: lower --batch or the context, or give --chunk",
+                                tokens, limit, m->id);
+}
+
 enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                                        const struct roof_model *model, struct roof_error *error)
 {
@@ -209,11 +260,11 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                  {"prefill-context", s.prefill_context},
                  {"prompt", s.prompt},
                  {"generate", s.generate},
-                 {"draft-tokens", s.draft_tokens},
                  {"tp", s.tp},
                  {"pp", s.pp},
                  {"ep", shape->ep}};
-    enum roof_status status = ROOF_OK;
+    enum roof_status status =
+        check_range("draft-tokens", s.draft_tokens, 0, ROOF_DRAFT_TOKENS_MAX, error);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == ROOF_OK; i++) {
         status = check_range(sizes[i].option, sizes[i].value, 0, SEQUENCES_MAX, error);
     }
@@ -240,6 +291,9 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     if (status == ROOF_OK) {
         status = check_positions(&s, model, error);
     }
+    if (status == ROOF_OK) {
+        status = check_tokens(&s, model, error);
+    }
     if (status == ROOF_OK && shape->routing > 0 && model->experts == 0) {
         status = roof_error_set(error, ROOF_USAGE, "%s has no experts for --routing", model->id);
     }
@@ -262,7 +316,9 @@ int64_t roof_query_len(const struct roof_scenario *s)
 
 int64_t roof_microbatches(const struct roof_scenario *s)
 {
-    return s->pp < s->common.shape.batch ? s->pp : s->common.shape.batch;
+    const int64_t batch = s->common.shape.batch;
+    const int64_t most = s->prefill_batch > batch ? s->prefill_batch : batch; /* mixed: of either */
+    return s->pp < most ? s->pp : most;
 }
 
 /* --- building ------------------------------------------------------------------------------ */
@@ -288,6 +344,8 @@ struct builder {
     int64_t moe_tokens; /* of a pass, over all devices of the expert group */
     int64_t rows;       /* tokens whose logits are wanted */
     int64_t kv_heads;   /* on this device */
+    int64_t tp_within;  /* consecutive devices that the group lies within, a node or more */
+    int64_t ep_within;
     bool full;
 };
 
@@ -344,7 +402,7 @@ static struct roof_formats vector_formats(const struct builder *b)
     return f;
 }
 
-static bool same_workload(const struct roof_workload *a, const struct roof_workload *b)
+bool roof_same_workload(const struct roof_workload *a, const struct roof_workload *b)
 {
     return a->op == b->op && a->sparse == b->sparse &&
            memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 &&
@@ -358,7 +416,7 @@ static void add_node(struct builder *b, const struct roof_node *node)
     const int64_t count = b->layer != NULL ? b->count : 1;
     for (size_t i = 0; i < g->count; i++) {
         if (strcmp(g->node[i].name, node->name) == 0 &&
-            same_workload(&g->node[i].workload, &node->workload)) {
+            roof_same_workload(&g->node[i].workload, &node->workload)) {
             g->node[i].count += count;
             return;
         }
@@ -440,7 +498,7 @@ static void tp_sum(struct builder *b, const char *name)
 {
     if (b->s->tp > 1) {
         collective_node(b, name, ROOF_OPERATOR_ALL_REDUCE, b->s->common.formats.out,
-                        b->tokens * b->model->hidden, b->s->tp, b->s->tp);
+                        b->tokens * b->model->hidden, b->s->tp, b->tp_within);
     }
 }
 
@@ -647,41 +705,76 @@ static void mlp(struct builder *b, const struct mlp_names *names, int64_t interm
     product_node(b, names->down, names->weight[2], b->tokens, m->hidden, width, m->mlp_bias);
 }
 
-/* The three matrices of all experts in one operator; with formats that differ, in the widest. */
-static void experts_node(struct builder *b)
+/* One operator of the experts: with so many of their three matrices, in the format of a class. */
+static void experts_node(struct builder *b, const char *name, enum roof_operator op,
+                         enum roof_weight weight, double matrices, double outputs)
 {
     const struct roof_model *const m = b->model;
     const int64_t ep = b->s->common.shape.ep;
     const int64_t width = m->expert_intermediate / b->s->tp;
-    enum roof_weight weight = ROOF_WEIGHT_EXPERT_GATE;
-    for (int w = ROOF_WEIGHT_EXPERT_UP; w <= ROOF_WEIGHT_EXPERT_DOWN; w++) {
-        const enum roof_precision format = class_formats(b, (enum roof_weight)w).weights;
-        const enum roof_precision chosen = class_formats(b, weight).weights;
-        weight = wider(chosen, format) == chosen ? weight : (enum roof_weight)w;
-    }
     const int64_t share = m->experts / ep;
     const double experts = (double)share;
-    const struct roof_node node = {
-        .name = "experts",
-        .weight = weight,
-        .workload = {.op = ROOF_OPERATOR_MOE,
-                     .shape = {.tokens = b->moe_tokens,
-                               .hidden = m->hidden,
-                               .intermediate = width,
-                               .experts = m->experts,
-                               .top_k = m->top_k,
-                               .routing = b->s->common.shape.routing,
-                               .ep = ep,
-                               .bias = m->expert_bias},
-                     .formats = class_formats(b, weight),
-                     .sparse = b->s->common.sparse},
-        .elements = 3 * experts * (double)m->hidden * (double)width,
-        .tensors = 3 * experts,
-        .channels = experts * (double)(2 * width + m->hidden),
-        .vectors = m->expert_bias ? experts * (double)(2 * width + m->hidden) : 0,
-        .vector_format = class_formats(b, ROOF_WEIGHT_NORM).weights,
-        .routed = true};
+    const struct roof_node node = {.name = name,
+                                   .weight = weight,
+                                   .workload = {.op = op,
+                                                .shape = {.tokens = b->moe_tokens,
+                                                          .hidden = m->hidden,
+                                                          .intermediate = width,
+                                                          .experts = m->experts,
+                                                          .top_k = m->top_k,
+                                                          .routing = b->s->common.shape.routing,
+                                                          .ep = ep,
+                                                          .bias = m->expert_bias},
+                                                .formats = class_formats(b, weight),
+                                                .sparse = b->s->common.sparse},
+                                   .elements =
+                                       matrices * experts * (double)m->hidden * (double)width,
+                                   .tensors = matrices * experts,
+                                   .channels = experts * outputs,
+                                   .vectors = m->expert_bias ? experts * outputs : 0,
+                                   .vector_format = class_formats(b, ROOF_WEIGHT_NORM).weights,
+                                   .routed = true};
     add_node(b, &node);
+}
+
+/* All three matrices in one operator where their formats allow it. Gate and up share a kernel; with
+ * formats that differ, it is taken in the wider. */
+static void experts(struct builder *b)
+{
+    const int64_t width = b->model->expert_intermediate / b->s->tp;
+    const double up = 2 * (double)width;
+    const double down = (double)b->model->hidden;
+    const struct roof_formats gate_formats = class_formats(b, ROOF_WEIGHT_EXPERT_GATE);
+    const struct roof_formats up_formats = class_formats(b, ROOF_WEIGHT_EXPERT_UP);
+    const struct roof_formats down_formats = class_formats(b, ROOF_WEIGHT_EXPERT_DOWN);
+    const enum roof_weight first =
+        wider(gate_formats.weights, up_formats.weights) == gate_formats.weights
+            ? ROOF_WEIGHT_EXPERT_GATE
+            : ROOF_WEIGHT_EXPERT_UP;
+    const struct roof_formats *const both =
+        first == ROOF_WEIGHT_EXPERT_GATE ? &gate_formats : &up_formats;
+    if (memcmp(both, &down_formats, sizeof down_formats) == 0) {
+        experts_node(b, "experts", ROOF_OPERATOR_MOE, first, 3, up + down);
+        return;
+    }
+    experts_node(b, "experts_gate_up", ROOF_OPERATOR_MOE_GATE_UP, first, 2, up);
+    experts_node(b, "experts_down", ROOF_OPERATOR_MOE_DOWN, ROOF_WEIGHT_EXPERT_DOWN, 1, down);
+}
+
+/*
+ * Copies of a token that leave its device, over ep of them: one to each other device that has at
+ * least one of its top_k experts, which are drawn from all without repetition. A device has none of
+ * them with probability C(E - E/ep, k) / C(E, k).
+ */
+static double copies_sent(const struct roof_model *m, int64_t ep)
+{
+    const int64_t here = m->experts / ep;
+    double none = 1;
+    for (int64_t i = 0; i < m->top_k; i++) {
+        const double left = (double)(m->experts - here - i);
+        none *= left > 0 ? left / (double)(m->experts - i) : 0;
+    }
+    return (double)(ep - 1) * (1 - none);
 }
 
 static void moe(struct builder *b)
@@ -695,21 +788,23 @@ static void moe(struct builder *b)
         {ROOF_WEIGHT_SHARED_GATE, ROOF_WEIGHT_SHARED_UP, ROOF_WEIGHT_SHARED_DOWN}};
     const struct roof_model *const m = b->model;
     const int64_t ep = b->s->common.shape.ep;
-    const int64_t span = b->s->tp * ep;
     product_node(b, "router", ROOF_WEIGHT_ROUTER, b->tokens, m->experts, m->hidden, m->router_bias);
     vector_node(b, "top_k", ROOF_OPERATOR_ROUTER,
                 (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k},
                 0);
-    /* Each token goes to the devices of its experts, and the results come back. */
-    const int64_t routed = b->tokens * m->top_k * m->hidden;
+    /* Each token goes to the devices of its experts, and their sums come back. An all-to-all sends
+     * (ep - 1) / ep of what it is given. */
+    const double sent = (double)b->tokens * (double)m->hidden * copies_sent(m, ep);
+    const int64_t given = ep > 1 ? (int64_t)ceil(sent * (double)ep / (double)(ep - 1)) : 0;
     if (ep > 1) {
         collective_node(b, "dispatch", ROOF_OPERATOR_ALL_TO_ALL,
-                        class_formats(b, ROOF_WEIGHT_EXPERT_GATE).activations, routed, ep, span);
+                        class_formats(b, ROOF_WEIGHT_EXPERT_GATE).activations, given, ep,
+                        b->ep_within);
     }
-    experts_node(b);
+    experts(b);
     if (ep > 1) {
-        collective_node(b, "combine", ROOF_OPERATOR_ALL_TO_ALL, b->s->common.formats.out, routed,
-                        ep, span);
+        collective_node(b, "combine", ROOF_OPERATOR_ALL_TO_ALL, b->s->common.formats.out, given, ep,
+                        b->ep_within);
     }
     if (m->shared_intermediate > 0) {
         mlp(b, &shared, m->shared_intermediate);
@@ -872,17 +967,46 @@ static int64_t stage_begin(const struct roof_scenario *s, int64_t layer_count, i
     return layer_count / s->pp * stage + (stage < rest ? stage : rest);
 }
 
-/* The hidden states go to the same place in the next stage; the slowest of the tensor-parallel
- * devices crosses a node when any does. */
+/*
+ * Devices are numbered tp first, then ep, then pp. A group of `devices` from `first` on that has
+ * devices of two nodes counts as one that lies within more than a node.
+ */
+static int64_t group_within(int64_t first, int64_t devices, int64_t node_size)
+{
+    const bool crosses = node_size > 0 && first / node_size != (first + devices - 1) / node_size;
+    return crosses && devices <= node_size ? node_size + 1 : devices;
+}
+
+/* The tensor-parallel groups of a stage lie side by side: the slowest counts. */
+static void set_links(struct builder *b, int64_t stage, int64_t node_size)
+{
+    const int64_t ep = b->s->common.shape.ep;
+    const int64_t first = stage * b->s->tp * ep;
+    b->ep_within = group_within(first, b->s->tp * ep, node_size);
+    b->tp_within = 0;
+    for (int64_t i = 0; i < ep; i++) {
+        const int64_t within = group_within(first + i * b->s->tp, b->s->tp, node_size);
+        b->tp_within = within > b->tp_within ? within : b->tp_within;
+    }
+}
+
+/* The hidden states go to the same place in the next stage: the pair lies within a node, or not. */
 static void send_node(struct builder *b, int64_t stage, int64_t node_size)
 {
     const int64_t size = b->s->tp * b->s->common.shape.ep;
-    const int64_t first = stage * size;
-    const int64_t last = first + size - 1;
-    const bool crosses = node_size > 0 && (first / node_size != (first + size) / node_size ||
-                                           last / node_size != (last + size) / node_size);
+    int64_t within = 2;
+    for (int64_t i = stage * size; i < (stage + 1) * size && node_size > 0; i++) {
+        within = i / node_size != (i + size) / node_size ? node_size + 1 : within;
+    }
     collective_node(b, "send", ROOF_OPERATOR_SEND, b->s->common.formats.out,
-                    b->tokens * b->model->hidden, 0, crosses ? node_size + 1 : 2);
+                    b->tokens * b->model->hidden, 0, within);
+}
+
+enum roof_status roof_graph_full(const struct roof_model *model, struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_USAGE,
+                          "the layers of %s differ in too many ways: more than %d operators",
+                          model->id, ROOF_GRAPH_MAX);
 }
 
 enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
@@ -893,6 +1017,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     out->kv_bytes = 0;
     struct builder b = {.graph = out, .model = model, .s = scenario};
     set_groups(&b);
+    set_links(&b, stage, node_size);
     b.kv_heads = model->kv_heads >= scenario->tp ? model->kv_heads / scenario->tp : 1;
     out->residual_bytes = roof_tensor_bytes(scenario->common.formats.out,
                                             (double)b.tokens * (double)model->hidden, 0, 0);
@@ -918,11 +1043,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     } else {
         send_node(&b, stage, node_size);
     }
-    return b.full ? roof_error_set(error, ROOF_USAGE,
-                                   "the layers of %s differ in too many ways: more than %d "
-                                   "operators",
-                                   model->id, ROOF_GRAPH_MAX)
-                  : ROOF_OK;
+    return b.full ? roof_graph_full(model, error) : ROOF_OK;
 }
 
 double roof_node_bytes(const struct roof_node *node)
@@ -950,10 +1071,11 @@ double roof_model_bytes(const struct roof_model *model)
 {
     struct roof_graph graph;
     double bytes = 0;
-    if (whole(&graph, model, NULL) == ROOF_OK) {
-        for (size_t i = 0; i < graph.count; i++) {
-            bytes += roof_node_bytes(&graph.node[i]);
-        }
+    if (whole(&graph, model, NULL) != ROOF_OK) {
+        return ROOF_UNKNOWN;
+    }
+    for (size_t i = 0; i < graph.count; i++) {
+        bytes += roof_node_bytes(&graph.node[i]);
     }
     return bytes;
 }
@@ -963,9 +1085,12 @@ enum roof_status roof_model_parameters(double *total, double *active,
 {
     struct roof_graph graph;
     const enum roof_status status = whole(&graph, model, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
     *total = 0;
     *active = 0;
-    for (size_t i = 0; status == ROOF_OK && i < graph.count; i++) {
+    for (size_t i = 0; i < graph.count; i++) {
         const struct roof_node *const node = &graph.node[i];
         const bool tied = model->tied && node->weight == ROOF_WEIGHT_LM_HEAD;
         const double all = tied ? 0 : (double)node->count * (node->elements + node->vectors);

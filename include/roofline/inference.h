@@ -44,12 +44,20 @@ struct roof_inference {
     double memory_reserve_bytes; /**< kept free */
     enum roof_fit fits;
     double kv_bytes_per_token; /**< of the whole model */
-    double step_s;             /**< one step of the whole: all stages, all microbatches, drafts */
-    double tokens_per_step;    /**< per sequence: 1, or what is expected with drafts */
-    double ttft_s;             /**< prefill of a whole prompt */
-    double tpot_s;             /**< per token of a sequence: the inter-token latency */
-    double e2e_s;              /**< request: from the prompt to the last token */
-    double tokens_per_s;       /**< all sequences; NAN where it does not fit */
+    /** Sums of the operators' times in the unit that is printed, equal to the last bit. */
+    double time_us;
+    double memory_time_us;
+    double compute_time_us;
+    double network_time_us;
+    double devices;         /**< tp x pp x ep */
+    double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
+    double slowest_stage_s; /**< one pass of the slowest pipeline stage */
+    double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */
+    double tokens_per_step; /**< per sequence: 1, or what is expected with drafts */
+    double ttft_s;          /**< prefill of a whole prompt */
+    double tpot_s;          /**< per token of a sequence: the inter-token latency */
+    double e2e_s;           /**< request: from the prompt to the last token */
+    double tokens_per_s;    /**< all sequences; NAN where it does not fit */
     double tokens_per_s_per_user;
     size_t count;
     struct roof_inference_node node[ROOF_GRAPH_MAX];

@@ -55,6 +55,8 @@ const char *roof_weight_module(enum roof_weight weight);
  * mlp, experts, shared, linear (those four together). ROOF_USAGE with the known names.
  */
 enum roof_status roof_weight_find(unsigned *out_bits, const char *name, struct roof_error *error);
+/** How many weights a name stands for. */
+int roof_weight_width(unsigned bits);
 /** Whether a weight is a matrix that -w speaks of: not embedding, norm, router, lm_head. */
 bool roof_weight_linear(enum roof_weight weight);
 
@@ -73,6 +75,7 @@ struct roof_model {
     const char *id;
     const char *name;
     const char *const *remarks; /**< NULL-terminated; what was assumed when it was read */
+    const char *quantization;   /**< method that the config names, NULL: none */
     const char *layout; /**< where the formats come from: a layout, "file"; NULL: the request */
     const char *const *notes; /**< NULL-terminated; what the registry says of it */
     const char *const *sources;

@@ -49,6 +49,8 @@ enum roof_operator {
     ROOF_OPERATOR_REDUCE_SCATTER,
     ROOF_OPERATOR_ALL_TO_ALL,
     ROOF_OPERATOR_SEND,
+    ROOF_OPERATOR_MOE_GATE_UP,
+    ROOF_OPERATOR_MOE_DOWN,
     ROOF_OPERATOR_COUNT
 };
 
@@ -170,6 +172,9 @@ struct roof_input {
     unsigned commands;  /**< which commands take it (request.h); 0 for dimensions */
     bool many;          /**< may be given several times */
 };
+
+/** Largest value of a dimension. */
+#define ROOF_DIMENSION_MAX 1000000000000
 
 /** Index of a dimension in roof_dimensions. */
 enum roof_dimension {

@@ -37,6 +37,9 @@ struct roof_sweep {
     size_t model_count;
     struct roof_axis axis[ROOF_SWEEP_AXES_MAX];
     size_t axis_count;
+    /** Told of points that are not valid, which are then left out; NULL: the first ends the sweep.
+     */
+    void (*refused)(void *context, const struct roof_error *error);
 };
 
 /** Adds an axis and takes the values over, also on failure. */
@@ -53,8 +56,8 @@ typedef enum roof_status (*roof_sweep_callback)(void *context,
                                                 struct roof_error *error);
 
 /**
- * Predicts count points from number first on, in order. A point that is not valid ends the sweep;
- * the message names the values that make the point.
+ * Predicts count points from number first on, in order. A point that is not valid ends the sweep,
+ * or with `refused` is left out; the message names the values that make the point.
  */
 enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, uint64_t count,
                                 roof_sweep_callback callback, void *context,

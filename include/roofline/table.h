@@ -44,7 +44,8 @@ struct roof_table {
     enum roof_output output;
     struct roof_column column[ROOF_COLUMNS_MAX];
     size_t count;
-    uint64_t rows; /**< written so far */
+    uint64_t rows;   /**< written so far */
+    bool inferences; /**< rows are struct roof_inference */
 };
 
 /** What the rows of a table are. */
@@ -82,6 +83,8 @@ struct roof_model_entry {
 enum roof_status roof_table_open(struct roof_table *out, enum roof_output output,
                                  enum roof_table_kind kind, enum roof_operator op,
                                  const char *columns, struct roof_error *error);
+/** Shows a key of model predictions too, if it is not among the columns. */
+void roof_table_show(struct roof_table *table, const char *key);
 /** Header; rows; footer. result points to what the kind of the table says. */
 void roof_table_begin(struct roof_table *table, struct roof_text *out);
 void roof_table_row(struct roof_table *table, struct roof_text *out, const void *result);

@@ -26,7 +26,7 @@ enum roof_phase {
 const char *roof_phase_name(enum roof_phase phase);
 
 /**
- * What is asked of a model. Start with ROOF_SCENARIO_INIT; 0 means not given. Of `common` the
+ * What is asked of a model. Start with roof_scenario_init; 0 means not given. Of `common` the
  * formats, sparse, shape.batch (sequences), shape.routing and shape.ep are used.
  */
 struct roof_scenario {
@@ -52,6 +52,7 @@ struct roof_scenario {
     const struct roof_model *draft; /**< the model that proposes; NULL: proposals cost nothing */
 };
 /** The reserve is what vLLM keeps free by default (gpu_memory_utilization 0.9). */
+#define ROOF_DRAFT_TOKENS_MAX 64
 #define ROOF_SCENARIO_RESERVE 0.1
 #define ROOF_SCENARIO_ACCEPTANCE 0.7
 void roof_scenario_init(struct roof_scenario *scenario);
@@ -62,6 +63,12 @@ void roof_scenario_init(struct roof_scenario *scenario);
  */
 enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                                        const struct roof_model *model, struct roof_error *error);
+
+/** Reads class assignments "NAME=P" (roof_weight_find) into a scenario; a narrower name wins over a
+ * wider one in any order. */
+enum roof_status roof_scenario_classes(struct roof_scenario *scenario,
+                                       const char *const *assignment, int count,
+                                       struct roof_error *error);
 
 #define ROOF_GRAPH_MAX 160
 
@@ -90,7 +97,8 @@ struct roof_graph {
     double residual_bytes; /**< the hidden states of all tokens of a pass */
 };
 
-/** Sequences of one pass: with pipeline stages the batch runs in min(pp, batch) parts. */
+/** Sequences of one pass: with pipeline stages the batch runs in min(pp, batch) parts,
+ * a mixed one in as many as the larger of its batches allows. */
 int64_t roof_microbatches(const struct roof_scenario *scenario);
 
 /**
@@ -107,11 +115,17 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
 enum roof_status roof_model_parameters(double *total, double *active,
                                        const struct roof_model *model, struct roof_error *error);
 
+/** Whether two workloads are equal in all that matters to a prediction. */
+bool roof_same_workload(const struct roof_workload *a, const struct roof_workload *b);
+/** ROOF_USAGE: the layers of a model differ in too many ways for ROOF_GRAPH_MAX operators. */
+enum roof_status roof_graph_full(const struct roof_model *model, struct roof_error *error);
+
 /** Resident weights of a node, all its instances, in bytes. */
 double roof_node_bytes(const struct roof_node *node);
 
 /** Resident weights of the whole model in the formats it is stored in (those that it does not say:
- * fp16), by the formats alone: without padding and the odd scales that a file may have. */
+ * fp16), by the formats alone: without padding and the odd scales that a file may have. NAN when
+ * the model has too many different layers. */
 double roof_model_bytes(const struct roof_model *model);
 
 /** What one more token adds to the cache of the whole model, as long as windows are not full. */

@@ -12,8 +12,8 @@ struct work {
     struct roof_model *draft;
     struct roof_hardware *hardware;
     struct roof_hardware *product;
-    struct roof_inference *inference; /* large: on the heap */
-    struct roof_limits *limits;
+    struct roof_inference inference; /* large: the whole is on the heap */
+    struct roof_limits limits;
 };
 
 static enum roof_status load(struct work *w, const struct cli_options *options,
@@ -45,10 +45,10 @@ static enum roof_status put_why(struct roof_text *out, const struct work *w, siz
                                 struct roof_error *error)
 {
     size_t order[ROOF_GRAPH_MAX];
-    const size_t count = roof_model_report_order(order, w->inference);
+    const size_t count = roof_model_report_order(order, &w->inference);
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < count && i < top && status == ROOF_OK; i++) {
-        const struct roof_inference_node *const n = &w->inference->node[order[i]];
+        const struct roof_inference_node *const n = &w->inference.node[order[i]];
         struct roof_explanation explanation = {0};
         status = roof_explain(&explanation, &n->prediction, error);
         if (status == ROOF_OK) {
@@ -75,6 +75,11 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
         status = roof_input_parse(&top, roof_input(ROOF_INPUT_TOP), options->value[ROOF_INPUT_TOP],
                                   error);
     }
+    if (status == ROOF_OK && why && w->inference.count == 0) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "--why of a model goes with --phase, for the "
+                                "operators of one pass");
+    }
     if (status == ROOF_OK && why && options->output != ROOF_OUTPUT_TEXT) {
         status = roof_error_set(error, ROOF_USAGE, "--why of a model goes with --format text");
     }
@@ -83,17 +88,17 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
     }
     switch (options->output) {
     case ROOF_OUTPUT_TEXT:
-        roof_model_report_text(out, w->inference, w->limits, (size_t)top, w->product);
+        roof_model_report_text(out, &w->inference, &w->limits, (size_t)top, w->product);
         status = why ? put_why(out, w, (size_t)top, error) : ROOF_OK;
         break;
     case ROOF_OUTPUT_JSON:
-        roof_model_report_json(out, w->inference, w->limits);
+        roof_model_report_json(out, &w->inference, &w->limits);
         break;
     case ROOF_OUTPUT_NDJSON:
     case ROOF_OUTPUT_CSV:
     case ROOF_OUTPUT_MARKDOWN:
         roof_table_begin(&table, out);
-        roof_table_row(&table, out, w->inference);
+        roof_table_row(&table, out, &w->inference);
         roof_table_end(&table, out);
         break;
     }
@@ -102,33 +107,31 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
 
 enum roof_status cli_predict_model(const struct cli_options *options, struct roof_error *error)
 {
-    struct work w = {.model = NULL};
     struct roof_text text = ROOF_TEXT_INIT;
-    w.inference = malloc(sizeof *w.inference);
-    w.limits = malloc(sizeof *w.limits);
-    enum roof_status status = w.inference == NULL || w.limits == NULL
-                                  ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                                  : load(&w, options, error);
+    struct work *const w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    enum roof_status status = load(w, options, error);
     if (status == ROOF_OK) {
-        status = roof_infer(w.inference, w.model, &w.scenario, w.hardware, error);
+        status = roof_infer(&w->inference, w->model, &w->scenario, w->hardware, error);
     }
     const bool document =
         options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_JSON;
     if (status == ROOF_OK && document) {
-        status = roof_infer_limits(w.limits, w.inference, &w.scenario, error);
+        status = roof_infer_limits(&w->limits, &w->inference, &w->scenario, error);
     }
     if (status == ROOF_OK) {
-        status = write_model(&text, &w, options, error);
+        status = write_model(&text, w, options, error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
     }
     roof_text_free(&text);
-    roof_model_free(w.model);
-    roof_model_free(w.draft);
-    cli_hardware_free(w.hardware);
-    roof_hardware_free(w.product);
-    free(w.inference);
-    free(w.limits);
+    roof_model_free(w->model);
+    roof_model_free(w->draft);
+    cli_hardware_free(w->hardware);
+    roof_hardware_free(w->product);
+    free(w);
     return status;
 }

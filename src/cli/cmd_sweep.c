@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +142,17 @@ struct sink {
     struct roof_table table;
     struct roof_text text;
     struct cli_output output;
+    uint64_t refused;        /* points left out */
+    struct roof_error first; /* what was wrong with the first of them */
 };
+
+static void on_refused(void *context, const struct roof_error *error)
+{
+    struct sink *const sink = context;
+    if (sink->refused++ == 0) {
+        sink->first = *error;
+    }
+}
 
 static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
                                  struct roof_error *error)
@@ -153,6 +164,29 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
                : cli_output_write(&sink->output, &sink->text, error);
 }
 
+/* A reader wants to see what was asked beside what came out. */
+static void show_asked(struct roof_table *table, const struct cli_options *options)
+{
+    static const struct {
+        size_t input;
+        const char *keys[2];
+    } shown[] = {{ROOF_INPUT_CHUNK, {"chunk", "step_ms"}},
+                 {ROOF_INPUT_PROMPT, {"prompt", "e2e_ms"}},
+                 {ROOF_INPUT_GENERATE, {"generate", NULL}},
+                 {ROOF_INPUT_DRAFT_TOKENS, {"draft_tokens", "tokens_per_step"}},
+                 {ROOF_INPUT_PREFILL_BATCH, {"prefill_batch", NULL}},
+                 {ROOF_INPUT_PREFILL_CONTEXT, {"prefill_context", NULL}},
+                 {ROOF_INPUT_PREFIX_HIT, {"prefix_hit", NULL}},
+                 {ROOF_INPUT_LAYOUT, {"layout", NULL}}};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        for (size_t k = 0; k < 2 && options->value[shown[i].input] != NULL; k++) {
+            if (shown[i].keys[k] != NULL) {
+                roof_table_show(table, shown[i].keys[k]);
+            }
+        }
+    }
+}
+
 static enum roof_status run(const struct roof_sweep *sweep, const struct cli_options *options,
                             struct roof_error *error)
 {
@@ -162,6 +196,11 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
         roof_table_open(&sink.table, options->output,
                         sweep->model == NULL ? ROOF_TABLE_PREDICTIONS : ROOF_TABLE_INFERENCES,
                         sweep->base.common.op, options->value[ROOF_INPUT_COLUMNS], error);
+    const bool readable =
+        options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_MARKDOWN;
+    if (status == ROOF_OK && readable && options->value[ROOF_INPUT_COLUMNS] == NULL) {
+        show_asked(&sink.table, options);
+    }
     if (status == ROOF_OK) {
         status = roof_sweep_count(&count, sweep, error);
     }
@@ -172,6 +211,10 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
              * nothing. */
             roof_table_begin(&sink.table, &sink.text);
             status = roof_sweep_run(sweep, 0, count, on_point, &sink, error);
+            if (status == ROOF_OK && sink.table.rows == 0) { /* not one point is valid */
+                *error = sink.first;
+                status = sink.first.status;
+            }
             if (status == ROOF_OK) {
                 roof_table_end(&sink.table, &sink.text);
             }
@@ -185,6 +228,12 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
                 }
             }
             status = cli_output_close(&sink.output, status, error);
+            if (status == ROOF_OK && sink.refused > 0) {
+                fprintf(stderr,
+                        "roofline sweep: %" PRIu64 " of %" PRIu64
+                        " points are not possible and left out; the first: %s\n",
+                        sink.refused, count, sink.first.message);
+            }
         }
     }
     roof_text_free(&sink.text);
@@ -238,6 +287,7 @@ int cli_sweep(const struct cli_command *command, int argc, char **argv)
         status = load(&loaded, &sweep, &options, &error);
     }
     if (status == ROOF_OK) {
+        sweep.refused = on_refused;
         status = run(&sweep, &options, &error);
     }
     roof_sweep_free(&sweep);

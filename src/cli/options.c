@@ -320,36 +320,7 @@ enum roof_status cli_model_options(struct roof_scenario *out, const struct cli_o
                               "--layout gives the formats of the weights; change one with "
                               "--class NAME=P, not with -w or -p");
     }
-    /* Wider names first, so that the narrower ones win in any order. */
-    for (int width = ROOF_WEIGHT_COUNT; width > 0; width--) {
-        for (int i = 0; i < options->classes.count; i++) {
-            const char *const text = options->classes.value[i];
-            const char *const equals = strchr(text, '=');
-            char name[32];
-            unsigned bits = 0;
-            enum roof_precision format = ROOF_PRECISION_AUTO;
-            if (equals == NULL || (size_t)(equals - text) >= sizeof name) {
-                return roof_error_set(error, ROOF_USAGE,
-                                      "--class takes NAME=P such as lm_head=bf16, not '%s'", text);
-            }
-            snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-            enum roof_status status = roof_weight_find(&bits, name, error);
-            if (status == ROOF_OK) {
-                status = roof_precision_find(&format, equals + 1, error);
-            }
-            if (status != ROOF_OK) {
-                return status;
-            }
-            int count = 0;
-            for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
-                count += (bits >> w & 1) != 0;
-            }
-            for (int w = 0; w < ROOF_WEIGHT_COUNT && count == width; w++) {
-                out->weight[w] = (bits >> w & 1) != 0 ? format : out->weight[w];
-            }
-        }
-    }
-    return ROOF_OK;
+    return roof_scenario_classes(out, options->classes.value, options->classes.count, error);
 }
 
 enum roof_status cli_model(struct roof_model **out, const char *name,
@@ -362,7 +333,9 @@ enum roof_status cli_model(struct roof_model **out, const char *name,
     if (status == ROOF_OK) {
         status = roof_model_load(out, name, directories.path, error);
     }
-    if (status == ROOF_OK && wanted != NULL) {
+    const bool as_stored =
+        wanted != NULL && strcmp(wanted, "checkpoint") == 0 && status == ROOF_OK && (*out)->stored;
+    if (status == ROOF_OK && wanted != NULL && !as_stored) {
         status = roof_layout_apply(*out, wanted, directories.path, error);
     }
     if (status == ROOF_OK && (options->value[ROOF_INPUT_WEIGHTS] != NULL ||

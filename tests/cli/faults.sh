@@ -81,7 +81,7 @@ faults() {
     # One row is about 300 bytes: a thousand do not fit into any buffer, and the ninth is refused.
     rows='roofline sweep gemv -n 4 -k 1:1000 -f csv'
     endless='roofline sweep gemv -n 1:1000000000 -k 4 -f csv'
-    failing='roofline sweep router --tokens 1:1000 --experts 8 --top-k 8,9 -f csv'
+    failing='roofline sweep router --tokens 1:1000 --experts 8 --top-k 9,10 -f csv'
 
     # A full device.
     if [ -c /dev/full ]; then
@@ -175,9 +175,10 @@ faults() {
     refused 2
     left file
     [ "$(cat file)" = old ] || fail "the file was changed"
-    run 'a failing sweep, rows so far' "$failing --columns top_k > file"
-    refused 2 top-k
-    [ "$(cat file)" = "$(printf 'top_k\n8')" ] || fail "the rows before the failing one are missing"
+    run 'a sweep with points that are not possible' \
+        "roofline sweep router --tokens 1 --experts 8 --top-k 9,8 -f json > file"
+    refused 0 '1 of 2 points'
+    [ "$(tail -n 1 file)" = ']' ] || fail "the array does not end"
     run 'a sweep whose first row fails' "roofline sweep router --tokens 1 --experts 8 --top-k 9 > file"
     refused 2 top-k
     [ ! -s file ] || fail "something was printed"

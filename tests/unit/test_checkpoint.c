@@ -280,7 +280,7 @@ static void test_nested(void **state)
         parse("{\"model_type\": \"gemma2\", \"text_config\": {" SIZES "}}");
     assert_true(m->tied && m->post_norms && !m->qk_norm);
     roof_model_free(m);
-    refused("{\"model_type\": \"gemma3\",\n \"text_config\": {\"hidden_size\": 64, "
+    refused("{\"model_type\": \"gemma2\",\n \"text_config\": {\"hidden_size\": 64, "
             "\"num_attention_heads\": 4}}",
             2, 17,
             "not the config.json of a transformer: num_hidden_layers, vocab_size missing, or 0");
@@ -301,15 +301,15 @@ static void test_missing(void **state)
             1, 1, "not the config.json of a transformer: vocab_size missing, or 0");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
             "\"vocab_size\": 9}",
-            1, 1, "the width of the MLP is missing");
+            1, 1, "intermediate_size is missing");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
             "\"vocab_size\": 9, \"num_experts\": 4, \"moe_k\": 1}",
-            1, 1, "the width of the experts is missing");
+            1, 1, "moe_intermediate_size is missing");
     /* One dense layer among those with experts needs a width too. */
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
             "\"vocab_size\": 9, \"num_experts\": 4, \"moe_k\": 1, \"moe_intermediate_size\": 8, "
             "\"mlp_only_layers\": [1]}",
-            1, 1, "the width of the MLP is missing");
+            1, 1, "intermediate_size is missing");
     refused("[]", 1, 1, "a config.json is an object");
     refused("\n3", 2, 1, "a config.json is an object");
 }
@@ -652,20 +652,48 @@ static void test_families_in_detail(void **state)
     roof_model_free(m);
 }
 
+/* What Gemma3TextConfig sets when a config leaves it out: huggingface/transformers,
+ * configuration_gemma3.py. The layers stand in every config. */
+static void test_gemma3_defaults(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"gemma3", "gemma3_text"};
+    for (size_t i = 0; i < COUNT(types); i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"%s\", "
+                 "\"hidden_size\": 2560, \"num_hidden_layers\": 7, \"intermediate_size\": 10240, "
+                 "\"sliding_window\": 9}}",
+                 types[i]);
+        struct roof_model *const m = parse(text);
+        assert_int_equal(m->vocab, 262208);
+        assert_int_equal(m->heads, 8);
+        assert_int_equal(m->kv_heads, 4);
+        assert_int_equal(m->head_dim, 256);
+        assert_int_equal(m->positions, 0);
+        has_layers(m, "wwwww.w");
+    }
+    struct roof_model *const m = family("gemma3_text", "\"num_key_value_heads\": 2");
+    assert_int_equal(m->vocab, 100);
+    assert_int_equal(m->heads, 8);
+    assert_int_equal(m->kv_heads, 2);
+    roof_model_free(m);
+}
+
 static void test_remarks(void **state)
 {
     (void)state;
     static const char *const rest = "taken for a decoder like Llama (pre-norm, gated MLP, no "
-                                    "biases unless the config says so)";
+                                    "biases unless the config says so); check the parameters";
     char expected[256];
     struct roof_model *m = family("brandnew", "\"attention_bias\": true");
-    snprintf(expected, sizeof expected, "model_type brandnew is not known: %s", rest);
+    snprintf(expected, sizeof expected, "unknown model_type brandnew: %s", rest);
     assert_string_equal(m->remarks[0], expected);
     assert_null(m->remarks[1]);
     assert_string_equal(traits(m), "qo");
     roof_model_free(m);
     m = parse("{" SIZES "}");
-    snprintf(expected, sizeof expected, "model_type missing is not known: %s", rest);
+    snprintf(expected, sizeof expected, "no model_type: %s", rest);
     assert_string_equal(m->remarks[0], expected);
     roof_model_free(m);
     m = family("deepseek_v3", "\"num_nextn_predict_layers\": 1");
@@ -703,6 +731,20 @@ static void test_other_models(void **state)
         refused(text, 2, (int)strlen(keys[i]) + 5, message);
         snprintf(text, sizeof text, "\"%s\": null", keys[i]);
         roof_model_free(llama(text));
+    }
+    /* Types whose layers are known to differ in ways that no key says. */
+    static const char *const types[] = {"falcon", "bloom", "mpt",    "gptj", "cohere", "dbrx",
+                                        "llama4", "t5",    "mamba2", "bert", "olmo2",  "gemma3n"};
+    for (size_t i = 0; i < COUNT(types); i++) {
+        char text[512];
+        char message[256];
+        snprintf(text, sizeof text, "{\n\"model_type\": \"%s\", " SIZES "}", types[i]);
+        snprintf(message, sizeof message, "the architecture of model_type %s is not known",
+                 types[i]);
+        refused(text, 2, 15, message);
+        snprintf(text, sizeof text, "{\"text_config\": {\n\"model_type\": \"%s\", " SIZES "}}",
+                 types[i]);
+        refused(text, 2, 15, message);
     }
     refused("{" LLAMA ",\n\"is_encoder_decoder\": true}", 2, 23,
             "only decoders are known, not encoder-decoder models");
@@ -1311,6 +1353,7 @@ int main(void)
         cmocka_unit_test(test_expert_layers),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_families_in_detail),
+        cmocka_unit_test(test_gemma3_defaults),
         cmocka_unit_test(test_remarks),
         cmocka_unit_test(test_other_models),
         cmocka_unit_test(test_not_json),

@@ -113,9 +113,9 @@ static void test_bits_per_weight(void **state)
     static const struct {
         const char *layout;
         double bits;
-    } rows[] = {{"q2_k", 3.1593},   {"q3_k_s", 3.6429}, {"q3_k_l", 4.2979},
-                {"q4_k_s", 4.6672}, {"q4_k_m", 4.8944}, {"q5_k_s", 5.5704},
-                {"q5_k_m", 5.7036}, {"q6_k", 6.5633},   {"q8_0", 8.5008}};
+    } rows[] = {{"q2_k", 3.1593},   {"q3_k_s", 3.6429}, {"q3_k_m", 3.9960}, {"q3_k_l", 4.2979},
+                {"q4_k_s", 4.6672}, {"q4_k_m", 4.8944}, {"q5_k_s", 5.5704}, {"q5_k_m", 5.7036},
+                {"q6_k", 6.5633},   {"q8_0", 8.5008}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct roof_model *const m = in_layout("llama-3.1-8b", rows[i].layout);
         const double bits = resident(m) * 8 / 8030261248.;
@@ -144,6 +144,24 @@ static void test_q4_k_m_bytes(void **state)
     const double q4 = all - norms - q6;
     struct roof_model *const m = in_layout("llama-3.1-8b", "q4_k_m");
     assert_near(resident(m), q4 / 256 * 144 + q6 / 256 * 210 + norms * 4, 0);
+    roof_model_free(m);
+}
+
+/*
+ * Mixtral-8x7B: K and V in Q8_0 (34 bytes per 32), O in Q5_K (176 per 256), the down matrices of
+ * the experts of 16 of the 32 layers in Q6_K; norms and router in FP32.
+ */
+static void test_mixtral_bytes(void **state)
+{
+    (void)state;
+    const double q4 = 144. / 256;
+    const double q6 = 210. / 256;
+    const double experts = 8. * 4096 * 14336;
+    const double layer = 4096. * 4096 * (q4 + 176. / 256) + 2 * 1024. * 4096 * 34 / 32 +
+                         2 * experts * q4 + 4 * (8. * 4096 + 2 * 4096);
+    struct roof_model *const m = in_layout("mixtral-8x7b", "q4_k_m");
+    assert_near(resident(m),
+                32000. * 4096 * (q4 + q6) + 32 * layer + 16 * experts * (q4 + q6) + 4 * 4096, 0);
     roof_model_free(m);
 }
 
@@ -719,6 +737,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits_per_weight),
         cmocka_unit_test(test_q4_k_m_bytes),
+        cmocka_unit_test(test_mixtral_bytes),
         cmocka_unit_test(test_q4_k_m_layers),
         cmocka_unit_test(test_special_cases),
         cmocka_unit_test(test_deepseek_r1_nvfp4),

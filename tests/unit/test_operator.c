@@ -291,7 +291,7 @@ static const struct {
     /* A bias: n elements in the format of the output (bf16 below 16 bits), once per product. */
     ROW(GEMM, FP16, 240, 2 * 4 * 5 * 2 + 2 * 4 * 2, 2 * 3 * 5 * 2, 2 * 3 * 4 * 2, 0, NONE, .m = 3,
         .n = 4, .k = 5, .batch = 2, .bias = 1),
-    ROW(GEMM, BOTH(INT4), 120, 20 / 2 + 4 * 2, 15 / 2.0, 12 * 2, 0, NONE, .m = 3, .n = 4, .k = 5,
+    ROW(GEMM, BOTH(INT4), 120, 20 / 2.0 + 4 * 2, 15 / 2.0, 12 * 2, 0, NONE, .m = 3, .n = 4, .k = 5,
         .bias = 1),
     /* Experts over two devices: 8 tokens with 2 of 4 experts are 16 rows, 8 on each device; all
      * four experts are touched when balanced, two on each; per expert 3 x 10 x 6 elements and
@@ -299,6 +299,18 @@ static const struct {
     ROW(MOE, FP16, 6 * 8 * 10 * 6, 2 * (180 + 22) * 2, (8 * 10 + 2 * 8 * 6) * 2, 8 * 10 * 2, 0,
         NONE, .tokens = 8, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 2, .routing = 1,
         .ep = 2, .bias = 1),
+    /* The same in halves: gate and up write 8 x 6 elements, which down reads. */
+    ROW(MOE_GATE_UP, FP16, 4 * 8 * 10 * 6, 2 * (120 + 12) * 2, 8 * 10 * 2, 8 * 6 * 2, 0, NONE,
+        .tokens = 8, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 2, .routing = 1,
+        .ep = 2, .bias = 1),
+    ROW(MOE_DOWN, FP16, 2 * 8 * 10 * 6, 2 * (60 + 10) * 2, 8 * 6 * 2, 8 * 10 * 2, 0, NONE,
+        .tokens = 8, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 2, .routing = 1,
+        .ep = 2, .bias = 1),
+    /* nvfp4: 9 bytes per 16 elements and 4 per tensor, two tensors an expert in gate and up. */
+    ROW(MOE_GATE_UP, TENSORS, 1024, 1.75 * 2 * (72 + 4), 9 + 4, 18 + 4, 0, NONE, .tokens = 2,
+        .hidden = 8, .intermediate = 16, .experts = 4, .top_k = 1),
+    ROW(MOE_DOWN, TENSORS, 512, 1.75 * (72 + 4), 18 + 4, 9 + 4, 0, NONE, .tokens = 2, .hidden = 8,
+        .intermediate = 16, .experts = 4, .top_k = 1),
     /* One token with one expert: half a row on each of two devices. */
     ROW(MOE, FP16, 6 * 0.5 * 10 * 6, 0.5 * 180 * 2, (0.5 * 10 + 2 * 0.5 * 6) * 2, 0.5 * 10 * 2, 0,
         NONE, .tokens = 1, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 1, .ep = 2),

@@ -288,6 +288,42 @@ static void test_resident(void **state)
     roof_model_free(m);
 }
 
+/* Scales: 4 bytes per tensor in NVFP4 (9 bytes per 16), per row of a matrix in INT8 by channel. */
+static void test_scales(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 10);
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        s.weight[w] = w == W(NORM) ? P(FP16) : P(INT8_CHANNEL);
+    }
+    const struct roof_graph *g = build(m, s, 0, 0);
+    assert_near(roof_node_bytes(find(g, "qkv_proj")), 4 * (192 * 64 + 4 * 192), 0);
+    assert_near(roof_node_bytes(find(g, "down_proj")), 4 * (64 * 80 + 4 * 64), 0);
+    assert_near(roof_node_bytes(find(g, "embedding")), 1001 * 64 + 4 * 1001, 0);
+    assert_near(roof_node_bytes(find(g, "lm_head")), 1001 * 64 + 4 * 1001, 0);
+    roof_model_free(m);
+    /* Of the experts each has rows of its own: 24, 24 and 64. */
+    m = parse(MOE);
+    g = build(m, s, 0, 0);
+    assert_near(roof_node_bytes(find(g, "experts")), 2 * 8 * (3 * 64 * 24 + 4 * (2 * 24 + 64)), 0);
+    s.weight[W(EXPERT_GATE)] = s.weight[W(EXPERT_UP)] = s.weight[W(EXPERT_DOWN)] = P(NVFP4);
+    g = build(m, s, 0, 0);
+    assert_near(roof_node_bytes(find(g, "experts")), 2 * 8 * 3 * (64 * 24 * 9. / 16 + 4), 0);
+    roof_model_free(m);
+    /* The absorbed matrices, 4 x 32 x 16 and 4 x 12 x 32, are two parts of one tensor. */
+    m = parse(MLA);
+    s.weight[W(KV_B)] = P(NVFP4);
+    g = build(m, s, 0, 0);
+    assert_near(roof_node_bytes(find(g, "q_absorb")) + roof_node_bytes(find(g, "v_absorb")),
+                2 * ((2048 + 1536) * 9. / 16 + 4), 0);
+    s.weight[W(KV_B)] = P(INT8_CHANNEL);
+    g = build(m, s, 0, 0);
+    assert_near(roof_node_bytes(find(g, "q_absorb")), 2 * (2048 + 4 * 4 * 32), 0);
+    assert_near(roof_node_bytes(find(g, "v_absorb")), 2 * (1536 + 4 * 4 * 12), 0);
+    roof_model_free(m);
+}
+
 static void test_options(void **state)
 {
     (void)state;
@@ -572,6 +608,20 @@ static void test_experts(void **state)
     assert_near(find(g, "attention")->vectors, 4, 0);
     assert_near(find(g, "attention_window")->vectors, 4, 0);
     assert_false(has(g, "shared_add"));
+    /* In formats that differ: two matrices and one, biases of 2 x 24 and of 64. */
+    s = asked(ROOF_PHASE_DECODE, 5, 50);
+    s.weight[W(EXPERT_DOWN)] = P(FP8_E4M3);
+    g = build(m, s, 0, 0);
+    assert_false(has(g, "experts"));
+    assert_int_equal(find(g, "experts_gate_up")->workload.op, OP(MOE_GATE_UP));
+    assert_int_equal(find(g, "experts_down")->workload.op, OP(MOE_DOWN));
+    assert_int_equal(find(g, "experts_down")->workload.shape.tokens, 5);
+    assert_int_equal(find(g, "experts_down")->workload.shape.intermediate, 24);
+    assert_near(find(g, "experts_gate_up")->elements, 8 * 2 * 64 * 24, 0);
+    assert_near(find(g, "experts_down")->elements, 8 * 64 * 24, 0);
+    assert_near(find(g, "experts_gate_up")->vectors, 8 * 2 * 24, 0);
+    assert_near(find(g, "experts_down")->vectors, 8 * 64, 0);
+    assert_true(find(g, "experts_gate_up")->routed && find(g, "experts_down")->routed);
     /* In a mixed pass the sinks are there once. */
     s = asked(ROOF_PHASE_MIXED, 5, 50);
     g = build(m, s, 0, 0);
@@ -587,7 +637,9 @@ static void test_expert_parallel(void **state)
     struct roof_model *const m = parse(MOE);
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 5, 50);
     s.common.shape.ep = 2;
-    /* 5 sequences: 3 on one device. What is sent: 3 tokens x 2 experts x 64. */
+    /* 5 sequences: 3 on one device. A token's two experts are both here with probability
+     * 4/8 x 3/7 = 3/14, else a copy of its 64 elements leaves: 3 x 64 x 11/14 = 150.9, which is
+     * half of what the all-to-all is given. */
     const struct expected decode[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
                                       NORM("attn_norm", 3, 3, 64),
                                       BIASED("qkv_proj", 3, 3, 128, 64),
@@ -603,9 +655,9 @@ static void test_expert_parallel(void **state)
                                       VECTOR("mlp_add", 3, ADD, 3, 64),
                                       GEMM("router", 2, 3, 8, 64),
                                       TOP_K(2, 3),
-                                      COLLECTIVE("dispatch", 2, ALL_TO_ALL, 3 * 2 * 64, 2, 2),
+                                      COLLECTIVE("dispatch", 2, ALL_TO_ALL, 302, 2, 2),
                                       EXPERTS(2, 5, 24, 2),
-                                      COLLECTIVE("combine", 2, ALL_TO_ALL, 3 * 2 * 64, 2, 2),
+                                      COLLECTIVE("combine", 2, ALL_TO_ALL, 302, 2, 2),
                                       GEMM("shared_gate_up_proj", 2, 3, 80, 64),
                                       VECTOR("shared_act", 2, SILU_MUL, 3, 40),
                                       GEMM("shared_down_proj", 2, 3, 64, 40),
@@ -916,7 +968,8 @@ static void test_send(void **state)
         {2, 2, 0, 4, 2},                  /* from 0, 1 to 2, 3 */
         {2, 4, 1, 4, 5},                  /* from 2, 3 to 4, 5 */
         {2, 4, 2, 4, 2}, {2, 2, 0, 2, 3}, /* a stage fills a node */
-        {4, 2, 0, 2, 3}, {4, 2, 0, 8, 2}, {8, 2, 0, 8, 9}, {2, 2, 0, 3, 4}, /* 1 goes to 3 */
+        {4, 2, 0, 2, 3}, {4, 2, 0, 8, 2},
+        {8, 2, 0, 8, 9}, {2, 2, 0, 3, 4}, /* 1 goes to 3, 0 to 2 */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_scenario s = asked(ROOF_PHASE_DECODE, 8, 50);
@@ -928,6 +981,37 @@ static void test_send(void **state)
             fail_msg("tp %lld, stage %lld of %lld, node of %lld: within %lld, expected %lld",
                      (long long)cases[i].tp, (long long)cases[i].stage, (long long)cases[i].pp,
                      (long long)cases[i].node_size, (long long)within, (long long)cases[i].within);
+        }
+    }
+    roof_model_free(m);
+}
+
+/* Groups of neighbours that have devices of two nodes count as crossing: with three devices to a
+ * node, 2 and 3 are in two, so are 0 to 3. */
+static void test_groups_across_nodes(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    static const struct {
+        int64_t tp, ep, pp, stage, node_size, tp_within, ep_within;
+    } cases[] =
+        {
+            {2, 2, 1, 0, 0, 2, 4}, {2, 2, 1, 0, 4, 2, 4}, {2, 2, 1, 0, 8, 2, 4},
+            {2, 2, 1, 0, 3, 4, 4}, {2, 2, 1, 0, 2, 2, 4}, {2, 2, 1, 0, 1, 2, 4},
+            {2, 2, 2, 1, 5, 6, 6}, /* 4 to 7 with a border before 5 */
+            {2, 2, 2, 1, 6, 2, 7}, /* before 6 */
+            {2, 2, 2, 1, 8, 2, 4},
+        };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_scenario s = asked(ROOF_PHASE_DECODE, 8, 50);
+        s.tp = cases[i].tp;
+        s.pp = cases[i].pp;
+        s.common.shape.ep = cases[i].ep;
+        const struct roof_graph *const g = build(m, s, cases[i].stage, cases[i].node_size);
+        const int64_t tp = find(g, "attn_all_reduce")->workload.shape.within;
+        const int64_t ep = find(g, "dispatch")->workload.shape.within;
+        if (tp != cases[i].tp_within || ep != cases[i].ep_within) {
+            fail_msg("case %zu: within %lld and %lld", i, (long long)tp, (long long)ep);
         }
     }
     roof_model_free(m);
@@ -1026,9 +1110,18 @@ static const struct formats_case formats_cases[] = {
     {P(FP8_E4M3), P(AUTO), P(AUTO), W(V), P(BF16), "v_proj", P(BF16), P(BF16), P(BF16)},
     {P(FP8_E4M3), P(AUTO), P(AUTO), W(UP), P(BF16), "gate_proj", P(FP8_E4M3), P(FP8_E4M3), P(BF16)},
     {P(FP8_E4M3), P(AUTO), P(AUTO), W(UP), P(BF16), "up_proj", P(BF16), P(BF16), P(BF16)},
-    /* The experts are one operator, in the widest of their formats. */
-    {P(FP8_E4M3), P(AUTO), P(AUTO), W(EXPERT_DOWN), P(BF16), "experts", P(BF16), P(BF16), P(BF16)},
-    {P(FP8_E4M3), P(AUTO), P(AUTO), W(EXPERT_UP), P(BF16), "experts", P(BF16), P(BF16), P(BF16)},
+    /* The experts are one operator, but for a down in another format; gate and up have the wider.
+     */
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(EXPERT_DOWN), P(BF16), "experts_down", P(BF16), P(BF16),
+     P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(EXPERT_DOWN), P(BF16), "experts_gate_up", P(FP8_E4M3),
+     P(FP8_E4M3), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(EXPERT_UP), P(BF16), "experts_gate_up", P(BF16), P(BF16),
+     P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(EXPERT_UP), P(BF16), "experts_down", P(FP8_E4M3), P(FP8_E4M3),
+     P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), W(EXPERT_GATE), P(NVFP4), "experts", P(FP8_E4M3), P(FP8_E4M3),
+     P(BF16)},
 };
 
 static void test_formats(void **state)
@@ -1284,7 +1377,7 @@ static void test_refused_sizes(void **state)
             "--prefill-context must be 0 to 1000000000, not -1");
     refused(DENSE, WITH(.prompt = -1), "--prompt must be 0 to 1000000000, not -1");
     refused(DENSE, WITH(.generate = -1), "--generate must be 0 to 1000000000, not -1");
-    refused(DENSE, WITH(.draft_tokens = -1), "--draft-tokens must be 0 to 1000000000, not -1");
+    refused(DENSE, WITH(.draft_tokens = -1), "--draft-tokens must be 0 to 64, not -1");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .context = 48, .chunk = 49),
             "--chunk must be 1 to 48, not 49");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_context = 100, .chunk = 101),
@@ -1347,6 +1440,76 @@ static void test_refused_combinations(void **state)
     roof_model_free(m);
 }
 
+/* The logits of a pass are at most 10^12 elements: 999,000,999 rows of 1001. */
+static void test_too_many_tokens(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    (void)resolved(asked(ROOF_PHASE_DECODE, 999000999, 10), m);
+    roof_model_free(m);
+    refused(DENSE, WITH(.common.shape.batch = 999001000),
+            "a pass of 999001000 tokens is more than the 999000999 that are possible with tiny: "
+            "lower --batch or the context, or give --chunk");
+    refused(DENSE,
+            WITH(.phase = ROOF_PHASE_PREFILL, .common.shape.batch = 1000000, .context = 1000),
+            "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
+            "lower --batch or the context, or give --chunk");
+    refused(DENSE,
+            WITH(.phase = ROOF_PHASE_MIXED, .prefill_batch = 1000000, .chunk = 999,
+                 .common.shape.batch = 1000000),
+            "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
+            "lower --batch or the context, or give --chunk");
+}
+
+/* A learned table ends: no request, context or prompt goes beyond it. */
+static void test_learned_positions(void **state)
+{
+    (void)state;
+#define LEARNED "{\"model_type\": \"gpt2\", " DENSE_SIZES "}"
+    struct roof_model *const m = parse(LEARNED);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 2048);
+    (void)resolved(s, m);
+    s = asked(ROOF_PHASE_DECODE, 1, 0);
+    s.prompt = 2000;
+    s.generate = 48;
+    (void)resolved(s, m);
+    roof_model_free(m);
+    refused(LEARNED, WITH(.context = 2049),
+            "tiny has a table of 2048 positions, too few for 2049 tokens");
+    refused(LEARNED, WITH(.phase = ROOF_PHASE_PREFILL, .context = 2049),
+            "tiny has a table of 2048 positions, too few for 2049 tokens");
+    refused(LEARNED, WITH(.prompt = 2000, .generate = 49),
+            "tiny has a table of 2048 positions, too few for 2049 tokens");
+    refused(LEARNED, WITH(.phase = ROOF_PHASE_MIXED, .context = 10, .prefill_context = 3000),
+            "tiny has a table of 2048 positions, too few for 3000 tokens");
+}
+
+/* What the model's checkpoint says of activations and cache counts where the request is silent. */
+static void test_formats_of_the_model(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(DENSE);
+    m->activations = P(FP8_E4M3);
+    m->kv = P(INT8);
+    struct roof_scenario s = resolved(asked(ROOF_PHASE_DECODE, 1, 10), m);
+    assert_int_equal(s.common.formats.weights, P(FP16));
+    assert_int_equal(s.common.formats.activations, P(FP8_E4M3));
+    assert_int_equal(s.common.formats.kv, P(INT8));
+    assert_int_equal(s.common.formats.out, P(BF16));
+    s = asked(ROOF_PHASE_DECODE, 1, 10);
+    s.common.formats.activations = P(FP16);
+    s.common.formats.kv = P(FP8_E4M3);
+    s = resolved(s, m);
+    assert_int_equal(s.common.formats.activations, P(FP16));
+    assert_int_equal(s.common.formats.kv, P(FP8_E4M3));
+    s = asked(ROOF_PHASE_DECODE, 1, 10);
+    s.common.formats.precision = P(BF16);
+    s = resolved(s, m);
+    assert_int_equal(s.common.formats.activations, P(BF16));
+    assert_int_equal(s.common.formats.kv, P(INT8));
+    roof_model_free(m);
+}
+
 /* Layers that differ in more ways than a graph has room for. */
 static void test_full_graph(void **state)
 {
@@ -1380,6 +1543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dense),
         cmocka_unit_test(test_resident),
+        cmocka_unit_test(test_scales),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_families),
@@ -1390,6 +1554,7 @@ int main(void)
         cmocka_unit_test(test_tensor_parallel_halves),
         cmocka_unit_test(test_pipeline),
         cmocka_unit_test(test_send),
+        cmocka_unit_test(test_groups_across_nodes),
         cmocka_unit_test(test_tied),
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_stored_formats),
@@ -1399,6 +1564,9 @@ int main(void)
         cmocka_unit_test(test_refused_splits),
         cmocka_unit_test(test_refused_sizes),
         cmocka_unit_test(test_refused_combinations),
+        cmocka_unit_test(test_too_many_tokens),
+        cmocka_unit_test(test_learned_positions),
+        cmocka_unit_test(test_formats_of_the_model),
         cmocka_unit_test(test_full_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
