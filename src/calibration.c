@@ -13,17 +13,9 @@
 
 /* --- parameters ---------------------------------------------------------------------------- */
 
-#define FRACTION(key_, min_, max_, meaning_)                                                       \
-    {                                                                                              \
-        key_, ROOF_UNIT_NONE, min_, max_, meaning_                                                 \
-    }
-#define TIME(key_, meaning_)                                                                       \
-    {                                                                                              \
-        key_, ROOF_UNIT_MICROSECONDS, 0, 1e5, meaning_                                             \
-    }
-
 static const struct roof_parameter gemm_parameters[] = {
-#define ROOF_GEMM_PARAMETER(id, row) row,
+#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning)                                  \
+    {key, least, most, start, meaning},
 #include "kernel_gemm.h"
 #undef ROOF_GEMM_PARAMETER
 };
@@ -60,6 +52,11 @@ static const char *const quantize_names[ROOF_QUANTIZE_COUNT] = {"none", "static"
 const char *roof_numerics_name(enum roof_numerics numerics)
 {
     return numerics_names[numerics];
+}
+
+const char *roof_stack_name(enum roof_stack stack)
+{
+    return stack_names[stack];
 }
 
 enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations)
@@ -164,7 +161,7 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
         double value = 0;
         status = read_number(&value, json, values == NULL ? object : values, row->key, row->min,
                              row->max, error);
-        out->parameter[i] = roof_from_unit(value, row->unit);
+        out->parameter[i] = value;
     }
     out->kernel = (enum roof_kernel)kernel;
     out->stack = (enum roof_stack)stack;

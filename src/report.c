@@ -66,8 +66,36 @@ static void json_steps(struct roof_text *out, const struct roof_explanation *exp
     roof_text_put(out, "\n  ]");
 }
 
+static void json_tiling(struct roof_text *out, const struct roof_expected *e)
+{
+    const struct roof_tiling *const t = &e->tiling;
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {
+        {"tile_m", t->tile_m},   {"tile_n", t->tile_n},
+        {"split_k", t->split_k}, {"grid", t->grid},
+        {"waves", t->waves},     {"sm_utilisation", t->utilisation},
+        {"l2_hit", t->l2_hit},   {"launch_us", roof_to_unit(e->launch_s, ROOF_UNIT_MICROSECONDS)}};
+    roof_text_printf(out, ",\n  \"tiling\": {\"stack\": \"%s\", \"bound\": \"%s\"",
+                     roof_stack_name(e->fit->stack), roof_bound_name(e->bound));
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        roof_text_printf(out, ", \"%s\": ", numbers[i].key);
+        roof_text_number(out, numbers[i].value);
+    }
+    roof_text_put(out, "}");
+}
+
+/* The tiling of a prediction that has one. */
+static const struct roof_expected *tiled(const struct roof_prediction *p)
+{
+    return p->part_count == 1 && !isnan(p->expected_s) && p->part[0].expected.tiled
+               ? &p->part[0].expected
+               : NULL;
+}
+
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_explanation *explanation)
+                      const struct roof_explanation *explanation, bool tiling)
 {
     struct roof_table table;
     (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_PREDICTIONS, prediction->workload.op,
@@ -76,6 +104,9 @@ void roof_report_json(struct roof_text *out, const struct roof_prediction *predi
     roof_table_object(&table, out, prediction, "\n  ");
     if (prediction->part_count > 1) {
         json_parts(out, prediction);
+    }
+    if (tiling && tiled(prediction) != NULL) {
+        json_tiling(out, tiled(prediction));
     }
     if (explanation != NULL) {
         json_steps(out, explanation);
@@ -229,9 +260,50 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
     roof_text_printf(out, "%s: -H %s\n", *separator == ',' ? ")" : "", product->id);
 }
 
+/* What a real kernel is expected to take, beside what none can beat. */
+static void put_expected(struct roof_text *out, const struct roof_prediction *p, bool tiling)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char low[ROOF_QUANTITY_SIZE];
+    char high[ROOF_QUANTITY_SIZE];
+    char detail[300];
+    if (isnan(p->expected_s)) {
+        return;
+    }
+    const struct roof_calibration *const c = p->hardware->calibration;
+    const bool inherited = c != NULL && c->inherited;
+    snprintf(detail, sizeof detail, "%s to %s for eight kernels of ten; %s-bound%s%s%s",
+             roof_format_quantity(low, p->expected_low_s, ROOF_UNIT_MICROSECONDS),
+             roof_format_quantity(high, p->expected_high_s, ROOF_UNIT_MICROSECONDS),
+             roof_bottleneck_name(p->expected_bottleneck), inherited ? "; measured on " : "",
+             inherited ? c->id : "", inherited ? ", not on this device" : "");
+    line(out, "expected", roof_format_quantity(value, p->expected_s, ROOF_UNIT_MICROSECONDS),
+         detail);
+    const struct roof_expected *const e = tiled(p);
+    if (!tiling || e == NULL) {
+        return;
+    }
+    const struct roof_tiling *const t = &e->tiling;
+    char tile[64];
+    char busy[ROOF_QUANTITY_SIZE];
+    char hit[ROOF_QUANTITY_SIZE];
+    char launch[ROOF_QUANTITY_SIZE];
+    char waves[ROOF_QUANTITY_SIZE];
+    snprintf(tile, sizeof tile, "%d x %d", t->tile_m, t->tile_n);
+    snprintf(
+        detail, sizeof detail,
+        "%s kernel; split-K %d, %.0f thread blocks, %s waves, %s of the SMs, %s of the weights "
+        "in the L2; %s-bound, launch %s",
+        roof_stack_name(e->fit->stack), t->split_k, t->grid, roof_format_short(waves, t->waves),
+        roof_format_quantity(busy, t->utilisation, ROOF_UNIT_FRACTION),
+        roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION), roof_bound_name(e->bound),
+        roof_format_quantity(launch, e->launch_s, ROOF_UNIT_MICROSECONDS));
+    line(out, "tiling", tile, detail);
+}
+
 void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
                       const struct roof_hardware *product,
-                      const struct roof_explanation *explanation)
+                      const struct roof_explanation *explanation, bool tiling)
 {
     char value[ROOF_QUANTITY_SIZE];
     char other[ROOF_QUANTITY_SIZE];
@@ -286,6 +358,7 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
                  roof_format_quantity(other, p->fraction_of_peak, ROOF_UNIT_FRACTION));
     }
     line(out, "attainable", value, detail);
+    put_expected(out, p, tiling);
     if (!isnan(p->measured_s)) {
         snprintf(detail, sizeof detail, "%s of the bound: %s, %s",
                  roof_format_quantity(other, p->fraction_of_bound, ROOF_UNIT_FRACTION),

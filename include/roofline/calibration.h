@@ -34,6 +34,7 @@ enum roof_numerics {
     ROOF_NUMERICS_COUNT
 };
 const char *roof_numerics_name(enum roof_numerics numerics);
+const char *roof_stack_name(enum roof_stack stack);
 /** The numerics of a product; COUNT when no kernel is known for the pair. */
 enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations);
 
@@ -42,9 +43,8 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
 /** One parameter of a kernel's model. */
 struct roof_parameter {
     const char *key; /**< in files, with its unit: "launch_us" */
-    enum roof_unit unit;
-    double min; /**< in the key's unit, like max */
-    double max;
+    double min;
+    double max;   /**< equal to min: the value is common to all fits */
     double start; /**< where a fit begins, and what it is held near */
     const char *meaning;
 };
@@ -58,7 +58,7 @@ struct roof_kernel_fit {
     enum roof_stack stack; /**< never BEST */
     enum roof_numerics numerics;
     enum roof_quantize quantize;               /**< what the measured times include */
-    double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< SI base units */
+    double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
     double high; /**< ninetieth percentile */
     int64_t rows;

@@ -19,16 +19,17 @@
 extern "C" {
 #endif
 
-/** One prediction as a JSON object (with its parts, and the explanation when it is not NULL). */
+/** One prediction as a JSON object (with its parts, the explanation when it is not NULL, and the
+ * tiling of the expected kernel where that is asked for and known). */
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_explanation *explanation);
+                      const struct roof_explanation *explanation, bool tiling);
 /**
  * One prediction for people. product is the device with the published figures, for a device that
  * is as the documents specify it, else NULL; explanation may be NULL.
  */
 void roof_report_text(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_hardware *product,
-                      const struct roof_explanation *explanation);
+                      const struct roof_explanation *explanation, bool tiling);
 
 /** "gemm m=1 n=4096 k=4096": the shape of a workload for people. */
 void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);

@@ -131,8 +131,9 @@ static enum roof_status on_row(void *context, const struct roof_compared *compar
         return ROOF_OK;
     }
     int at = 0;
-    while (at < f->groups && (f->group[at].stack != g.stack || f->group[at].numerics != g.numerics ||
-                              f->group[at].quantize != g.quantize)) {
+    while (at < f->groups &&
+           (f->group[at].stack != g.stack || f->group[at].numerics != g.numerics ||
+            f->group[at].quantize != g.quantize)) {
         at++;
     }
     if (at == GROUPS_MAX) {
@@ -187,8 +188,7 @@ static double clamp(double value, double low, double high)
 static void put_parameters(struct search *s, const double *z)
 {
     for (size_t i = 0; i < s->count; i++) {
-        s->fit.parameter[i] =
-            roof_from_unit(from_scale(&s->parameter[i], z[i]), s->parameter[i].unit);
+        s->fit.parameter[i] = from_scale(&s->parameter[i], z[i]);
     }
 }
 
@@ -233,6 +233,9 @@ static void run_search(struct search *s, double *z, int evaluations)
         const struct roof_parameter *const p = &s->parameter[i];
         low[i] = to_scale(p, p->min);
         high[i] = to_scale(p, share(p) ? 0.995 : p->max);
+        if (p->min == p->max) { /* common to all: the search must not move it */
+            low[i] = high[i] = z[i] = to_scale(p, p->min);
+        }
     }
     for (size_t round = 0; round < sizeof steps / sizeof *steps; round++) {
         double step[ROOF_FIT_PARAMETERS_MAX];
@@ -338,12 +341,11 @@ static bool fit_group(struct roof_text *out, const struct fitter *f, int group, 
     roof_text_put(out, ",\n     \"parameters\": {");
     for (size_t i = 0; i < s.count; i++) {
         roof_text_printf(out, "%s\"%s\": ", i == 0 ? "" : ", ", s.parameter[i].key);
-        put_rounded(out, roof_to_unit(all.parameter[i], s.parameter[i].unit));
+        put_rounded(out, all.parameter[i]);
     }
     roof_text_put(out, "}}");
     fprintf(stderr, "%s %s %s %s: %zu rows, unseen sizes %.2f%%\n", f->only, stacks[g->stack],
-            roof_numerics_name(g->numerics), quantize[g->quantize], g->rows,
-            100 * error / weight);
+            roof_numerics_name(g->numerics), quantize[g->quantize], g->rows, 100 * error / weight);
     free(residual);
     return true;
 }
@@ -390,11 +392,8 @@ int main(int argc, char **argv)
     struct roof_scenario base;
     struct roof_text text = ROOF_TEXT_INIT;
     struct fitter f = {.only = hardware};
-    const struct roof_compare_calls calls = {.context = &f,
-                                             .hardware = on_hardware,
-                                             .model = on_model,
-                                             .row = on_row,
-                                             .bad = on_bad};
+    const struct roof_compare_calls calls = {
+        .context = &f, .hardware = on_hardware, .model = on_model, .row = on_row, .bad = on_bad};
     roof_scenario_init(&base);
     enum roof_status status = roof_hardware_load(&f.hardware, hardware, NULL, &error);
     if (status == ROOF_OK) {

@@ -10,6 +10,7 @@ static enum roof_status write_prediction(struct roof_text *out, const struct cli
     struct roof_hardware *product = NULL;
     struct roof_table table;
     const bool why = options->value[ROOF_INPUT_WHY] != NULL;
+    const bool tiling = options->value[ROOF_INPUT_TILING] != NULL;
     enum roof_status status =
         roof_table_open(&table, output, ROOF_TABLE_PREDICTIONS, prediction->workload.op,
                         options->value[ROOF_INPUT_COLUMNS], error);
@@ -25,10 +26,10 @@ static enum roof_status write_prediction(struct roof_text *out, const struct cli
     if (status == ROOF_OK) {
         switch (output) {
         case ROOF_OUTPUT_TEXT:
-            roof_report_text(out, prediction, product, why ? &explanation : NULL);
+            roof_report_text(out, prediction, product, why ? &explanation : NULL, tiling);
             break;
         case ROOF_OUTPUT_JSON:
-            roof_report_json(out, prediction, why ? &explanation : NULL);
+            roof_report_json(out, prediction, why ? &explanation : NULL, tiling);
             break;
         case ROOF_OUTPUT_NDJSON:
         case ROOF_OUTPUT_CSV:

@@ -199,7 +199,7 @@ static void test_keys_of_gemm(void **unused)
     /* In JSON the unknown ones are absent: a gemm has no network, nothing was measured. */
     struct roof_text text = ROOF_TEXT_INIT;
     struct roof_text keys = ROOF_TEXT_INIT;
-    roof_report_json(&text, &p, NULL);
+    roof_report_json(&text, &p, NULL, false);
     struct roof_json *const json = parse(text.data, text.length);
     for (const roof_json_value *item = roof_json_first(roof_json_root(json)); item != NULL;
          item = roof_json_next(item)) {
@@ -268,7 +268,7 @@ static void test_gemm_in_full(void **unused)
         {"bandwidth_gb_s", NULL, 100},
         {"fraction_of_peak", NULL, 4.8 / 52},
     };
-    roof_report_json(&text, &p, NULL);
+    roof_report_json(&text, &p, NULL, false);
     json = parse(text.data, text.length);
     for (size_t i = 0; i < COUNT(expected); i++) {
         const roof_json_value *const value = roof_json_get(roof_json_root(json), expected[i].key);
@@ -287,7 +287,7 @@ static void test_gemm_in_full(void **unused)
     /* With a measured time there are four more keys. */
     roof_predict_measured(&p, 1.04e-9);
     roof_text_clear(&text);
-    roof_report_json(&text, &p, NULL);
+    roof_report_json(&text, &p, NULL, false);
     json = parse(text.data, text.length);
     static const struct {
         const char *key;
@@ -423,7 +423,7 @@ static void test_values_read_back(void **unused)
                 const enum roof_operator id = (enum roof_operator)op;
                 const struct roof_prediction p = predict_in(id, odd_shape(id), formats[f], device);
                 struct roof_text text = ROOF_TEXT_INIT;
-                roof_report_json(&text, &p, NULL);
+                roof_report_json(&text, &p, NULL, false);
                 check_text(&text);
                 struct roof_json *json = parse(text.data, text.length);
                 check_values(&p, roof_json_root(json));
@@ -527,7 +527,7 @@ static void test_parts(void **unused)
     const struct roof_prediction p =
         predict(ROOF_OPERATOR_ATTENTION, SHAPE(.heads = 3, .head_dim = 7, .kv_len = 11), device);
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_report_json(&text, &p, NULL);
+    roof_report_json(&text, &p, NULL, false);
     struct roof_json *const json = parse(text.data, text.length);
     const roof_json_value *item = roof_json_first(roof_json_get(roof_json_root(json), "parts"));
     for (int i = 0; i < 3; i++) {
@@ -584,7 +584,7 @@ static void test_quoting(void **unused)
         roof_text_free(&text);
     }
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_report_json(&text, &p, NULL);
+    roof_report_json(&text, &p, NULL, false);
     struct roof_json *const json = parse(text.data, text.length);
     assert_string_equal(roof_json_string(roof_json_get(roof_json_root(json), "hardware")),
                         device->id);
@@ -1041,7 +1041,7 @@ static void test_text_of_gemv(void **unused)
     struct roof_hardware *const spark = load("dgx-spark");
     struct roof_prediction p = predict(ROOF_OPERATOR_GEMV, SHAPE(.n = 4096, .k = 4096), gb10);
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_report_text(&text, &p, NULL, NULL);
+    roof_report_text(&text, &p, NULL, NULL, false);
     expect(&text, "gemv n=4096 k=4096 on gb10: weights fp16, activations fp16, out fp16\n");
     expect(&text, "117 us"); /* 116.97 */
     expect(&text, "memory-bound");
@@ -1055,7 +1055,7 @@ static void test_text_of_gemv(void **unused)
 
     /* The device is as the documents specify it; the product has other figures. */
     roof_text_clear(&text);
-    roof_report_text(&text, &p, spark, NULL);
+    roof_report_text(&text, &p, spark, NULL, false);
     expect(&text, "published figures differ (");
     expect(&text, "-H dgx-spark");
     check_text(&text);
@@ -1063,21 +1063,21 @@ static void test_text_of_gemv(void **unused)
     /* Half of the bound, and twice as fast as it. */
     roof_text_clear(&text);
     roof_predict_measured(&p, 2 * p.time_s);
-    roof_report_text(&text, &p, NULL, NULL);
+    roof_report_text(&text, &p, NULL, NULL, false);
     expect(&text, "measured");
     expect(&text, "50% of the bound");
     expect(&text, "143.5 GB/s"); /* half of 287 */
     assert_null(strstr(text.data, "below the bound"));
     roof_text_clear(&text);
     roof_predict_measured(&p, p.time_s / 2);
-    roof_report_text(&text, &p, NULL, NULL);
+    roof_report_text(&text, &p, NULL, NULL, false);
     expect(&text, "The measured time is below the bound");
     check_text(&text);
 
     /* The same device: nothing differs. */
     p = predict(ROOF_OPERATOR_GEMV, SHAPE(.n = 4096, .k = 4096), spark);
     roof_text_clear(&text);
-    roof_report_text(&text, &p, spark, NULL);
+    roof_report_text(&text, &p, spark, NULL, false);
     assert_null(strstr(text.data, "published"));
     roof_text_free(&text);
     roof_hardware_free(gb10);
@@ -1091,15 +1091,15 @@ static void test_text_of_fallbacks(void **unused)
     struct roof_text text = ROOF_TEXT_INIT;
     struct roof_prediction p =
         predict_in(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), P(MXFP4), device);
-    roof_report_text(&text, &p, NULL, NULL);
+    roof_report_text(&text, &p, NULL, NULL, false);
     expect(&text, "synthetic has no mxfp4 unit: computed at fp16");
     roof_text_clear(&text);
     p = predict_in(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), P(FP64), device);
-    roof_report_text(&text, &p, NULL, NULL);
+    roof_report_text(&text, &p, NULL, NULL, false);
     expect(&text, "synthetic has no known peak for fp64");
     roof_text_clear(&text);
     p = predict(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), device);
-    roof_report_text(&text, &p, NULL, NULL);
+    roof_report_text(&text, &p, NULL, NULL, false);
     assert_null(strstr(text.data, "has no"));
     roof_text_free(&text);
     roof_hardware_free(device);
@@ -1115,7 +1115,7 @@ static void test_text_without_flops(void **unused)
     for (size_t i = 0; i < COUNT(ops); i++) {
         const struct roof_prediction p = predict(ops[i], odd_shape(ops[i]), plain);
         struct roof_text text = ROOF_TEXT_INIT;
-        roof_report_text(&text, &p, NULL, NULL);
+        roof_report_text(&text, &p, NULL, NULL, false);
         if (strstr(text.data, "computed at fp32") != NULL) {
             fail_msg("%s", text.data);
         }
@@ -1132,7 +1132,7 @@ static void test_text_of_a_group_of_one(void **unused)
     const struct roof_prediction p =
         predict(ROOF_OPERATOR_ALL_REDUCE, SHAPE(.elements = 64, .devices = 1), device);
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_report_text(&text, &p, NULL, NULL);
+    roof_report_text(&text, &p, NULL, NULL, false);
     if (strstr(text.data, "at - ") != NULL) {
         fail_msg("%s", text.data);
     }
@@ -1153,7 +1153,7 @@ static void test_text_of_every_operator(void **unused)
             struct roof_explanation why;
             assert_int_equal(roof_explain(&why, &p, NULL), ROOF_OK);
             struct roof_text text = ROOF_TEXT_INIT;
-            roof_report_text(&text, &p, NULL, NULL);
+            roof_report_text(&text, &p, NULL, NULL, false);
             check_text(&text);
             expect(&text, roof_operator_row(id)->name);
             expect(&text, devices[d]->id);
