@@ -31,6 +31,8 @@ ARG_CFLAGS    = $$($(PKG_CONFIG) --cflags argtable2)
 ARG_LIBS      = $$($(PKG_CONFIG) --libs argtable2)
 CMOCKA_CFLAGS = $$($(PKG_CONFIG) --cflags cmocka)
 CMOCKA_LIBS   = $$($(PKG_CONFIG) --libs cmocka)
+NLOPT_CFLAGS  = $$($(PKG_CONFIG) --cflags nlopt)
+NLOPT_LIBS    = $$($(PKG_CONFIG) --libs nlopt)
 COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off \
           -ffile-prefix-map=$(CURDIR)=. $(WARN) $(WERROR) -Iinclude -Isrc $(CPPFLAGS) $(CFLAGS)
 
@@ -48,6 +50,7 @@ CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
 UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 LIB      := $(BUILD)/libroofline.a
 BIN      := $(BUILD)/roofline
+FIT      := $(BUILD)/roofline-calibrate
 
 ## all: build the static library and the program (the default)
 all: $(LIB) $(BIN)
@@ -82,6 +85,22 @@ $(BUILD)/gen/data_files.c: src/embed.sh $(DATA) $(BUILD)/command
 
 $(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/data.h
 	$(COMPILE) -c -o $@ $<
+
+# The only part that needs an optimiser (NLopt); nothing else depends on it.
+$(FIT): src/calibrate/main.c $(LIB)
+	$(COMPILE) $(NLOPT_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+
+## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
+MEASURED    ?=
+CALIBRATED  := a100-sxm-80gb h100-sxm hgx-b200 l40s
+ATTRIBUTION := Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
+               aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0
+calibrate: $(FIT)
+	@[ -d '$(MEASURED)' ] || { echo 'make calibrate MEASURED=DIR' >&2; exit 2; }
+	sh tests/measured.sh '$(MEASURED)' > $(BUILD)/measured.csv
+	for id in $(CALIBRATED); do \
+	    $(FIT) $(BUILD)/measured.csv --hardware $$id -o data/calibration/$$id.json \
+	        --attribution '$(ATTRIBUTION)' || exit 1; done
 
 ## demo: build, then real predictions for a real decision
 demo: all
@@ -123,11 +142,12 @@ valgrind:
 	$(MAKE) check-unit check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC)
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c
 ## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint:
-	$(MAKE) all CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
-	$(MAKE) all CC=clang BUILD=$(BUILD)/lint-clang WERROR=-Werror
+	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
+	$(MAKE) all $(BUILD)/lint-clang/roofline-calibrate CC=clang BUILD=$(BUILD)/lint-clang \
+	    WERROR=-Werror
 	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h) $(LINT_C)
 	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
@@ -160,6 +180,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all demo check check-unit check-cli check-project bless recipes sanitize valgrind lint deps \
+.PHONY: all calibrate demo check check-unit check-cli check-project bless recipes sanitize valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

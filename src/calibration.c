@@ -220,9 +220,10 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
             status = roof_error_set(error, ROOF_MEMORY, "out of memory");
         }
     }
-    for (const roof_json_value *item = roof_json_first(fits); item != NULL && status == ROOF_OK;
-         item = roof_json_next(item)) {
-        status = read_fit(&owned->fit[c->count++], json, item, error);
+    struct roof_kernel_fit *const fit = owned->fit;
+    for (const roof_json_value *item = roof_json_first(fits);
+         item != NULL && status == ROOF_OK && fit != NULL; item = roof_json_next(item)) {
+        status = read_fit(&fit[c->count++], json, item, error);
     }
     if (status != ROOF_OK) {
         roof_calibration_free(c);

@@ -48,7 +48,7 @@ static void skip_line(struct roof_csv *csv)
 /* Cells lie one behind the other in text, each terminated. */
 static enum roof_status read_cells(struct roof_csv *csv, int first, struct roof_error *error)
 {
-    size_t offset[ROOF_CSV_CELLS_MAX];
+    size_t offset[ROOF_CSV_CELLS_MAX] = {0};
     struct roof_text *const text = &csv->text;
     bool quoted = false; /* inside quotes */
     bool closed = false; /* behind them */

@@ -427,6 +427,10 @@ static void add_node(struct builder *b, const struct roof_node *node)
     }
     g->node[g->count] = *node;
     g->node[g->count].count = count;
+    /* How kernels run is the same for all. */
+    g->node[g->count].workload.stack = b->s->common.stack;
+    g->node[g->count].workload.cache = b->s->common.cache;
+    g->node[g->count].workload.no_launch_overhead = b->s->common.no_launch_overhead;
     g->count++;
 }
 

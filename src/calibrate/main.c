@@ -226,8 +226,8 @@ static double objective(unsigned count, const double *z, double *gradient, void 
 
 static void run_search(struct search *s, double *z, int evaluations)
 {
-    double low[ROOF_FIT_PARAMETERS_MAX];
-    double high[ROOF_FIT_PARAMETERS_MAX];
+    double low[ROOF_FIT_PARAMETERS_MAX] = {0};
+    double high[ROOF_FIT_PARAMETERS_MAX] = {0};
     static const double steps[] = {0.3, 0.2, 0.1};
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_parameter *const p = &s->parameter[i];
@@ -238,7 +238,7 @@ static void run_search(struct search *s, double *z, int evaluations)
         }
     }
     for (size_t round = 0; round < sizeof steps / sizeof *steps; round++) {
-        double step[ROOF_FIT_PARAMETERS_MAX];
+        double step[ROOF_FIT_PARAMETERS_MAX] = {0};
         double value = 0;
         nlopt_opt opt = nlopt_create(NLOPT_LN_SBPLX, (unsigned)s->count);
         for (size_t i = 0; i < s->count; i++) {
@@ -298,7 +298,7 @@ static bool fit_group(struct roof_text *out, const struct fitter *f, int group, 
 {
     const struct group *const g = &f->group[group];
     struct search s;
-    double z[ROOF_FIT_PARAMETERS_MAX];
+    double z[ROOF_FIT_PARAMETERS_MAX] = {0};
     double error = 0;
     double weight = 0;
     size_t count = 0;
@@ -311,7 +311,7 @@ static bool fit_group(struct roof_text *out, const struct fitter *f, int group, 
     run_search(&s, z, evaluations);
     const struct roof_kernel_fit all = s.fit;
     for (s.fold = 0; s.fold < FOLDS; s.fold++) {
-        double there[ROOF_FIT_PARAMETERS_MAX];
+        double there[ROOF_FIT_PARAMETERS_MAX] = {0};
         memcpy(there, s.start, sizeof there); /* not from the fit that saw everything */
         run_search(&s, there, evaluations);
         for (size_t i = 0; i < f->rows; i++) {
@@ -367,7 +367,7 @@ int main(int argc, char **argv)
     const char *output = NULL;
     const char *attribution[16];
     int attributions = 0;
-    int evaluations = 2000;
+    int evaluations = 1200;
     for (int i = 1; i < argc; i++) {
         const bool more = i + 1 < argc;
         if ((strcmp(argv[i], "--hardware") == 0 || strcmp(argv[i], "-H") == 0) && more) {

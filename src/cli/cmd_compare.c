@@ -62,12 +62,12 @@ static enum roof_status on_hardware(void *context, const struct roof_hardware **
     void *found = NULL;
     bool fresh = false;
     enum roof_status status = look_up(&object, &fresh, &w->devices, name, error);
-    if (status == ROOF_OK && fresh) {
+    if (object != NULL && fresh) {
         struct roof_hardware *loaded = NULL;
         (void)cli_hardware(&loaded, name, w->options, NULL);
         *object = loaded;
     }
-    if (status == ROOF_OK) {
+    if (object != NULL) {
         status = give(&found, *object, "hardware", name, error);
     }
     *out = found;
@@ -82,12 +82,12 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
     void *found = NULL;
     bool fresh = false;
     enum roof_status status = look_up(&object, &fresh, &w->models, name, error);
-    if (status == ROOF_OK && fresh) {
+    if (object != NULL && fresh) {
         struct roof_model *loaded = NULL;
         (void)cli_model(&loaded, name, w->options, NULL);
         *object = loaded;
     }
-    if (status == ROOF_OK) {
+    if (object != NULL) {
         status = give(&found, *object, "model", name, error);
     }
     *out = found;
