@@ -86,11 +86,6 @@ static void accept(struct roof_recommendation *out, const struct roof_candidate 
     out->candidate[out->count++] = *candidate;
 }
 
-static double candidate_time(const struct roof_candidate *c)
-{
-    return c->prediction.time_s;
-}
-
 static int by_loss(const struct roof_candidate *a, const struct roof_candidate *b)
 {
     return a->loss != b->loss ? (a->loss < b->loss ? -1 : 1)
@@ -102,8 +97,8 @@ static int by_time(const void *x, const void *y)
 {
     const struct roof_candidate *const a = x;
     const struct roof_candidate *const b = y;
-    if (candidate_time(a) != candidate_time(b)) {
-        return candidate_time(a) < candidate_time(b) ? -1 : 1;
+    if (a->ranked_s != b->ranked_s) {
+        return a->ranked_s < b->ranked_s ? -1 : 1;
     }
     return by_loss(a, b);
 }
@@ -123,18 +118,25 @@ static int by_format(const void *x, const void *y)
     return a->format < b->format ? -1 : a->format > b->format;
 }
 
-static void explain_winner(struct roof_candidate *winner, const struct roof_candidate *fastest,
-                           enum roof_objective objective)
+/* What limits it in the time that ranks. */
+static const char *bound_of(const struct roof_candidate *c, enum roof_ranking ranking)
 {
-    const char *const bound = roof_bottleneck_name(winner->prediction.bottleneck);
-    if (objective == ROOF_OBJECTIVE_BALANCED && fastest->format != winner->format) {
+    return roof_bottleneck_name(ranking == ROOF_RANKING_EXPECTED ? c->prediction.expected_bottleneck
+                                                                 : c->prediction.bottleneck);
+}
+
+static void explain_winner(struct roof_candidate *winner, const struct roof_candidate *fastest,
+                           const struct roof_recommend_options *options)
+{
+    const char *const bound = bound_of(winner, options->ranking);
+    if (options->objective == ROOF_OBJECTIVE_BALANCED && fastest->format != winner->format) {
         snprintf(winner->reason, sizeof winner->reason,
                  "least accuracy loss (%s) within %.0f%% of the fastest (%s); %s-bound",
                  roof_accuracy_name(winner->loss), 100 * ROOF_BALANCED_SLACK,
                  roof_format(fastest->format)->name, bound);
     } else {
         snprintf(winner->reason, sizeof winner->reason, "the fastest%s; %s-bound",
-                 objective == ROOF_OBJECTIVE_BALANCED
+                 options->objective == ROOF_OBJECTIVE_BALANCED
                      ? ", and nothing near it has less accuracy loss"
                      : "",
                  bound);
@@ -142,9 +144,10 @@ static void explain_winner(struct roof_candidate *winner, const struct roof_cand
 }
 
 /* Against the winner: how much faster or slower, at which loss. */
-static void explain_other(struct roof_candidate *other, const struct roof_candidate *winner)
+static void explain_other(struct roof_candidate *other, const struct roof_candidate *winner,
+                          enum roof_ranking ranking)
 {
-    const double ratio = candidate_time(other) / candidate_time(winner);
+    const double ratio = other->ranked_s / winner->ranked_s;
     const char *const loss = other->loss > winner->loss   ? "more accuracy loss"
                              : other->loss < winner->loss ? "less accuracy loss"
                                                           : "the same accuracy loss";
@@ -162,18 +165,18 @@ static void explain_other(struct roof_candidate *other, const struct roof_candid
                  fmod(tenths, 10), name);
     }
     snprintf(other->reason, sizeof other->reason, "%s, at %s (%s); %s-bound", speed, loss,
-             roof_accuracy_name(other->loss), roof_bottleneck_name(other->prediction.bottleneck));
+             roof_accuracy_name(other->loss), bound_of(other, ranking));
 }
 
-static void rank(struct roof_recommendation *out, enum roof_objective objective)
+static void rank(struct roof_recommendation *out, const struct roof_recommend_options *options)
 {
     struct roof_candidate *const c = out->candidate;
     qsort(c, out->count, sizeof *c, by_time);
     const struct roof_candidate fastest = c[0];
-    if (objective == ROOF_OBJECTIVE_BALANCED) {
+    if (options->objective == ROOF_OBJECTIVE_BALANCED) {
         size_t near = 0;
         while (near < out->count &&
-               candidate_time(&c[near]) <= (1 + ROOF_BALANCED_SLACK) * candidate_time(&fastest)) {
+               c[near].ranked_s <= (1 + ROOF_BALANCED_SLACK) * fastest.ranked_s) {
             near++;
         }
         qsort(c, near, sizeof *c, by_accuracy);
@@ -181,9 +184,9 @@ static void rank(struct roof_recommendation *out, enum roof_objective objective)
     for (size_t i = 0; i < out->count; i++) {
         c[i].rank = (int)i + 1;
         if (i == 0) {
-            explain_winner(&c[0], &fastest, objective);
+            explain_winner(&c[0], &fastest, options);
         } else {
-            explain_other(&c[i], &c[0]);
+            explain_other(&c[i], &c[0], options->ranking);
         }
     }
 }
@@ -241,6 +244,9 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
             return status;
         }
         c.speedup = baseline.time_s / c.prediction.time_s;
+        c.expected_speedup = baseline.expected_s / c.prediction.expected_s;
+        c.ranked_s = options->ranking == ROOF_RANKING_EXPECTED ? c.prediction.expected_s
+                                                               : c.prediction.time_s;
         c.method = method_of(&c);
         const bool has_unit =
             format->native_method[0] != '\0' && hardware->compute[c.format].native;
@@ -261,6 +267,10 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
                    roof_format(c.prediction.workload.formats.kv)->name);
         } else if (unknown != NULL) {
             reject(out, &c, "%s has no known peak for %s", hardware->id, unknown);
+        } else if (isnan(c.ranked_s)) {
+            reject(out, &c,
+                   "no expected time: this in %s is not measured on %s or its architecture",
+                   format->name, hardware->id);
         } else {
             accept(out, &c);
         }
@@ -269,6 +279,6 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
     if (out->count == 0) {
         return roof_error_set(error, ROOF_UNSATISFIED, "every candidate is rejected");
     }
-    rank(out, options->objective);
+    rank(out, options);
     return ROOF_OK;
 }

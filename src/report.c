@@ -416,27 +416,45 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
                                      const struct roof_workload *workload,
                                      const struct roof_hardware *hardware,
-                                     const struct roof_hardware *product)
+                                     const struct roof_hardware *product, enum roof_ranking ranking)
 {
+    const bool by_expected = ranking == ROOF_RANKING_EXPECTED;
+    bool expected = false;
     roof_report_workload(out, workload);
     roof_text_printf(out, " on %s\n\n", hardware->id);
+    for (size_t i = 0; i < recommendation->count; i++) {
+        expected = expected || !isnan(recommendation->candidate[i].prediction.expected_s);
+    }
     if (recommendation->count > 0) {
         const struct roof_candidate *const best = &recommendation->candidate[0];
         char time[ROOF_QUANTITY_SIZE];
-        roof_text_printf(
-            out, "Use %s (%s): %s, %.2fx over fp16, accuracy loss %s.\n\n",
-            roof_format(best->format)->name, best->method,
-            roof_format_quantity(time, best->prediction.time_s, ROOF_UNIT_MICROSECONDS),
-            best->speedup, roof_accuracy_name(best->loss));
-        roof_text_printf(out, "  %4s  %-12s  %-22s  %10s  %7s  %-8s  %s\n", "rank", "precision",
-                         "method", "time", "speedup", "accuracy", "reason");
+        roof_text_printf(out, "Use %s (%s): %s%s, %.2fx over fp16, accuracy loss %s.\n\n",
+                         roof_format(best->format)->name, best->method,
+                         roof_format_quantity(time, best->ranked_s, ROOF_UNIT_MICROSECONDS),
+                         by_expected ? " expected" : "",
+                         by_expected ? best->expected_speedup : best->speedup,
+                         roof_accuracy_name(best->loss));
+        roof_text_printf(out, "  %4s  %-12s  %-22s  %10s  %7s", "rank", "precision", "method",
+                         "time", "speedup");
+        if (expected) {
+            roof_text_printf(out, "  %10s  %7s", "expected", "speedup");
+        }
+        roof_text_printf(out, "  %-8s  %s\n", "accuracy", "reason");
         for (size_t i = 0; i < recommendation->count; i++) {
             const struct roof_candidate *const c = &recommendation->candidate[i];
             roof_text_printf(
-                out, "  %4d  %-12s  %-22s  %10s  %6.2fx  %-8s  %s\n", c->rank,
-                roof_format(c->format)->name, c->method,
-                roof_format_quantity(time, c->prediction.time_s, ROOF_UNIT_MICROSECONDS),
-                c->speedup, roof_accuracy_name(c->loss), c->reason);
+                out, "  %4d  %-12s  %-22s  %10s  %6.2fx", c->rank, roof_format(c->format)->name,
+                c->method, roof_format_quantity(time, c->prediction.time_s, ROOF_UNIT_MICROSECONDS),
+                c->speedup);
+            if (expected && isnan(c->expected_speedup)) {
+                roof_text_printf(out, "  %10s  %7s", "-", "-");
+            } else if (expected) {
+                roof_text_printf(
+                    out, "  %10s  %6.2fx",
+                    roof_format_quantity(time, c->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
+                    c->expected_speedup);
+            }
+            roof_text_printf(out, "  %-8s  %s\n", roof_accuracy_name(c->loss), c->reason);
         }
     } else {
         roof_text_put(out, "No format satisfies the constraints.\n");

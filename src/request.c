@@ -49,6 +49,7 @@ static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
 static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
+static const char *const rankings[] = {"ideal", "expected", NULL};
 static const char *const objectives[] = {"balanced", "time", NULL};
 
 static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
@@ -219,6 +220,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                       .help = "balanced (default): the least accuracy loss within 20% of the "
                               "fastest; time: the fastest",
                       .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(BY) = {.option = "by",
+               .kind = ROOF_INPUT_CHOICE,
+               .choices = rankings,
+               .max = 1,
+               .value = "ideal|expected",
+               .help = "the time that ranks: the roofline bound (default) or what is expected",
+               .commands = ROOF_COMMAND_RECOMMEND},
     ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
                               .kind = ROOF_INPUT_TEXT,
                               .value = "CLASS",

@@ -147,6 +147,10 @@ static const struct roof_field candidate_fields[] = {
      .unit = ROOF_UNIT_NONE,
      .offset = C(speedup),
      .width = 8},
+    {.key = "expected_speedup",
+     .source = AT_NUMBER,
+     .unit = ROOF_UNIT_NONE,
+     .offset = C(expected_speedup)},
     {.key = "accuracy_loss", .source = LOSS, .offset = C(loss), .width = -13},
     {.key = "reason", .source = AT_CHARS, .offset = C(reason), .width = -40},
 };

@@ -20,6 +20,12 @@ enum roof_objective {
     ROOF_OBJECTIVE_TIME      /**< the fastest */
 };
 
+/** The time that ranks. */
+enum roof_ranking {
+    ROOF_RANKING_IDEAL,   /**< time_s, the roofline bound */
+    ROOF_RANKING_EXPECTED /**< expected_s; a candidate that has none is rejected */
+};
+
 /** How much slower than the fastest a candidate may be to count as near it. */
 #define ROOF_BALANCED_SLACK 0.2
 
@@ -32,7 +38,9 @@ struct roof_candidate {
     const char *method; /**< native_fp8, int4_weight_only, ... */
     enum roof_accuracy_class loss;
     double speedup; /**< fp16 time over this time, same device and shape; higher is better */
-    int rank;       /**< from 1; 0 when rejected */
+    double expected_speedup; /**< the same of expected_s; ROOF_UNKNOWN where either is unknown */
+    double ranked_s;         /**< time_s or expected_s, whichever ranks */
+    int rank;                /**< from 1; 0 when rejected */
     char reason[ROOF_REASON_SIZE];
 };
 
@@ -40,6 +48,7 @@ struct roof_recommend_options {
     const enum roof_precision *formats; /**< candidates; NULL: the default ones */
     size_t format_count;
     enum roof_objective objective;
+    enum roof_ranking ranking;
     enum roof_accuracy_class max_loss;
     bool native_only;
 };

@@ -48,7 +48,8 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
                                      const struct roof_workload *workload,
                                      const struct roof_hardware *hardware,
-                                     const struct roof_hardware *product);
+                                     const struct roof_hardware *product,
+                                     enum roof_ranking ranking);
 
 /** Rows of a comparison: the cells of the file, then time_us, expected_time_us, ratio (prediction
  * over measurement: the expected time, or the bound where there is none) and error (ratio - 1). */

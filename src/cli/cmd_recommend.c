@@ -34,7 +34,7 @@ static enum roof_status write_recommendation(struct roof_text *out,
                                              const struct roof_recommendation *recommendation,
                                              const struct roof_workload *workload,
                                              const struct roof_hardware *hardware,
-                                             struct roof_error *error)
+                                             enum roof_ranking ranking, struct roof_error *error)
 {
     struct roof_table table;
     struct roof_hardware *product = NULL;
@@ -48,7 +48,8 @@ static enum roof_status write_recommendation(struct roof_text *out,
     case ROOF_OUTPUT_TEXT:
         status = cli_product(&product, hardware, error);
         if (status == ROOF_OK) {
-            roof_report_recommendation_text(out, recommendation, workload, hardware, product);
+            roof_report_recommendation_text(out, recommendation, workload, hardware, product,
+                                            ranking);
         }
         roof_hardware_free(product);
         break;
@@ -79,6 +80,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     enum roof_precision formats[ROOF_PRECISION_COUNT];
     struct roof_text text = ROOF_TEXT_INIT;
     int64_t objective = ROOF_OBJECTIVE_BALANCED;
+    int64_t ranking = ROOF_RANKING_IDEAL;
 
     enum roof_status status = cli_options(&options, command, argc, argv, &error);
     if (status == ROOF_OK && options.help) {
@@ -96,6 +98,10 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK) {
         status = cli_choice(&objective, &options, ROOF_INPUT_OBJECTIVE, &error);
         how.objective = (enum roof_objective)objective;
+    }
+    if (status == ROOF_OK) {
+        status = cli_choice(&ranking, &options, ROOF_INPUT_BY, &error);
+        how.ranking = (enum roof_ranking)ranking;
     }
     if (status == ROOF_OK && options.value[ROOF_INPUT_MAX_ACCURACY_LOSS] != NULL) {
         status =
@@ -124,7 +130,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     }
     if (status == ROOF_OK) {
         status = write_recommendation(&text, &options, recommendation, &scenario.common, hardware,
-                                      &error);
+                                      how.ranking, &error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);
