@@ -13,11 +13,18 @@
 
 /* --- parameters ---------------------------------------------------------------------------- */
 
+#define PARAMETER(id, key, least, most, start, meaning) {key, least, most, start, meaning},
 static const struct roof_parameter gemm_parameters[] = {
-#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning)                                  \
-    {key, least, most, start, meaning},
-#include "kernel_gemm.h"
-#undef ROOF_GEMM_PARAMETER
+#define ROOF_GEMM_PARAMETER PARAMETER
+#include "kernel_parameters.h"
+};
+static const struct roof_parameter decode_parameters[] = {
+#define ROOF_DECODE_PARAMETER PARAMETER
+#include "kernel_parameters.h"
+};
+static const struct roof_parameter prefill_parameters[] = {
+#define ROOF_PREFILL_PARAMETER PARAMETER
+#include "kernel_parameters.h"
 };
 
 static const struct {
@@ -26,6 +33,8 @@ static const struct {
     size_t count;
 } kernels[ROOF_KERNEL_COUNT] = {
     [ROOF_KERNEL_GEMM] = {"gemm", gemm_parameters, COUNT(gemm_parameters)},
+    [ROOF_KERNEL_DECODE] = {"decode", decode_parameters, COUNT(decode_parameters)},
+    [ROOF_KERNEL_PREFILL] = {"prefill", prefill_parameters, COUNT(prefill_parameters)},
 };
 
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count)

@@ -46,12 +46,26 @@ static double l2_hit(double set, double room)
     return 1 / (1 + x4 * x4);
 }
 
+/* What is asked, and the figures of the device that the models use. */
+struct task {
+    const struct roof_workload *workload;
+    double flops, peak, ideal;
+    double bandwidth, sms, clock, l2;
+};
+
+/* Bytes touched between two uses of the same data, which `own` is: infinite when it is cold. */
+static double working_set(const struct roof_workload *w, double own)
+{
+    return w->working_set > 0            ? (double)w->working_set
+           : w->cache == ROOF_CACHE_WARM ? own
+                                         : ROOF_UNBOUNDED;
+}
+
 /* --- GEMM ---------------------------------------------------------------------------------- */
 
 enum {
 #define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
-#include "kernel_gemm.h"
-#undef ROOF_GEMM_PARAMETER
+#include "kernel_parameters.h"
 };
 
 /* A product as its kernel sees it; bytes are of the whole batch. */
@@ -203,11 +217,9 @@ static double quantize_time(const struct product *g, const double *p, enum roof_
     return larger(g->batch * g->m * p[P_Q_ROW] / g->clock, bytes / (p[P_Q_RATE] * g->bandwidth));
 }
 
-static void expect_gemm(struct roof_expected *out, const struct roof_workload *w,
-                        const struct roof_hardware *hardware, const struct roof_kernel_fit *fit,
-                        double peak)
+static void expect_gemm(struct roof_expected *out, const struct task *t, const double *p)
 {
-    const double *const p = fit->parameter;
+    const struct roof_workload *const w = t->workload;
     const struct roof_shape *const s = &w->shape;
     struct product g = {
         .m = w->op == ROOF_OPERATOR_GEMV ? 1 : (double)s->m,
@@ -217,18 +229,16 @@ static void expect_gemm(struct roof_expected *out, const struct roof_workload *w
         .x_element = roof_precision_bits(w->formats.activations) / 8,
         .w_element = roof_precision_bits(w->formats.weights) / 8,
         .y_element = roof_precision_bits(w->formats.out) / 8,
-        .peak = peak,
-        .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
-        .sms = hardware->figure[ROOF_FIGURE_SM_COUNT].value,
-        .clock = hardware->figure[ROOF_FIGURE_BOOST_CLOCK].value,
-        .l2 = hardware->figure[ROOF_FIGURE_L2].value,
+        .peak = t->peak,
+        .bandwidth = t->bandwidth,
+        .sms = t->sms,
+        .clock = t->clock,
+        .l2 = t->l2,
     };
     g.x = g.batch * g.m * g.k * g.x_element;
     g.w = g.batch * g.n * g.k * g.w_element;
     g.y = g.batch * g.m * g.n * g.y_element;
-    g.working_set = w->working_set > 0            ? (double)w->working_set
-                    : w->cache == ROOF_CACHE_WARM ? g.x + g.w + g.y
-                                                  : ROOF_UNBOUNDED;
+    g.working_set = working_set(w, g.x + g.w + g.y);
     const double kernel = gemm_time(out, &g, p);
     out->launch_s = p[P_LAUNCH] / g.clock;
     out->time_s = kernel;
@@ -240,34 +250,152 @@ static void expect_gemm(struct roof_expected *out, const struct roof_workload *w
     }
 }
 
-/* --- which kernel -------------------------------------------------------------------------- */
+/* --- attention ----------------------------------------------------------------------------- */
 
-static bool is_gemm(enum roof_operator op)
+enum {
+#define ROOF_DECODE_PARAMETER(id, key, least, most, start, meaning) D_##id,
+#include "kernel_parameters.h"
+};
+enum {
+#define ROOF_PREFILL_PARAMETER(id, key, least, most, start, meaning) F_##id,
+#include "kernel_parameters.h"
+};
+
+/* Keys that a window leaves of the cache. */
+static double window_span(const struct roof_shape *s)
 {
-    return op == ROOF_OPERATOR_GEMM || op == ROOF_OPERATOR_GEMV || op == ROOF_OPERATOR_BMM;
+    return (double)(s->window > 0 && s->window < s->kv_len ? s->window : s->kv_len);
 }
 
-static void expect_in_stack(struct roof_expected *out, const struct roof_workload *w,
-                            const struct roof_hardware *hardware, double peak, double ideal_s,
+/*
+ * One query per sequence: the cache is read once, by splits of its length whose results are joined
+ * (the logarithm). The heads of a KV head fill rows of one matrix tile, and a sequence's KV head
+ * can draw no more than some SMs' share of the bandwidth.
+ */
+static void expect_decode(struct roof_expected *out, const struct task *t, const double *p)
+{
+    const struct roof_workload *const w = t->workload;
+    const struct roof_shape *const s = &w->shape;
+    const double batch = (double)s->batch;
+    const double kv_heads = (double)s->kv_heads;
+    const double dim = (double)s->head_dim;
+    const double span = window_span(s);
+    const double tokens = span + p[D_WINDOW] * ((double)s->kv_len - span);
+    const double kv_element = roof_precision_bits(w->formats.kv) / 8;
+    const double kv = 2 * batch * kv_heads * dim * kv_element * tokens;
+    const double queries =
+        batch * (double)s->heads * dim *
+        (roof_precision_bits(w->formats.activations) + roof_precision_bits(w->formats.out)) / 8;
+    const double set = working_set(w, kv);
+    const bool cold = isinf(set);
+    const double hit = cold ? 0 : l2_hit(set, p[D_L2_CAPACITY] * t->l2);
+    const double dram = p[D_DRAM] * t->bandwidth;
+    const double l2 = p[D_L2_RATE] * t->bandwidth;
+    const double memory =
+        (kv * (1 - hit) + (cold ? queries : 0)) / dram + (kv * hit + (cold ? 0 : queries)) / l2;
+    const double compute = 4 * batch * dim * (tokens + p[D_PAD_TOKENS]) *
+                           ((double)s->heads + kv_heads * p[D_PAD_HEADS]) / (p[D_PEAK] * t->peak);
+    const double lone = 2 * tokens * dim * kv_element * t->sms / (p[D_STREAM] * t->bandwidth);
+    const double stream = overlap(overlap(memory, compute, p[D_OVERLAP]), lone, p[D_OVERLAP]);
+    const double ends =
+        (p[D_DOUBLING] * log2(1 + tokens / p[D_CHUNK]) + p[D_BLOCK] * batch * kv_heads / t->sms) /
+        t->clock;
+    out->launch_s = p[D_LAUNCH] / t->clock;
+    out->time_s = stream + ends;
+    out->bound = ends > stream || (lone > memory && lone > compute) ? ROOF_BOUND_LATENCY
+                 : compute > memory                                 ? ROOF_BOUND_COMPUTE
+                                                                    : ROOF_BOUND_MEMORY;
+}
+
+/*
+ * Tiles of 128 queries: the scores that count and the masked ones of a tile, each multiplied and
+ * put through an exponential; all SMs wait for the last tile; Q, K, V and the result cross memory.
+ */
+static void expect_prefill(struct roof_expected *out, const struct task *t, const double *p)
+{
+    const struct roof_workload *const w = t->workload;
+    const struct roof_shape *const s = &w->shape;
+    const double rows = 128;
+    const double groups = (double)s->batch * (double)s->heads;
+    const double dim = (double)s->head_dim;
+    const double queries = (double)s->query_len;
+    const double keys = (double)s->kv_len;
+    const double pairs = t->flops / (4 * groups * dim);
+    const double all =
+        s->causal > 0 ? queries * keys - queries * (queries - 1) / 2 : queries * keys;
+    const double scores = pairs + queries * p[F_TILE] + p[F_WINDOW] * (all - pairs);
+    const double score = 4 * dim / (p[F_PEAK] * t->peak) + p[F_EXP] / (t->clock * t->sms);
+    const double tile = t->sms * rows * (window_span(s) + p[F_TILE]) * score;
+    const double compute =
+        groups * scores * score + p[F_WAVE] * tile * queries / (queries + rows - 1);
+    const double kv_heads = (double)s->batch * (double)s->kv_heads;
+    const double element = roof_precision_bits(w->formats.activations) / 8;
+    const double cache = 2 * kv_heads * dim * keys * roof_precision_bits(w->formats.kv) / 8;
+    const double bytes =
+        groups * dim * queries * (element + roof_precision_bits(w->formats.out) / 8) +
+        2 * kv_heads * dim * queries * element + cache;
+    const double set = working_set(w, bytes);
+    const double hit = isinf(set) ? 0 : l2_hit(set, p[F_L2_CAPACITY] * t->l2);
+    const double memory = p[F_PASSES] * bytes * (1 - 0.75 * hit) / t->bandwidth;
+    const double blocks = groups * (queries + rows - 1) / rows;
+    const double ends = p[F_BLOCK] * blocks / (t->clock * t->sms);
+    out->launch_s = p[F_LAUNCH] / t->clock;
+    out->time_s = compute + memory + ends;
+    out->bound = ends > compute + memory ? ROOF_BOUND_LATENCY
+                 : memory > compute      ? ROOF_BOUND_MEMORY
+                                         : ROOF_BOUND_COMPUTE;
+}
+
+/* --- which kernel -------------------------------------------------------------------------- */
+
+static void (*const models[ROOF_KERNEL_COUNT])(struct roof_expected *out, const struct task *task,
+                                               const double *parameter) = {
+    [ROOF_KERNEL_GEMM] = expect_gemm,
+    [ROOF_KERNEL_DECODE] = expect_decode,
+    [ROOF_KERNEL_PREFILL] = expect_prefill,
+};
+
+enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
+{
+    switch (workload->op) {
+    case ROOF_OPERATOR_GEMM:
+    case ROOF_OPERATOR_GEMV:
+    case ROOF_OPERATOR_BMM:
+        return ROOF_KERNEL_GEMM;
+    case ROOF_OPERATOR_FLASH_ATTENTION:
+        return workload->shape.query_len > 1 ? ROOF_KERNEL_PREFILL : ROOF_KERNEL_DECODE;
+    default:
+        return ROOF_KERNEL_COUNT;
+    }
+}
+
+enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
+{
+    const struct roof_formats *const f = &workload->formats;
+    const bool kv = roof_operator_row(workload->op)->other == ROOF_ROLE_KV;
+    return roof_numerics_of(kv ? f->kv : f->weights, f->activations);
+}
+
+static void expect_in_stack(struct roof_expected *out, const struct task *task,
+                            const struct roof_calibration *calibration, enum roof_kernel kernel,
                             enum roof_stack stack)
 {
+    const struct roof_workload *const w = task->workload;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    const enum roof_numerics numerics =
-        roof_numerics_of(w->formats.weights, w->formats.activations);
     const struct roof_kernel_fit *const fit =
-        roof_calibration_find(hardware->calibration, ROOF_KERNEL_GEMM, stack, numerics,
+        roof_calibration_find(calibration, kernel, stack, roof_workload_numerics(w),
                               (enum roof_quantize)w->quantize_input);
     if (fit == NULL) {
         return;
     }
-    expect_gemm(out, w, hardware, fit, peak);
+    models[kernel](out, task, fit->parameter);
     if (w->no_launch_overhead > 0) {
         out->launch_s = 0;
     }
     /* No cold kernel beats the bound; the launch comes before it. */
     const bool cold = w->working_set == 0 && w->cache == ROOF_CACHE_COLD;
-    if (cold && out->time_s < ideal_s) {
-        out->time_s = ideal_s;
+    if (cold && out->time_s < task->ideal) {
+        out->time_s = task->ideal;
     }
     if (out->launch_s > out->time_s) {
         out->bound = ROOF_BOUND_LAUNCH;
@@ -275,33 +403,40 @@ static void expect_in_stack(struct roof_expected *out, const struct roof_workloa
     out->time_s += out->launch_s;
     out->low_s = out->time_s * fit->low;
     out->high_s = out->time_s * fit->high;
-    if (cold && out->low_s < ideal_s) {
-        out->low_s = ideal_s;
+    if (cold && out->low_s < task->ideal) {
+        out->low_s = task->ideal;
     }
     out->fit = fit;
 }
 
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
-                        const struct roof_hardware *hardware, double peak_flops_per_s,
+                        const struct roof_hardware *hardware, double flops, double peak_flops_per_s,
                         double ideal_s)
 {
+    const enum roof_kernel kernel = roof_kernel_of(workload);
+    const struct task task = {
+        .workload = workload,
+        .flops = flops,
+        .peak = peak_flops_per_s,
+        .ideal = ideal_s,
+        .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
+        .sms = hardware->figure[ROOF_FIGURE_SM_COUNT].value,
+        .clock = hardware->figure[ROOF_FIGURE_BOOST_CLOCK].value,
+        .l2 = hardware->figure[ROOF_FIGURE_L2].value,
+    };
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    const double sms = hardware->figure[ROOF_FIGURE_SM_COUNT].value;
-    const double clock = hardware->figure[ROOF_FIGURE_BOOST_CLOCK].value;
-    const double l2 = hardware->figure[ROOF_FIGURE_L2].value;
-    if (hardware->calibration == NULL || !is_gemm(workload->op) || isnan(peak_flops_per_s) ||
-        isnan(sms) || isnan(clock) || isnan(l2)) {
+    if (hardware->calibration == NULL || kernel == ROOF_KERNEL_COUNT || isnan(task.peak) ||
+        isnan(task.sms) || isnan(task.clock) || isnan(task.l2)) {
         return;
     }
     if (workload->stack != ROOF_STACK_BEST) {
-        expect_in_stack(out, workload, hardware, peak_flops_per_s, ideal_s,
+        expect_in_stack(out, &task, hardware->calibration, kernel,
                         (enum roof_stack)workload->stack);
         return;
     }
     for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_COUNT; stack++) {
         struct roof_expected one;
-        expect_in_stack(&one, workload, hardware, peak_flops_per_s, ideal_s,
-                        (enum roof_stack)stack);
+        expect_in_stack(&one, &task, hardware->calibration, kernel, (enum roof_stack)stack);
         if (isnan(out->time_s) || one.time_s < out->time_s) {
             *out = one;
         }

@@ -90,7 +90,7 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
         out->bottleneck = ROOF_BOTTLENECK_NETWORK;
     }
 
-    roof_kernel_expect(&out->expected, part, hardware, peak, out->time_s);
+    roof_kernel_expect(&out->expected, part, hardware, out->work.flops, peak, out->time_s);
     whole->expected_s += out->expected.time_s;
     whole->expected_low_s += out->expected.low_s;
     whole->expected_high_s += out->expected.high_s;

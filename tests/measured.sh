@@ -10,7 +10,8 @@ export LC_ALL
     exit 2
 }
 
-echo 'source,operator,hardware,stack,m,n,k,weights,activations,out,quantize_input,working_set_bytes,measured_us'
+columns=source,operator,hardware,stack,m,n,k,batch,heads,kv_heads,head_dim,window,query_len,kv_len,causal
+echo "$columns,weights,activations,kv,out,quantize_input,cache,working_set_bytes,measured_us"
 
 # Ids of the devices by the names in the files.
 devices='
@@ -37,7 +38,28 @@ if [ -f "$1/aic_gemm.csv" ]; then
         if ($3 == "w8a16") { w = "int8_channel"; wb = 1 }
         if ($3 == "w4a16") { w = "int4_g128"; wb = 0.515625 }
         set = $7 * $5 * $6 * wb + $4 * $6 * xb + $4 * $5 * 2
-        printf "aic_gemm,gemm,%s,%s,%s,%s,%s,%s,%s,bf16,%s,%.0f,%s\n", device($2), stack($1), $4, $5,
-            $6, w, a, q, set, $9
+        printf "aic_gemm,gemm,%s,%s,%s,%s,%s,,,,,,,,,%s,%s,,bf16,%s,,%.0f,%s\n", device($2),
+            stack($1), $4, $5, $6, w, a, q, set, $9
     }' "$1/aic_gemm.csv"
+fi
+
+# Attention repeats one cache, so it is warm as far as the cache fits in the L2.
+if [ -f "$1/aic_attn_decode.csv" ]; then
+    awk -F, "$devices"'
+    /^#/ || $1 == "lib" { next }
+    {
+        kv = $4 == "fp8" ? "fp8_e4m3" : $4
+        printf "aic_attn_decode,flash-attention,%s,%s,,,,%s,%s,%s,%s,%s,1,%s,,,bf16,%s,bf16,,warm,,%s\n",
+            device($2), stack($1), $5, $6, $7, $8, $9, $10, kv, $12
+    }' "$1/aic_attn_decode.csv"
+fi
+if [ -f "$1/aic_attn_prefill.csv" ]; then
+    awk -F, "$devices"'
+    /^#/ || $1 == "lib" { next }
+    {
+        a = $4 == "fp8" ? "fp8_e4m3" : $4
+        kv = $5 == "fp8" ? "fp8_e4m3" : $5
+        printf "aic_attn_prefill,flash-attention,%s,%s,,,,%s,%s,%s,%s,%s,%s,%s,1,,%s,%s,bf16,,warm,,%s\n",
+            device($2), stack($1), $6, $7, $8, $9, $10, $11, $11, a, kv, $12
+    }' "$1/aic_attn_prefill.csv"
 fi

@@ -54,7 +54,7 @@ notices() {
 # --- layers ---------------------------------------------------------------------------------------
 
 # A module includes only modules before it. docs/design.md says what each is for.
-order="status decimal_table decimal quantity text json data registry precision hardware operator calibration kernel_gemm kernel \
+order="status decimal_table decimal quantity text json data registry precision hardware operator calibration kernel_parameters kernel \
 predict explain model model_make layout gguf safetensors checkpoint csv transformer inference request sweep recommend compare table \
 report model_report roofline cli"
 

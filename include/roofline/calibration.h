@@ -21,7 +21,12 @@ extern "C" {
 #endif
 
 /** What kind of kernel a fit is of. Append only. */
-enum roof_kernel { ROOF_KERNEL_GEMM, ROOF_KERNEL_COUNT };
+enum roof_kernel {
+    ROOF_KERNEL_GEMM,
+    ROOF_KERNEL_DECODE,  /**< attention of one query per sequence */
+    ROOF_KERNEL_PREFILL, /**< attention of several */
+    ROOF_KERNEL_COUNT
+};
 
 /** Which formats meet in a product; kernels of different ones have different parameters. */
 enum roof_numerics {

@@ -18,7 +18,7 @@ enum roof_bound {
     ROOF_BOUND_MEMORY,   /**< DRAM */
     ROOF_BOUND_COMPUTE,  /**< the matrix or vector units */
     ROOF_BOUND_OPERANDS, /**< operands from the L2 to the SMs */
-    ROOF_BOUND_LATENCY,  /**< steps of K that wait for each other */
+    ROOF_BOUND_LATENCY,  /**< steps that wait for each other */
     ROOF_BOUND_QUANTIZE, /**< the quantisation of the input */
     ROOF_BOUND_COUNT
 };
@@ -48,13 +48,18 @@ struct roof_expected {
     const struct roof_kernel_fit *fit;
 };
 
+/** Which model a workload has; COUNT: none. */
+enum roof_kernel roof_kernel_of(const struct roof_workload *workload);
+/** The formats that meet in a resolved workload; COUNT when no kernel is known for them. */
+enum roof_numerics roof_workload_numerics(const struct roof_workload *workload);
+
 /**
- * The expected time of a workload that is resolved and no composite. bytes, flops are its work;
+ * The expected time of a workload that is resolved and no composite. flops is its work;
  * peak_flops_per_s what it runs at (NAN: unknown); ideal_s the roofline bound, below which no cold
  * kernel is expected. hardware->calibration may be NULL.
  */
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
-                        const struct roof_hardware *hardware, double peak_flops_per_s,
+                        const struct roof_hardware *hardware, double flops, double peak_flops_per_s,
                         double ideal_s);
 
 #ifdef __cplusplus

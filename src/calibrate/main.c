@@ -24,6 +24,7 @@
 struct row {
     struct roof_workload workload; /* resolved */
     double measured_s;
+    double flops;
     double peak;
     double ideal_s;
     int group;
@@ -46,8 +47,10 @@ struct fitter {
     size_t capacity;
     struct group group[GROUPS_MAX];
     int groups;
-    int64_t size[SIZES_MAX]; /* that occur, sorted */
-    int sizes;
+    struct sizes {
+        int64_t size[SIZES_MAX]; /* that occur, sorted */
+        int count;
+    } of[ROOF_KERNEL_COUNT];
     const char *only; /* the device's id */
     bool failed;
 };
@@ -93,24 +96,33 @@ static void on_bad(void *context, const struct roof_error *error)
     fprintf(stderr, "roofline-calibrate: %s\n", roof_error_line(message, sizeof message, error));
 }
 
-static void add_size(struct fitter *f, int64_t size)
+/* The sizes by which a kernel's rows are dealt: a fold leaves out whole ones. */
+static int sizes_of(int64_t out[2], const struct roof_workload *w)
 {
-    int at = 0;
-    while (at < f->sizes && f->size[at] < size) {
-        at++;
-    }
-    if (f->sizes == SIZES_MAX || (at < f->sizes && f->size[at] == size)) {
-        return;
-    }
-    memmove(&f->size[at + 1], &f->size[at], (size_t)(f->sizes - at) * sizeof f->size[0]);
-    f->size[at] = size;
-    f->sizes++;
+    const bool gemm = roof_kernel_of(w) == ROOF_KERNEL_GEMM;
+    out[0] = gemm ? w->shape.n : w->shape.heads;
+    out[1] = w->shape.k;
+    return gemm ? 2 : 1;
 }
 
-static unsigned fold_of(const struct fitter *f, int64_t size)
+static void add_size(struct sizes *s, int64_t size)
 {
     int at = 0;
-    while (f->size[at] < size) {
+    while (at < s->count && s->size[at] < size) {
+        at++;
+    }
+    if (s->count == SIZES_MAX || (at < s->count && s->size[at] == size)) {
+        return;
+    }
+    memmove(&s->size[at + 1], &s->size[at], (size_t)(s->count - at) * sizeof s->size[0]);
+    s->size[at] = size;
+    s->count++;
+}
+
+static unsigned fold_of(const struct sizes *s, int64_t size)
+{
+    int at = 0;
+    while (s->size[at] < size) {
         at++;
     }
     return 1U << (at % FOLDS);
@@ -122,18 +134,18 @@ static enum roof_status on_row(void *context, const struct roof_compared *compar
     struct fitter *const f = context;
     const struct roof_prediction *const p = compared->prediction;
     const struct roof_workload *const w = &p->workload;
-    struct group g = {.kernel = ROOF_KERNEL_GEMM,
+    struct group g = {.kernel = roof_kernel_of(w),
                       .stack = (enum roof_stack)w->stack,
-                      .numerics = roof_numerics_of(w->formats.weights, w->formats.activations),
+                      .numerics = roof_workload_numerics(w),
                       .quantize = (enum roof_quantize)w->quantize_input};
-    if (w->op != ROOF_OPERATOR_GEMM || g.stack == ROOF_STACK_BEST ||
+    if (g.kernel == ROOF_KERNEL_COUNT || g.stack == ROOF_STACK_BEST ||
         g.numerics == ROOF_NUMERICS_COUNT || isnan(p->peak_flops_per_s)) {
         return ROOF_OK;
     }
     int at = 0;
     while (at < f->groups &&
-           (f->group[at].stack != g.stack || f->group[at].numerics != g.numerics ||
-            f->group[at].quantize != g.quantize)) {
+           (f->group[at].kernel != g.kernel || f->group[at].stack != g.stack ||
+            f->group[at].numerics != g.numerics || f->group[at].quantize != g.quantize)) {
         at++;
     }
     if (at == GROUPS_MAX) {
@@ -154,11 +166,14 @@ static enum roof_status on_row(void *context, const struct roof_compared *compar
     f->group[at].rows++;
     f->row[f->rows++] = (struct row){.workload = *w,
                                      .measured_s = compared->measured_s,
+                                     .flops = p->flops,
                                      .peak = p->peak_flops_per_s,
                                      .ideal_s = p->time_s,
                                      .group = at};
-    add_size(f, w->shape.n);
-    add_size(f, w->shape.k);
+    int64_t size[2];
+    for (int i = sizes_of(size, w); i > 0; i--) {
+        add_size(&f->of[g.kernel], size[i - 1]);
+    }
     return ROOF_OK;
 }
 
@@ -195,7 +210,8 @@ static void put_parameters(struct search *s, const double *z)
 static double predict(const struct search *s, const struct row *row)
 {
     struct roof_expected expected;
-    roof_kernel_expect(&expected, &row->workload, &s->hardware, row->peak, row->ideal_s);
+    roof_kernel_expect(&expected, &row->workload, &s->hardware, row->flops, row->peak,
+                       row->ideal_s);
     return expected.time_s;
 }
 
@@ -344,8 +360,9 @@ static bool fit_group(struct roof_text *out, const struct fitter *f, int group, 
         put_rounded(out, all.parameter[i]);
     }
     roof_text_put(out, "}}");
-    fprintf(stderr, "%s %s %s %s: %zu rows, unseen sizes %.2f%%\n", f->only, stacks[g->stack],
-            roof_numerics_name(g->numerics), quantize[g->quantize], g->rows, 100 * error / weight);
+    fprintf(stderr, "%s %s %s %s %s: %zu rows, unseen sizes %.2f%%\n", f->only,
+            roof_kernel_name(g->kernel), stacks[g->stack], roof_numerics_name(g->numerics),
+            quantize[g->quantize], g->rows, 100 * error / weight);
     free(residual);
     return true;
 }
@@ -403,8 +420,11 @@ int main(int argc, char **argv)
         status = roof_error_set(&error, ROOF_INVALID, "no rows of %s with a stack", hardware);
     }
     for (size_t i = 0; i < f.rows && status == ROOF_OK; i++) {
-        f.row[i].folds =
-            fold_of(&f, f.row[i].workload.shape.n) | fold_of(&f, f.row[i].workload.shape.k);
+        const struct sizes *const sizes = &f.of[roof_kernel_of(&f.row[i].workload)];
+        int64_t size[2];
+        for (int k = sizes_of(size, &f.row[i].workload); k > 0; k--) {
+            f.row[i].folds |= fold_of(sizes, size[k - 1]);
+        }
     }
     roof_text_printf(&text,
                      "{\n  \"schema\": \"roofline/calibration/1\",\n  \"hardware\": \"%s\",\n"
