@@ -253,12 +253,10 @@ static const struct roof_registry registry = {.folder = "calibration", .noun = "
 static const struct {
     const char *architecture; /* as it begins */
     const char *id;
-} families[] = {{"Ampere (SM80)", "a100-sxm-80gb"},
-                {"Ampere", "a100-sxm-80gb"},
+} families[] = {{"Ampere", "a100-sxm-80gb"},
                 {"Hopper", "h100-sxm"},
                 {"Ada Lovelace", "l40s"},
-                {"Blackwell", "hgx-b200"},
-                {"Blackwell (SM12", "hgx-b200"}};
+                {"Blackwell", "hgx-b200"}};
 
 /* A band that is this much wider, on either side, where the device was not measured itself. */
 #define INHERITED_BAND 1.25

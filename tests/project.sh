@@ -54,9 +54,9 @@ notices() {
 # --- layers ---------------------------------------------------------------------------------------
 
 # A module includes only modules before it. docs/design.md says what each is for.
-order="status decimal_table decimal quantity text json data registry precision hardware operator calibration kernel_parameters kernel \
+order="status decimal_table decimal quantity text json data registry precision hardware operator kernel_parameters calibration kernel \
 predict explain model model_make layout gguf safetensors checkpoint csv transformer inference request sweep recommend compare table \
-report model_report roofline cli"
+report model_report roofline cli calibrate"
 
 # The table of layers in FILE has the modules in this order.
 described() {
@@ -73,6 +73,7 @@ layers() {
         function say(text) { print FILENAME ":" FNR ": " text }
         function module_of(path) {
             if (path ~ /^src\/cli\// || path == "cli.h") return "cli"
+            if (path ~ /^src\/calibrate\//) return "calibrate"
             sub(/.*\//, "", path)
             sub(/\.[ch]$/, "", path)
             return path
@@ -229,7 +230,7 @@ bad_text() {
 
 # The options in the help of the commands, one a line.
 help_options() {
-    for command in predict sweep recommend list; do
+    for command in predict sweep recommend list compare; do
         "$BIN" "$command" --help
     done | awk '
         /^usage:/ { options = 0 }

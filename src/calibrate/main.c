@@ -47,6 +47,8 @@ struct fitter {
     size_t capacity;
     struct group group[GROUPS_MAX];
     int groups;
+    struct roof_kernel_fit done[GROUPS_MAX];
+    int dones;
     struct sizes {
         int64_t size[SIZES_MAX]; /* that occur, sorted */
         int count;
@@ -60,7 +62,7 @@ struct search {
     const struct fitter *fitter;
     struct roof_hardware hardware; /* a copy with the calibration under trial */
     struct roof_calibration calibration;
-    struct roof_kernel_fit fit;
+    struct roof_kernel_fit known[2]; /* under trial, and what it builds on */
     const struct roof_parameter *parameter;
     size_t count;
     int group;
@@ -203,7 +205,7 @@ static double clamp(double value, double low, double high)
 static void put_parameters(struct search *s, const double *z)
 {
     for (size_t i = 0; i < s->count; i++) {
-        s->fit.parameter[i] = from_scale(&s->parameter[i], z[i]);
+        s->known[0].parameter[i] = from_scale(&s->parameter[i], z[i]);
     }
 }
 
@@ -273,21 +275,36 @@ static void run_search(struct search *s, double *z, int evaluations)
     put_parameters(s, z);
 }
 
+/* Prefill is expected to take no less than decode, whose fit is there first; one of COUNT if not.
+ */
+static struct roof_kernel_fit decode_of(const struct fitter *f, const struct group *g)
+{
+    for (int i = 0; i < f->dones && g->kernel == ROOF_KERNEL_PREFILL; i++) {
+        const struct roof_kernel_fit *const fit = &f->done[i];
+        if (fit->kernel == ROOF_KERNEL_DECODE && fit->stack == g->stack &&
+            fit->numerics == g->numerics) {
+            return *fit;
+        }
+    }
+    return (struct roof_kernel_fit){.kernel = ROOF_KERNEL_COUNT};
+}
+
 static void open_search(struct search *s, const struct fitter *f, int group)
 {
     *s = (struct search){.fitter = f, .group = group, .fold = -1, .hardware = *f->hardware};
     const struct group *const g = &f->group[group];
     s->parameter = roof_kernel_parameters(g->kernel, &s->count);
-    s->fit = (struct roof_kernel_fit){.kernel = g->kernel,
-                                      .stack = g->stack,
-                                      .numerics = g->numerics,
-                                      .quantize = g->quantize,
-                                      .low = 1,
-                                      .high = 1};
+    s->known[0] = (struct roof_kernel_fit){.kernel = g->kernel,
+                                           .stack = g->stack,
+                                           .numerics = g->numerics,
+                                           .quantize = g->quantize,
+                                           .low = 1,
+                                           .high = 1};
     for (size_t i = 0; i < s->count; i++) {
         s->start[i] = to_scale(&s->parameter[i], s->parameter[i].start);
     }
-    s->calibration = (struct roof_calibration){.fit = &s->fit, .count = 1};
+    s->known[1] = decode_of(f, g);
+    s->calibration = (struct roof_calibration){.fit = s->known, .count = 2};
     s->hardware.calibration = &s->calibration;
 }
 
@@ -310,7 +327,7 @@ static void put_rounded(struct roof_text *out, double value)
     roof_text_number(out, rounded);
 }
 
-static bool fit_group(struct roof_text *out, const struct fitter *f, int group, int evaluations)
+static bool fit_group(struct roof_text *out, struct fitter *f, int group, int evaluations)
 {
     const struct group *const g = &f->group[group];
     struct search s;
@@ -325,7 +342,8 @@ static bool fit_group(struct roof_text *out, const struct fitter *f, int group, 
     open_search(&s, f, group);
     memcpy(z, s.start, sizeof z);
     run_search(&s, z, evaluations);
-    const struct roof_kernel_fit all = s.fit;
+    const struct roof_kernel_fit all = s.known[0];
+    f->done[f->dones++] = all;
     for (s.fold = 0; s.fold < FOLDS; s.fold++) {
         double there[ROOF_FIT_PARAMETERS_MAX] = {0};
         memcpy(there, s.start, sizeof there); /* not from the fit that saw everything */
@@ -370,9 +388,11 @@ static bool fit_group(struct roof_text *out, const struct fitter *f, int group, 
 static int usage(void)
 {
     fputs("usage: roofline-calibrate FILE.csv --hardware ID -o FILE.json [--attribution TEXT]...\n"
+          "       [--evaluations N]\n"
           "\n"
           "Fits the parameters of the expected time to measured rows (the columns of roofline\n"
-          "compare, with stack); use the result with roofline ... --calibration FILE.json.\n",
+          "compare, with stack); use the result with roofline ... --calibration FILE.json.\n"
+          "--evaluations bounds each of the three rounds of a search (default 1200).\n",
           stderr);
     return 2;
 }
@@ -434,8 +454,12 @@ int main(int argc, char **argv)
         roof_text_printf(&text, "%s\"%s\"", i == 0 ? "" : ", ", attribution[i]);
     }
     roof_text_put(&text, "],\n  \"fits\": [\n");
-    for (int g = 0; g < f.groups && status == ROOF_OK; g++) {
-        roof_text_put(&text, g == 0 ? "" : ",\n");
+    for (int i = 0; i < f.groups * ROOF_KERNEL_COUNT && status == ROOF_OK; i++) {
+        const int g = i % f.groups; /* kernels in their order */
+        if ((int)f.group[g].kernel != i / f.groups) {
+            continue;
+        }
+        roof_text_put(&text, f.dones == 0 ? "" : ",\n");
         status = fit_group(&text, &f, g, evaluations)
                      ? ROOF_OK
                      : roof_error_set(&error, ROOF_MEMORY, "out of memory");
@@ -457,5 +481,9 @@ int main(int argc, char **argv)
     roof_comparison_free(&comparison);
     roof_hardware_free(f.hardware);
     free(f.row);
-    return status == ROOF_OK ? (f.failed ? 3 : 0) : 4;
+    return status == ROOF_USAGE     ? 2
+           : status == ROOF_INVALID ? 3
+           : status != ROOF_OK      ? 4
+           : f.failed               ? 3
+                                    : 0;
 }

@@ -113,6 +113,9 @@ static enum roof_status build(struct roof_sweep *sweep, const struct cli_options
                                      ROOF_INPUT_OUT,
                                      ROOF_INPUT_COMPUTE,
                                      ROOF_INPUT_SPARSE};
+    /* Not among the columns, so a list would give rows that look alike. */
+    static const size_t single[] = {ROOF_INPUT_STACK, ROOF_INPUT_CACHE, ROOF_INPUT_QUANTIZE_INPUT,
+                                    ROOF_INPUT_WORKING_SET, ROOF_INPUT_NO_LAUNCH_OVERHEAD};
     const bool model = cli_is_model(options);
     const enum roof_operator op = sweep->base.common.op;
     const struct roof_operator_row *const row = roof_operator_row(op);
@@ -134,6 +137,14 @@ static enum roof_status build(struct roof_sweep *sweep, const struct cli_options
     }
     for (size_t i = 0; i < sizeof formats / sizeof *formats && status == ROOF_OK; i++) {
         status = add_axis(sweep, formats[i], options, error);
+    }
+    for (size_t i = 0; i < sizeof single / sizeof *single && status == ROOF_OK; i++) {
+        const size_t axes = sweep->axis_count;
+        status = add_axis(sweep, single[i], options, error);
+        if (status == ROOF_OK && sweep->axis_count > axes && sweep->axis[axes].values.count > 1) {
+            status = roof_error_set(error, ROOF_USAGE, "--%s takes one value",
+                                    roof_input(single[i])->option);
+        }
     }
     return status;
 }

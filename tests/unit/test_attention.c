@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+/* The expected time of attention: each term alone on a device that makes mental arithmetic, then
+ * what holds for all shapes. */
+#include "support.h"
+
+#include <math.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum {
+#define ROOF_DECODE_PARAMETER(id, key, least, most, start, meaning) D_##id,
+#include "kernel_parameters.h"
+};
+enum {
+#define ROOF_PREFILL_PARAMETER(id, key, least, most, start, meaning) F_##id,
+#include "kernel_parameters.h"
+};
+
+/* 100 GB/s, 1 TFLOP/s at fp16, 10 SMs at 1 GHz; a clock is a nanosecond. */
+#define DEVICE                                                                                     \
+    "{\"id\": \"ten\", \"bandwidth_gb_s\": 100, \"sm_count\": 10, \"boost_clock_mhz\": 1000,"      \
+    " \"l2_bytes\": 1600000, \"peak_tflops\": {\"fp16\": 1},"                                      \
+    " \"vector_tflops\": {\"fp32\": 0.1}}"
+
+struct fixture {
+    struct roof_hardware *device;
+    struct roof_kernel_fit fit[2];
+    double *decode;
+    double *prefill;
+    struct roof_calibration calibration;
+    struct roof_workload workload;
+    struct roof_prediction prediction;
+};
+
+/* No term shows, but for the memory's and the matrix unit's own. */
+static void begin(struct fixture *f)
+{
+    static const char *const none[] = {NULL};
+    *f = (struct fixture){
+        .device = parse_device(DEVICE),
+        .workload = {.formats = ROOF_FORMATS_AUTO, .op = ROOF_OPERATOR_FLASH_ATTENTION}};
+    for (int i = 0; i < 2; i++) {
+        f->fit[i] =
+            (struct roof_kernel_fit){.kernel = i == 0 ? ROOF_KERNEL_DECODE : ROOF_KERNEL_PREFILL,
+                                     .stack = ROOF_STACK_VLLM,
+                                     .numerics = ROOF_NUMERICS_16BIT,
+                                     .low = 0.5,
+                                     .high = 2};
+    }
+    f->decode = f->fit[0].parameter;
+    f->prefill = f->fit[1].parameter;
+    f->calibration =
+        (struct roof_calibration){.id = "ten", .attributions = none, .fit = f->fit, .count = 2};
+    f->device->calibration = &f->calibration;
+    f->workload.formats.precision = ROOF_PRECISION_FP16;
+    f->decode[D_DRAM] = f->decode[D_PEAK] = f->decode[D_L2_CAPACITY] = f->decode[D_CHUNK] = 1;
+    f->decode[D_L2_RATE] = f->decode[D_STREAM] = 1e12;
+    f->prefill[F_PEAK] = f->prefill[F_L2_CAPACITY] = 1;
+}
+
+static void check(struct fixture *f, double us, enum roof_bound bound)
+{
+    struct roof_error error = {0};
+    if (roof_predict(&f->prediction, &f->workload, f->device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_near(f->prediction.expected_s * 1e6, us, 1e-9);
+    assert_int_equal(f->prediction.part[0].expected.bound, bound);
+}
+
+static void test_decode(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.workload.shape =
+        (struct roof_shape){.batch = 2, .heads = 8, .kv_heads = 4, .head_dim = 50, .kv_len = 1000};
+    /* 2 x 2 sequences x 4 heads x 50 x 1000 values of 2 bytes, Q and the result 3200 bytes. */
+    check(&f, 16.032, ROOF_BOUND_MEMORY);
+    assert_true(f.prediction.expected_s >= f.prediction.time_s);
+    f.decode[D_LAUNCH] = 3000;
+    check(&f, 19.032, ROOF_BOUND_MEMORY);
+    assert_near(f.prediction.part[0].expected.launch_s, 3e-6, 1e-12);
+    assert_near(f.prediction.expected_high_s, 2 * 19.032e-6, 1e-12);
+    f.decode[D_LAUNCH] = 0;
+    f.decode[D_DRAM] = 0.5;
+    check(&f, 32.064, ROOF_BOUND_MEMORY);
+    f.decode[D_DRAM] = 1;
+    f.decode[D_OVERLAP] = 0.5; /* of 4 x 2 x 8 x 50 x 1000 FLOP: 3.2 us */
+    check(&f, 17.632, ROOF_BOUND_MEMORY);
+    f.decode[D_OVERLAP] = 0;
+    f.decode[D_PEAK] = 0.1;
+    check(&f, 32, ROOF_BOUND_COMPUTE);
+    f.decode[D_PAD_HEADS] = 6; /* 8 + 4 x 6 rows for 8 */
+    check(&f, 128, ROOF_BOUND_COMPUTE);
+    f.decode[D_PAD_HEADS] = 0;
+    f.decode[D_PAD_TOKENS] = 500;
+    check(&f, 48, ROOF_BOUND_COMPUTE);
+    f.decode[D_PAD_TOKENS] = 0;
+    f.decode[D_PEAK] = 1;
+    f.decode[D_DOUBLING] = 5000; /* log2(1 + 3000 / 1000) = 2 of them */
+    f.decode[D_CHUNK] = 1000.0 / 3;
+    check(&f, 26.032, ROOF_BOUND_MEMORY);
+    f.decode[D_DOUBLING] = 0;
+    f.decode[D_BLOCK] = 1000; /* 8 blocks on 10 SMs */
+    check(&f, 16.832, ROOF_BOUND_MEMORY);
+    f.decode[D_BLOCK] = 50000;
+    check(&f, 56.032, ROOF_BOUND_LATENCY);
+    f.decode[D_BLOCK] = 0;
+    f.decode[D_STREAM] = 1; /* 200 kB of one KV head at 10 bytes per ns */
+    check(&f, 20, ROOF_BOUND_LATENCY);
+    f.decode[D_STREAM] = 1e12;
+    f.workload.shape.window = 100;
+    check(&f, 1.632, ROOF_BOUND_MEMORY);
+    f.decode[D_WINDOW] = 0.5; /* 550 tokens are read */
+    check(&f, 8.832, ROOF_BOUND_MEMORY);
+    f.workload.shape.window = 0;
+    f.workload.cache = ROOF_CACHE_WARM; /* as large as the L2: half of it hits */
+    f.decode[D_L2_RATE] = 2;
+    check(&f, 8 + 4.016, ROOF_BOUND_MEMORY);
+    roof_hardware_free(f.device);
+}
+
+static void test_prefill(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.workload.shape = (struct roof_shape){
+        .batch = 1, .heads = 10, .kv_heads = 5, .head_dim = 50, .query_len = 256, .kv_len = 256};
+    /* 65,536 scores of 10 heads at 4 x 50 FLOP */
+    check(&f, 131.072, ROOF_BOUND_COMPUTE);
+    f.prefill[F_LAUNCH] = 3000;
+    check(&f, 134.072, ROOF_BOUND_COMPUTE);
+    f.prefill[F_LAUNCH] = 0;
+    f.prefill[F_PASSES] = 2; /* Q and the result 512 kB, K and V 256 kB in and out */
+    check(&f, 131.072 + 20.48, ROOF_BOUND_COMPUTE);
+    f.prefill[F_PASSES] = 20;
+    check(&f, 131.072 + 204.8, ROOF_BOUND_MEMORY);
+    f.workload.cache = ROOF_CACHE_WARM;
+    f.prefill[F_L2_CAPACITY] = 0.64; /* 1,024,000 bytes: half hits, a quarter of it is paid */
+    check(&f, 131.072 + 204.8 * (1 - 0.375), ROOF_BOUND_COMPUTE);
+    f.workload.cache = ROOF_CACHE_COLD;
+    f.prefill[F_PASSES] = 0;
+    f.prefill[F_PEAK] = 0.5;
+    check(&f, 262.144, ROOF_BOUND_COMPUTE);
+    f.prefill[F_PEAK] = 1;
+    f.prefill[F_TILE] = 64; /* 320 scores per query */
+    check(&f, 163.84, ROOF_BOUND_COMPUTE);
+    f.prefill[F_TILE] = 0;
+    f.prefill[F_EXP] = 2; /* clocks of an SM: as long as 200 FLOP of ten */
+    check(&f, 262.144, ROOF_BOUND_COMPUTE);
+    f.prefill[F_EXP] = 0;
+    f.prefill[F_BLOCK] = 1000; /* 10 x (256 + 127) / 128 blocks on 10 SMs */
+    check(&f, 131.072 + 383 / 128.0, ROOF_BOUND_COMPUTE);
+    f.prefill[F_BLOCK] = 0;
+    f.workload.shape.causal = 1; /* 32,896 scores */
+    check(&f, 65.792, ROOF_BOUND_COMPUTE);
+    f.workload.shape.window = 64; /* 64 x 65 / 2 + 192 x 64 = 14,368 scores */
+    check(&f, 28.736, ROOF_BOUND_COMPUTE);
+    f.prefill[F_WINDOW] = 0.5; /* and half of the other 18,528 */
+    check(&f, 47.264, ROOF_BOUND_COMPUTE);
+    f.workload.shape.window = 0;
+    f.workload.shape.causal = 0;
+    f.workload.shape.query_len = f.workload.shape.kv_len = 127;
+    check(&f, 32.258, ROOF_BOUND_COMPUTE);
+    f.prefill[F_WAVE] = 1; /* half of 128 x 127 scores on one SM, 2 ns each */
+    check(&f, 32.258 + 16.256, ROOF_BOUND_COMPUTE);
+    f.decode[D_LAUNCH] = 1e6;                    /* one query alone takes longer */
+    check(&f, 1000 + 32.258, ROOF_BOUND_LAUNCH); /* and no less than the bound of all */
+    f.calibration.fit = &f.fit[1];
+    f.calibration.count = 1;
+    check(&f, 32.258 + 16.256, ROOF_BOUND_COMPUTE);
+    roof_hardware_free(f.device);
+}
+
+/* Formats of which nothing is known, unfused attention, and the fastest of two stacks. */
+static void test_which(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.workload.shape =
+        (struct roof_shape){.batch = 2, .heads = 8, .kv_heads = 4, .head_dim = 50, .kv_len = 1000};
+    f.workload.formats.kv = ROOF_PRECISION_INT8;
+    assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
+    assert_true(isnan(f.prediction.expected_s));
+    f.fit[0].numerics = ROOF_NUMERICS_W8A16;
+    assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
+    assert_near(f.prediction.expected_s, 8.032e-6, 1e-9);
+    f.workload.op = ROOF_OPERATOR_ATTENTION;
+    assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
+    assert_true(isnan(f.prediction.expected_s));
+    f.workload.op = ROOF_OPERATOR_FLASH_ATTENTION;
+    f.workload.formats.kv = ROOF_PRECISION_AUTO;
+    f.fit[1] = f.fit[0];
+    f.fit[0].numerics = f.fit[1].numerics = ROOF_NUMERICS_16BIT;
+    f.fit[1].stack = ROOF_STACK_SGLANG;
+    f.fit[1].parameter[D_LAUNCH] = 1000;
+    check(&f, 16.032, ROOF_BOUND_MEMORY);
+    assert_ptr_equal(f.prediction.part[0].expected.fit, &f.fit[0]);
+    f.workload.stack = ROOF_STACK_SGLANG;
+    check(&f, 17.032, ROOF_BOUND_MEMORY);
+    f.workload.stack = ROOF_STACK_TRTLLM;
+    assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
+    assert_true(isnan(f.prediction.expected_s));
+    roof_hardware_free(f.device);
+}
+
+static uint64_t state = 20261121;
+
+static uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state >> 8;
+}
+
+/* 1 to 2^bits, evenly on a log scale. */
+static int64_t draw_size(unsigned bits)
+{
+    const int64_t top = (int64_t)1 << (draw() % (bits + 1));
+    return top + (int64_t)(draw() % (uint64_t)top);
+}
+
+static double expect(struct roof_prediction *p, const struct roof_workload *w,
+                     const struct roof_hardware *device)
+{
+    struct roof_error error = {0};
+    if (roof_predict(p, w, device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    return p->expected_s;
+}
+
+static void check_shape(const struct roof_hardware *device, struct roof_workload w)
+{
+    struct roof_shape *const s = &w.shape;
+    struct roof_prediction p;
+    const double time = expect(&p, &w, device);
+    const bool below = w.cache == ROOF_CACHE_COLD && time < p.time_s;
+    const struct roof_shape before = *s;
+    int64_t *const grow[] = {&s->batch,     &s->heads,  &s->kv_heads, &s->head_dim,
+                             &s->query_len, &s->kv_len, &s->window};
+    for (size_t d = 0; d < COUNT(grow); d++) {
+        for (int step = 0; step < 2; step++) {
+            const bool shared = d == 1 || d == 2; /* heads stay a multiple of the KV heads */
+            *s = before;
+            if (*grow[d] == 0) {
+                continue; /* no window */
+            }
+            *grow[d] = step == 0 && !shared ? *grow[d] + 1 : 2 * *grow[d];
+            if (s->heads % s->kv_heads != 0 || (s->causal > 0 && s->query_len > s->kv_len)) {
+                continue;
+            }
+            const double more = expect(&p, &w, device);
+            if (isnan(more) && s->query_len != before.query_len) {
+                continue; /* prefill was not measured with these formats */
+            }
+            if (below || !isfinite(time) || !(more >= time * (1 - 1e-12))) {
+                fail_msg("%s: b %lld h %lld hk %lld d %lld q %lld s %lld w %lld causal %lld stack "
+                         "%lld cache %lld kv %s: %.17g s, with more of dimension %zu %.17g s",
+                         device->id, (long long)before.batch, (long long)before.heads,
+                         (long long)before.kv_heads, (long long)before.head_dim,
+                         (long long)before.query_len, (long long)before.kv_len,
+                         (long long)before.window, (long long)before.causal, (long long)w.stack,
+                         (long long)w.cache, roof_format(w.formats.kv)->name, time, d, more);
+            }
+        }
+    }
+}
+
+/* Never below the bound in a cold cache, never shorter when a dimension grows. */
+static void test_properties(void **unused)
+{
+    (void)unused;
+    static const char *const ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        struct roof_hardware *device = NULL;
+        struct roof_calibration *c = NULL;
+        assert_int_equal(roof_hardware_load(&device, ids[i], NULL, NULL), ROOF_OK);
+        assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
+        assert_non_null(c);
+        device->calibration = c;
+        for (int n = 0; n < 20000; n++) {
+            const struct roof_kernel_fit *const fit = &c->fit[draw() % c->count];
+            if (fit->kernel != ROOF_KERNEL_DECODE && fit->kernel != ROOF_KERNEL_PREFILL) {
+                continue;
+            }
+            struct roof_workload w = ROOF_WORKLOAD_INIT;
+            w.op = ROOF_OPERATOR_FLASH_ATTENTION;
+            w.stack = draw() % 4 == 0 ? ROOF_STACK_BEST : fit->stack;
+            w.cache = (int64_t)(draw() % 2);
+            w.formats.activations =
+                fit->numerics == ROOF_NUMERICS_FP8 ? ROOF_PRECISION_FP8_E4M3 : ROOF_PRECISION_BF16;
+            w.formats.kv = fit->numerics == ROOF_NUMERICS_16BIT ? ROOF_PRECISION_BF16
+                                                                : ROOF_PRECISION_FP8_E4M3;
+            w.shape.batch = draw_size(8);
+            w.shape.kv_heads = draw_size(5);
+            w.shape.heads = w.shape.kv_heads * draw_size(4);
+            w.shape.head_dim = draw_size(8);
+            w.shape.kv_len = draw_size(17);
+            w.shape.query_len = fit->kernel == ROOF_KERNEL_DECODE ? 1 : 1 + draw_size(14);
+            w.shape.causal = (int64_t)(draw() % 2);
+            if (w.shape.causal > 0 && w.shape.query_len > w.shape.kv_len) {
+                w.shape.kv_len = w.shape.query_len;
+            }
+            w.shape.window = draw() % 3 == 0 ? draw_size(12) : 0;
+            check_shape(device, w);
+        }
+        roof_calibration_free(c);
+        roof_hardware_free(device);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_prefill),
+        cmocka_unit_test(test_which),
+        cmocka_unit_test(test_properties),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
