@@ -138,7 +138,9 @@ static void test_unknown(void **state)
 static void test_embedded_ids(void **state)
 {
     (void)state;
-    static const struct roof_registry *const kinds[] = {&models, &devices, &layouts};
+    static const struct roof_registry calibrations = {.folder = "calibration",
+                                                      .noun = "calibration"};
+    static const struct roof_registry *const kinds[] = {&models, &devices, &layouts, &calibrations};
     size_t all = 0;
     for (size_t k = 0; k < COUNT(kinds); k++) {
         struct roof_text ids = ROOF_TEXT_INIT;

@@ -1159,7 +1159,7 @@ static void test_text_of_every_operator(void **unused)
             expect(&text, devices[d]->id);
             roof_text_clear(&text);
             roof_predict_measured(&p, 1e-3);
-            roof_report_text(&text, &p, spark, &why);
+            roof_report_text(&text, &p, spark, &why, false);
             check_text(&text);
             expect(&text, "\nWhy\n");
             for (size_t i = 0; i < why.count; i++) {
@@ -1261,7 +1261,7 @@ static void test_recommendation_text(void **unused)
     const struct roof_workload w = gemm();
     struct roof_text text = ROOF_TEXT_INIT;
     assert_int_equal(recommend(&w, gb10, ROOF_ACCURACY_1_TO_2), ROOF_OK);
-    roof_report_recommendation_text(&text, &recommendation, &w, gb10, spark);
+    roof_report_recommendation_text(&text, &recommendation, &w, gb10, spark, ROOF_RANKING_IDEAL);
     check_text(&text);
     expect(&text, "gemm m=1 n=512 k=512 on gb10\n");
     expect(&text, "Use nvfp4 (native_fp4): ");
@@ -1273,7 +1273,7 @@ static void test_recommendation_text(void **unused)
     }
     roof_text_clear(&text);
     assert_int_equal(recommend(&w, gb10, ROOF_ACCURACY_NONE), ROOF_UNSATISFIED);
-    roof_report_recommendation_text(&text, &recommendation, &w, gb10, NULL);
+    roof_report_recommendation_text(&text, &recommendation, &w, gb10, NULL, ROOF_RANKING_IDEAL);
     check_text(&text);
     expect(&text, "No format satisfies the constraints.");
     for (size_t i = 0; i < recommendation.rejected; i++) {
@@ -1306,9 +1306,10 @@ static void test_recommendation_tables(void **unused)
             const char *p = read_record(&header, text.data);
             assert_string_equal(header.field[0], "rank");
             assert_string_equal(header.field[1], "schema");
-            assert_string_equal(header.field[header.count - 5], "precision");
-            assert_string_equal(header.field[header.count - 4], "method");
-            assert_string_equal(header.field[header.count - 3], "speedup");
+            assert_string_equal(header.field[header.count - 6], "precision");
+            assert_string_equal(header.field[header.count - 5], "method");
+            assert_string_equal(header.field[header.count - 4], "speedup");
+            assert_string_equal(header.field[header.count - 3], "expected_speedup");
             assert_string_equal(header.field[header.count - 2], "accuracy_loss");
             assert_string_equal(header.field[header.count - 1], "reason");
             for (size_t i = 0; i < total; i++) {
@@ -1317,7 +1318,8 @@ static void test_recommendation_tables(void **unused)
                 assert_int_equal(atoi(row.field[0]), c->rank); /* empty when rejected */
                 assert_int_equal(row.field[0][0] == '\0', c->rank == 0);
                 assert_string_equal(row.field[row.count - 1], c->reason);
-                assert_near(strtod(row.field[row.count - 3], NULL), c->speedup, EXACT);
+                assert_string_equal(row.field[row.count - 3], ""); /* no calibration */
+                assert_near(strtod(row.field[row.count - 4], NULL), c->speedup, EXACT);
             }
         }
         roof_text_free(&text);
@@ -1491,10 +1493,11 @@ static void test_failed_buffer(void **unused)
         }
         const size_t length = text.length;
         text.failed = true;
-        roof_report_json(&text, &p, &why);
-        roof_report_text(&text, &p, NULL, &why);
+        roof_report_json(&text, &p, &why, true);
+        roof_report_text(&text, &p, NULL, &why, true);
         roof_report_recommendation_json(&text, &recommendation, w.op);
-        roof_report_recommendation_text(&text, &recommendation, &w, device, NULL);
+        roof_report_recommendation_text(&text, &recommendation, &w, device, NULL,
+                                        ROOF_RANKING_IDEAL);
         for (size_t o = 0; o < COUNT(outputs); o++) {
             struct roof_table table =
                 open_table(outputs[o], ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_ATTENTION, NULL);

@@ -138,27 +138,38 @@ static void test_commands(void **unused)
 #define SWEEP ROOF_COMMAND_SWEEP
 #define RECOMMEND ROOF_COMMAND_RECOMMEND
 #define LIST ROOF_COMMAND_LIST
-        {"m", PREDICT | SWEEP | RECOMMEND},
-        {"kv-len", PREDICT | SWEEP | RECOMMEND},
-        {"hardware", PREDICT | SWEEP | RECOMMEND},
-        {"precision", PREDICT | SWEEP}, /* what recommend is asked for */
-        {"weights", PREDICT | SWEEP},
-        {"activations", PREDICT | SWEEP},
-        {"compute", PREDICT | SWEEP},
-        {"kv", PREDICT | SWEEP | RECOMMEND},
-        {"out", PREDICT | SWEEP | RECOMMEND},
-        {"sparse", PREDICT | SWEEP | RECOMMEND},
+#define COMPARE ROOF_COMMAND_COMPARE
+        {"m", PREDICT | SWEEP | RECOMMEND | COMPARE},
+        {"kv-len", PREDICT | SWEEP | RECOMMEND | COMPARE},
+        {"hardware", PREDICT | SWEEP | RECOMMEND | COMPARE},
+        {"precision", PREDICT | SWEEP | COMPARE}, /* what recommend is asked for */
+        {"weights", PREDICT | SWEEP | COMPARE},
+        {"activations", PREDICT | SWEEP | COMPARE},
+        {"compute", PREDICT | SWEEP | COMPARE},
+        {"kv", PREDICT | SWEEP | RECOMMEND | COMPARE},
+        {"out", PREDICT | SWEEP | RECOMMEND | COMPARE},
+        {"sparse", PREDICT | SWEEP | RECOMMEND | COMPARE},
+        {"stack", PREDICT | SWEEP | COMPARE},
+        {"cache", PREDICT | SWEEP | COMPARE},
+        {"quantize-input", PREDICT | SWEEP | COMPARE},
+        {"working-set", PREDICT | SWEEP | COMPARE},
+        {"no-launch-overhead", PREDICT | SWEEP | COMPARE},
+        {"calibration", PREDICT | SWEEP | RECOMMEND | COMPARE},
+        {"tiling", PREDICT},
+        {"by", RECOMMEND},
+        {"summary", COMPARE},
+        {"group-by", COMPARE},
         {"measured", PREDICT},
         {"why", PREDICT},
         {"formats", RECOMMEND},
         {"objective", RECOMMEND},
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
-        {"format", PREDICT | SWEEP | RECOMMEND | LIST},
+        {"format", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE},
         {"columns", PREDICT | SWEEP | RECOMMEND | LIST},
-        {"output", PREDICT | SWEEP | RECOMMEND | LIST},
+        {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE},
     };
-    static const enum roof_command commands[] = {PREDICT, SWEEP, RECOMMEND, LIST};
+    static const enum roof_command commands[] = {PREDICT, SWEEP, RECOMMEND, LIST, COMPARE};
     for (size_t i = 0; i < COUNT(cases); i++) {
         for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
             if (roof_input(id) != option(cases[i].option)) {
@@ -174,7 +185,8 @@ static void test_commands(void **unused)
     }
     for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) { /* each is of use to some command */
         assert_true(roof_input_allowed(id, PREDICT) || roof_input_allowed(id, SWEEP) ||
-                    roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST));
+                    roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST) ||
+                    roof_input_allowed(id, COMPARE));
         assert_true(id >= ROOF_DIM_COUNT || !roof_input_allowed(id, LIST));
     }
 }

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: MIT
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum {
+#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
+#include "kernel_gemm.h"
+#undef ROOF_GEMM_PARAMETER
+    P_COUNT
+};
+
+static char path[] = "/tmp/roofline-compare-XXXXXX";
+
+/* A gemv of 1000 x 1000 at fp16 takes 20.04 us at best (2,004,000 bytes at 100 GB/s) and is
+ * expected to take twice as long, 40.08 us: 30.06 to 48.096 us. */
+#define DEVICE                                                                                     \
+    "{\"id\": \"ten\", \"bandwidth_gb_s\": 100, \"sm_count\": 10, \"boost_clock_mhz\": 1000,"      \
+    " \"l2_bytes\": 1000000, \"peak_tflops\": {\"fp16\": 100000, \"fp8\": 100000}}"
+
+static struct roof_hardware *ten;
+static struct roof_hardware *plain; /* without a calibration */
+static struct roof_model *small;
+static struct roof_kernel_fit fit = {
+    .stack = ROOF_STACK_VLLM, .numerics = ROOF_NUMERICS_16BIT, .low = 0.75, .high = 1.2};
+static const struct roof_calibration calibration = {.id = "ten", .fit = &fit, .count = 1};
+
+/* What a comparison told. */
+struct heard {
+    struct roof_text header;
+    struct roof_text rows; /* "LINE:time/expected us;" */
+    struct roof_text bad;  /* "LINE message\n" */
+    enum roof_status fail; /* of the row callback */
+    size_t columns;
+};
+
+static enum roof_status on_hardware(void *context, const struct roof_hardware **out,
+                                    const char *name, struct roof_error *error)
+{
+    (void)context;
+    *out = strcmp(name, "ten") == 0 ? ten : plain;
+    return strcmp(name, "ten") == 0 || strcmp(name, "synthetic") == 0
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE, "no such device");
+}
+
+static enum roof_status on_model(void *context, const struct roof_model **out, const char *name,
+                                 struct roof_error *error)
+{
+    (void)context;
+    *out = small;
+    return strcmp(name, "small") == 0 ? ROOF_OK
+                                      : roof_error_set(error, ROOF_USAGE, "no such model");
+}
+
+static enum roof_status on_header(void *context, const char *const *column, size_t columns,
+                                  struct roof_error *error)
+{
+    struct heard *const heard = context;
+    (void)error;
+    heard->columns = columns;
+    for (size_t i = 0; i < columns; i++) {
+        roof_text_printf(&heard->header, "%s;", column[i]);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status on_row(void *context, const struct roof_compared *row,
+                               struct roof_error *error)
+{
+    struct heard *const heard = context;
+    if (heard->fail != ROOF_OK) {
+        return roof_error_set(error, heard->fail, "stop");
+    }
+    assert_int_equal(row->cells, heard->columns);
+    assert_true(row->prediction != NULL && row->hardware != NULL);
+    roof_text_printf(&heard->rows, "%d:%.6g/", row->line, row->time_s * 1e6);
+    if (isnan(row->expected_s)) {
+        assert_int_equal(isnan(row->low_s) && isnan(row->high_s), 1);
+        roof_text_put(&heard->rows, "-;");
+    } else {
+        roof_text_printf(&heard->rows, "%.6g;", row->expected_s * 1e6);
+    }
+    return ROOF_OK;
+}
+
+static void on_bad(void *context, const struct roof_error *error)
+{
+    struct heard *const heard = context;
+    assert_string_equal(error->source, path);
+    assert_int_equal(error->status, ROOF_INVALID);
+    roof_text_printf(&heard->bad, "%d %s\n", error->line, error->message);
+}
+
+static struct heard heard;
+static struct roof_comparison result;
+
+static void forget(void)
+{
+    roof_text_free(&heard.header);
+    roof_text_free(&heard.rows);
+    roof_text_free(&heard.bad);
+    heard = (struct heard){.fail = ROOF_OK};
+    roof_text_put(&heard.header, "");
+    roof_text_put(&heard.rows, "");
+    roof_text_put(&heard.bad, "");
+}
+
+static enum roof_status compare(const char *text, const struct roof_scenario *base,
+                                const char *group_by, struct roof_error *error)
+{
+    static const struct roof_compare_calls calls = {.context = &heard,
+                                                    .hardware = on_hardware,
+                                                    .model = on_model,
+                                                    .header = on_header,
+                                                    .row = on_row,
+                                                    .bad = on_bad};
+    struct roof_scenario scenario;
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    if (base == NULL) {
+        roof_scenario_init(&scenario);
+        base = &scenario;
+    }
+    return roof_compare(&result, path, base, "ten", group_by, &calls, error);
+}
+
+static void compare_ok(const char *text, const struct roof_scenario *base, const char *group_by)
+{
+    struct roof_error error = {0};
+    if (compare(text, base, group_by, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+}
+
+static void done(void)
+{
+    roof_comparison_free(&result);
+    assert_null(result.private_data);
+    forget();
+}
+
+/* --- header -------------------------------------------------------------------------------- */
+
+static void test_header(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text;
+        const char *group_by;
+        enum roof_status status;
+        int line;
+        const char *reason;
+    } cases[] = {
+        {"", NULL, ROOF_INVALID, 1, "the header needs the columns operator and measured_us"},
+        {"# only this\n", NULL, ROOF_INVALID, 2, "the header needs"},
+        {"operator,n,k\ngemv,1,1\n", NULL, ROOF_INVALID, 1, "the header needs"},
+        {"\n#\nmeasured_us,n\n", NULL, ROOF_INVALID, 3, "the header needs"},
+        {"Operator,measured_us\n", NULL, ROOF_INVALID, 1, "the header needs"},
+        {"operator,measured_us,n,k,n\n", NULL, ROOF_INVALID, 1, "the column n stands twice"},
+        {"operator,measured_us,operator\n", NULL, ROOF_INVALID, 1, "operator stands twice"},
+        {"operator,measured_us,x,x\n", NULL, ROOF_INVALID, 1, "x stands twice"},
+        {"operator,mea\"sured_us\n", NULL, ROOF_INVALID, 1, "quotes"},
+        {"operator,measured_us,tag\n", "tg", ROOF_USAGE, 0, "unknown column 'tg'"},
+        {"operator,measured_us,tag\n", "tag,", ROOF_USAGE, 0, "unknown column ''"},
+        {"operator,measured_us,tag\n", "", ROOF_USAGE, 0, "unknown column ''"},
+        {"operator,measured_us,tag\n",
+         "tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag", ROOF_USAGE, 0,
+         "at most 16"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_error error = {0};
+        assert_int_equal(compare(cases[i].text, NULL, cases[i].group_by, &error), cases[i].status);
+        if (strstr(error.message, cases[i].reason) == NULL) {
+            fail_msg("%s", error.message);
+        }
+        assert_int_equal(error.line, cases[i].line);
+        assert_null(result.private_data);
+        assert_string_equal(heard.header.data, "");
+        assert_int_equal(compare(cases[i].text, NULL, cases[i].group_by, NULL), cases[i].status);
+    }
+    /* A header without rows is fine, and what has no rows has no statistics. */
+    compare_ok("tag,measured_us,\"a,b\",operator\r\n", NULL, "tag");
+    assert_string_equal(heard.header.data, "tag;measured_us;a,b;operator;");
+    assert_int_equal(result.groups, 0);
+    assert_int_equal(result.bad, 0);
+    assert_int_equal(result.columns, 1);
+    assert_string_equal(result.column[0], "tag");
+    assert_int_equal(result.overall.rows, 0);
+    const double none[] = {result.overall.ideal_mape,         result.overall.expected_mape,
+                           result.overall.below_ideal,        result.overall.expected_p90_ape,
+                           result.overall.expected_bias,      result.overall.band_coverage,
+                           result.overall.expected_median_ape};
+    for (size_t i = 0; i < COUNT(none); i++) {
+        assert_true(none[i] != none[i]);
+    }
+    done();
+    struct roof_scenario base;
+    struct roof_error error = {0};
+    roof_scenario_init(&base);
+    static const struct roof_compare_calls calls = {
+        .hardware = on_hardware, .model = on_model, .bad = on_bad};
+    assert_int_equal(roof_compare(&result, "/tmp", &base, "ten", NULL, &calls, &error), ROOF_IO);
+    assert_int_equal(roof_compare(&result, "/no/such.csv", &base, "ten", NULL, &calls, &error),
+                     ROOF_IO);
+    assert_string_equal(error.source, "/no/such.csv");
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+static void test_bad_rows(void **unused)
+{
+    (void)unused;
+    compare_ok("operator,measured_us,hardware,m,n,k,weights,cache,x\n" /* 1 */
+               "gemv,40.08,,,1000,1000,,,\n"
+               "gemm,40.08,,1,1000,1000,,\n"     /* 3: a cell is missing */
+               "gemm,40.08,,1,1000,1000,,,1,2\n" /* one too many */
+               "germ,40.08,,1,1000,1000,,,\n"    /* 5 */
+               ",40.08,,1,1000,1000,,,\n"
+               "gemm,0,,1,1000,1000,,,\n" /* 7 */
+               "gemm,-5,,1,1000,1000,,,\n"
+               "gemm,,,1,1000,1000,,,\n" /* 9 */
+               "gemm,nan,,1,1000,1000,,,\n"
+               "gemm,12x,,1,1000,1000,,,\n"   /* 11 */
+               "gemm,40.08,,1,1000,,,,\n"     /* no k */
+               "gemm,40.08,,0,1000,1000,,,\n" /* 13 */
+               "gemm,40.08,,1.5,1000,1000,,,\n"
+               "gemm,40.08,,1,1000,1000,fp17,,\n" /* 15 */
+               "gemm,40.08,,1,1000,1000,,hot,\n"
+               "gemv,40.08,,1,1000,1000,,,\n" /* 17: takes no m */
+               "gemv,40\"8,,,1000,1000,,,\n"
+               "model,40.08,,,,,,,\n" /* 19: which? */
+               "gemv,40.08,nobody,,1000,1000,,,\n"
+               "gemv,40.08,nobody,1,1000,x,,,\"\n\"\n" /* 21: skipped before it is read */
+               "gemv,40.08,,,1000,1000,,,\n",
+               NULL, NULL);
+    assert_string_equal(heard.rows.data, "2:20.04/40.08;23:20.04/40.08;");
+    assert_int_equal(result.overall.rows, 2);
+    assert_int_equal(result.overall.skipped, 2);
+    assert_int_equal(result.bad, 17);
+    assert_near(result.overall.expected_mape + 1, 1, 1e-9);
+    const char *at = heard.bad.data;
+    static const struct {
+        int line;
+        const char *reason;
+    } expected[] = {{3, "8 cells where the header has 9"},
+                    {4, "10 cells where the header has 9"},
+                    {5, "unknown operator 'germ'"},
+                    {6, "unknown operator ''"},
+                    {7, "measured_us"},
+                    {8, "measured_us"},
+                    {9, "measured_us"},
+                    {10, "measured_us"},
+                    {11, "measured_us"},
+                    {12, "-k"},
+                    {13, "cell 4: "},
+                    {14, "cell 4: "},
+                    {15, "cell 7: "},
+                    {16, "cell 8: "},
+                    {17, "gemv does not take -m"},
+                    {18, "quotes"},
+                    {19, "needs a model"}};
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const char *const next = strchr(at, '\n');
+        assert_non_null(next);
+        char line[400];
+        snprintf(line, sizeof line, "%.*s", (int)(next - at), at);
+        if (strtol(line, NULL, 10) != expected[i].line ||
+            strstr(line, expected[i].reason) == NULL) {
+            fail_msg("line %d: %s", expected[i].line, line);
+        }
+        at = next + 1;
+    }
+    assert_string_equal(at, "");
+    done();
+}
+
+/* An empty cell and a missing column say what the options say. */
+static void test_options(void **unused)
+{
+    (void)unused;
+    struct roof_scenario base;
+    roof_scenario_init(&base);
+    base.common.shape.k = 500;
+    base.common.formats.weights = ROOF_PRECISION_FP8_E4M3; /* 8-bit weights have no fit here */
+    compare_ok("operator,measured_us,n,k,weights,stack\n"
+               "gemv,1,1000,,fp16,\n"
+               "gemv,1,1000,1000,fp16,\n"
+               "gemv,1,1000,1000,fp16,vllm\n"
+               "gemv,1,1000,1000,fp16,trtllm\n"
+               "gemv,1,1000,1000,,\n",
+               &base, NULL);
+    assert_string_equal(heard.bad.data, "");
+    /* 500,000 weights, 500 inputs, 1000 results; with 8-bit weights 1,000,000 + 4000 bytes. */
+    assert_string_equal(heard.rows.data,
+                        "2:10.03/20.06;3:20.04/40.08;4:20.04/40.08;5:20.04/-;6:10.04/-;");
+    done();
+    /* The device of a row, else the option's. */
+    compare_ok("hardware,operator,measured_us,n,k\n"
+               "synthetic,gemv,1,1000,1000\n"
+               ",gemv,1,1000,1000\n"
+               "ten,gemv,1,1000,1000\n",
+               NULL, NULL);
+    assert_string_equal(heard.rows.data, "2:20.04/-;3:20.04/40.08;4:20.04/40.08;");
+    done();
+}
+
+/* --- statistics ---------------------------------------------------------------------------- */
+
+static void test_statistics(void **unused)
+{
+    (void)unused;
+    /* expected / measured - 1: 0, -0.2, 0.25, 0.6, 3. */
+    compare_ok("operator,n,k,measured_us,hardware\n"
+               "gemv,1000,1000,40.08,\n"
+               "gemv,1000,1000,50.1,\n"
+               "gemv,1000,1000,32.064,\n"
+               "gemv,1000,1000,25.05,\n"
+               "gemv,1000,1000,10.02,\n"
+               "gemv,1000,1000,10.02,nobody\n",
+               NULL, NULL);
+    const struct roof_compare_group *const g = &result.overall;
+    assert_int_equal(g->rows, 5);
+    assert_int_equal(g->skipped, 1);
+    assert_near(g->expected_mape, 4.05 / 5, 1e-9);
+    assert_near(g->expected_median_ape, 0.25, 1e-9);
+    assert_near(g->expected_p90_ape, 0.6 + 0.6 * 2.4, 1e-9); /* at 3.6 of 0..4 */
+    assert_near(g->expected_bias, 3.65 / 5, 1e-9);
+    assert_near(g->band_coverage, 0.4, 1e-9); /* 40.08 and 32.064 */
+    assert_near(g->ideal_mape, (0.5 + 0.6 + 0.375 + 0.2 + 1) / 5, 1e-9);
+    assert_near(g->below_ideal, 0.2, 1e-9);
+    /* Without --group-by, one group of all. */
+    assert_int_equal(result.columns, 0);
+    assert_int_equal(result.groups, 1);
+    assert_int_equal(result.group[0].rows, 5);
+    done();
+    /* An even number: the median lies between two. */
+    compare_ok("operator,n,k,measured_us\n"
+               "gemv,1000,1000,20.04\n" /* 1 */
+               "gemv,1000,1000,40.08\n" /* 0 */,
+               NULL, NULL);
+    assert_near(result.overall.expected_median_ape, 0.5, 1e-9);
+    assert_near(result.overall.expected_p90_ape, 0.9, 1e-9);
+    done();
+    /* One row: all are its own. */
+    compare_ok("operator,n,k,measured_us\ngemv,1000,1000,45\n", NULL, NULL);
+    const double error = 1 - 40.08 / 45;
+    assert_near(result.overall.expected_median_ape, error, 1e-9);
+    assert_near(result.overall.expected_p90_ape, error, 1e-9);
+    assert_near(result.overall.expected_mape, error, 1e-9);
+    assert_near(result.overall.expected_bias, -error, 1e-9);
+    assert_near(result.overall.band_coverage, 1, 0);
+    assert_true(result.overall.below_ideal == 0);
+    done();
+}
+
+/* Rows that have a bound but nothing to expect count for the bound only. */
+static void test_nothing_expected(void **unused)
+{
+    (void)unused;
+    compare_ok("operator,n,k,measured_us,hardware\n"
+               "gemv,1000,1000,40.08,synthetic\n"
+               "gemv,1000,1000,20.04,synthetic\n"
+               "gemv,1000,1000,32.064,ten\n",
+               NULL, "hardware");
+    assert_int_equal(result.overall.rows, 3);
+    assert_near(result.overall.expected_mape, 0.25, 1e-9);
+    assert_near(result.overall.band_coverage, 1, 0);
+    assert_near(result.overall.ideal_mape, (0.5 + 0 + 0.375) / 3, 1e-9);
+    assert_int_equal(result.groups, 2);
+    assert_int_equal(result.group[0].rows, 2);
+    assert_true(result.group[0].expected_mape != result.group[0].expected_mape);
+    assert_true(result.group[0].band_coverage != result.group[0].band_coverage);
+    assert_near(result.group[0].ideal_mape, 0.25, 1e-9);
+    assert_near(result.group[1].expected_mape, 0.25, 1e-9);
+    done();
+}
+
+/* Groups stand in the order of their first rows; columns that mean nothing here are good for it. */
+static void test_groups(void **unused)
+{
+    (void)unused;
+    static const char text[] = "operator,n,k,measured_us,tag,who,hardware\n"
+                               "gemv,1000,1000,40.08,z,me,\n"
+                               "gemv,1000,1000,20.04,a,me,\n"
+                               "gemv,1000,1000,20.04,z,you,\n"
+                               "gemv,1000,1000,20.04,z,me,\n"
+                               "gemv,1000,1000,20.04,\"a,b\",,\n"
+                               "gemv,1000,1000,20.04,ab,,nobody\n"
+                               "gemv,1000,1000,20.04,a,b,\n";
+    static const struct {
+        const char *tag;
+        const char *who;
+        size_t rows;
+        size_t skipped;
+    } expected[] = {{"z", "me", 2, 0}, {"a", "me", 1, 0}, {"z", "you", 1, 0},
+                    {"a,b", "", 1, 0}, {"ab", "", 0, 1},  {"a", "b", 1, 0}};
+    compare_ok(text, NULL, "tag,who");
+    assert_int_equal(result.columns, 2);
+    assert_string_equal(result.column[0], "tag");
+    assert_string_equal(result.column[1], "who");
+    assert_int_equal(result.groups, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_string_equal(result.group[i].value[0], expected[i].tag);
+        assert_string_equal(result.group[i].value[1], expected[i].who);
+        assert_int_equal(result.group[i].rows, expected[i].rows);
+        assert_int_equal(result.group[i].skipped, expected[i].skipped);
+    }
+    assert_near(result.group[0].expected_mape, 0.5, 1e-9);
+    assert_near(result.group[1].expected_mape, 1, 1e-9);
+    assert_int_equal(result.overall.rows, 6);
+    assert_near(result.overall.expected_mape, 5.0 / 6, 1e-9);
+    done();
+    compare_ok(text, NULL, "who,tag");
+    assert_string_equal(result.group[0].value[0], "me");
+    assert_string_equal(result.group[0].value[1], "z");
+    done();
+    /* Many groups, each found again. */
+    struct roof_text many = ROOF_TEXT_INIT;
+    roof_text_put(&many, "operator,n,k,measured_us,id\n");
+    for (int i = 0; i < 2000; i++) {
+        roof_text_printf(&many, "gemv,1000,1000,40.08,%d\n", i * 7 % 500);
+    }
+    compare_ok(many.data, NULL, "id");
+    assert_int_equal(result.groups, 500);
+    for (size_t i = 0; i < result.groups; i++) {
+        assert_int_equal(result.group[i].rows, 4);
+        assert_int_equal(strtoul(result.group[i].value[0], NULL, 10), i * 7 % 500);
+    }
+    roof_text_free(&many);
+    done();
+}
+
+/* --- models -------------------------------------------------------------------------------- */
+
+static void test_models(void **unused)
+{
+    (void)unused;
+    struct roof_scenario asked;
+    struct roof_inference *const inference = malloc(sizeof *inference);
+    assert_non_null(inference);
+    roof_scenario_init(&asked);
+    asked.context = 128;
+    asked.common.shape.batch = 3;
+    assert_int_equal(roof_infer(inference, small, &asked, plain, NULL), ROOF_OK);
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_printf(&text,
+                     "operator,measured_us,hardware,model,batch,context,n\n"
+                     "model,%.17g,synthetic,small,3,128,\n"
+                     "model,1,synthetic,big,3,128,\n"
+                     "model,1,synthetic,small,3,128,5\n"
+                     "gemv,1,synthetic,small,,128,5\n"
+                     "model,1,synthetic,small,0,,\n",
+                     inference->step_s * 2e6);
+    compare_ok(text.data, NULL, NULL);
+    assert_int_equal(result.bad, 4);
+    assert_int_equal(result.overall.rows, 1);
+    assert_near(result.overall.ideal_mape, 0.5, 1e-9);
+    assert_non_null(strstr(heard.bad.data, "3 no such model\n"));
+    assert_non_null(strstr(heard.bad.data, "4 cell 7: "));
+    assert_non_null(strstr(heard.bad.data, "5 cell 6: "));
+    assert_non_null(strstr(heard.bad.data, "6 cell 5: "));
+    done();
+    roof_text_free(&text);
+    free(inference);
+}
+
+/* --- the plumbing -------------------------------------------------------------------------- */
+
+/* Times that the model itself gives have no error, whatever the columns. */
+static void test_own_times(void **unused)
+{
+    (void)unused;
+    struct roof_text text = ROOF_TEXT_INIT;
+    int rows = 0;
+    double *const p = fit.parameter;
+    p[P_LAUNCH] = 3000;
+    p[P_K_STEP] = 50;
+    roof_text_put(&text, "k,n,m,batch,operator,cache,working_set_bytes,measured_us,"
+                         "no_launch_overhead,note\n");
+    for (int64_t m = 1; m <= 4096; m *= 8) {
+        for (int64_t k = 64; k <= 8192; k *= 4) {
+            struct roof_workload w = ROOF_WORKLOAD_INIT;
+            struct roof_prediction prediction;
+            w.op = rows % 3 == 0 ? ROOF_OPERATOR_BMM : ROOF_OPERATOR_GEMM;
+            w.shape = (struct roof_shape){.m = m, .n = 100 + k, .k = k, .batch = 1 + rows % 2};
+            w.cache = rows % 4 == 1 ? ROOF_CACHE_WARM : ROOF_CACHE_COLD;
+            w.working_set = rows % 4 == 2 ? 1500000 : 0;
+            assert_int_equal(roof_predict(&prediction, &w, ten, NULL), ROOF_OK);
+            roof_text_printf(&text, "%lld,%lld,%lld,%lld,%s,%s,", (long long)k,
+                             (long long)w.shape.n, (long long)m, (long long)w.shape.batch,
+                             roof_operator_row(w.op)->name,
+                             w.cache == ROOF_CACHE_WARM ? "warm" : "");
+            if (w.working_set > 0) {
+                roof_text_printf(&text, "%lld", (long long)w.working_set);
+            }
+            roof_text_put(&text, ",");
+            roof_text_number(&text, prediction.expected_s * 1e6);
+            roof_text_put(&text, ",,a note\n");
+            rows++;
+        }
+    }
+    compare_ok(text.data, NULL, "operator");
+    assert_string_equal(heard.bad.data, "");
+    assert_int_equal(result.overall.rows, rows);
+    assert_true(rows >= 20);
+    assert_true(result.overall.expected_mape < 1e-12);
+    assert_true(result.overall.expected_p90_ape < 1e-12);
+    assert_near(result.overall.band_coverage, 1, 0);
+    assert_true(result.overall.ideal_mape > 0.1);
+    assert_int_equal(result.groups, 2);
+    p[P_LAUNCH] = 0;
+    p[P_K_STEP] = 0;
+    done();
+    roof_text_free(&text);
+}
+
+/* The caller's failure ends it. */
+static void test_callers_failure(void **unused)
+{
+    (void)unused;
+    struct roof_error error = {0};
+    heard.fail = ROOF_IO;
+    assert_int_equal(
+        compare("operator,n,k,measured_us\ngemv,1000,1000,40.08\n", NULL, NULL, &error), ROOF_IO);
+    assert_string_equal(error.message, "stop");
+    assert_null(result.private_data);
+    forget();
+    roof_comparison_free(&result); /* nothing is fine */
+}
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    static const char model[] =
+        "{\"architectures\": [\"LlamaForCausalLM\"], \"model_type\": \"llama\","
+        " \"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 2,"
+        " \"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"vocab_size\": 100,"
+        " \"max_position_embeddings\": 1024}";
+    double *const p = fit.parameter;
+    p[P_DRAM] = 0.5;
+    p[P_PEAK] = p[P_L2_CAPACITY] = p[P_WAVE] = 1;
+    p[P_FEED] = p[P_L2_RATE] = p[P_STREAM] = p[P_REDUCE] = p[P_EPILOGUE] = p[P_Q_RATE] = 1e12;
+    p[P_SPLIT] = 1e15;
+    ten = parse_device(DEVICE);
+    plain = parse_device(SYNTHETIC);
+    ten->calibration = &calibration;
+    forget();
+    const int file = mkstemp(path);
+    if (file < 0 || close(file) != 0) {
+        return -1;
+    }
+    struct roof_error error = {0};
+    if (roof_model_parse(&small, model, strlen(model), "small.json", &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    return 0;
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    roof_hardware_free(ten);
+    roof_hardware_free(plain);
+    roof_model_free(small);
+    roof_text_free(&heard.header);
+    roof_text_free(&heard.rows);
+    roof_text_free(&heard.bad);
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_header),           cmocka_unit_test(test_bad_rows),
+        cmocka_unit_test(test_options),          cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_nothing_expected), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_models),           cmocka_unit_test(test_own_times),
+        cmocka_unit_test(test_callers_failure),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

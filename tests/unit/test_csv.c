@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#include "support.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "csv.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static char path[] = "/tmp/roofline-csv-XXXXXX";
+
+static void open_bytes(struct roof_csv *csv, const char *bytes, size_t length)
+{
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+    struct roof_error error = {0};
+    assert_int_equal(roof_csv_open(csv, path, &error), ROOF_OK);
+}
+
+/* Reads a whole file and writes down what came: "LINE:cell|cell;" for a row, "LINE!;" for a row
+ * that is no CSV. */
+static void check_bytes(const char *bytes, size_t length, const char *expected)
+{
+    struct roof_csv csv;
+    struct roof_text seen = ROOF_TEXT_INIT;
+    bool more = true;
+    open_bytes(&csv, bytes, length);
+    roof_text_put(&seen, "");
+    for (int calls = 0; more; calls++) {
+        struct roof_error error = {0};
+        const enum roof_status status = roof_csv_read(&csv, &more, &error);
+        assert_true(calls < 100);
+        if (status != ROOF_OK) {
+            assert_int_equal(status, ROOF_INVALID);
+            assert_int_equal(error.status, ROOF_INVALID);
+            assert_string_equal(error.source, path);
+            assert_int_equal(error.line, csv.line);
+            assert_true(more);
+            roof_text_printf(&seen, "%d!;", error.line);
+            continue;
+        }
+        for (size_t i = 0; i < csv.count && more; i++) {
+            if (i == 0) {
+                roof_text_printf(&seen, "%d:", csv.line);
+            }
+            roof_text_printf(&seen, "%s%s", csv.cell[i], i + 1 < csv.count ? "|" : ";");
+        }
+    }
+    assert_string_equal(seen.data, expected);
+    roof_text_free(&seen);
+    roof_csv_close(&csv);
+}
+
+static void test_rows(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text;
+        const char *rows;
+    } cases[] = {
+        {"", ""},
+        {"\n", ""},
+        {"a", "1:a;"},
+        {"a,b\n1,2\n", "1:a|b;2:1|2;"},
+        {"a,b\n1,2", "1:a|b;2:1|2;"}, /* no newline at the end */
+        {"a,b\r\n1,2\r\n", "1:a|b;2:1|2;"},
+        {"a,b\r\n1,2\r", "1:a|b;2:1|2\r;"}, /* a lone CR is a byte */
+        {"a\rb,c\n", "1:a\rb|c;"},
+        {",\n", "1:|;"},
+        {",,", "1:||;"},
+        {"a,\n", "1:a|;"},
+        {" a , b \n", "1: a | b ;"}, /* spaces belong to the cell */
+        /* Quotes. */
+        {"\"a\"\n", "1:a;"},
+        {"\"\"\n", "1:;"},
+        {"\"\",\"\"\n", "1:|;"},
+        {"\"a\"", "1:a;"},
+        {"\"a\"\r\nb\n", "1:a;2:b;"},
+        {"\"a,b\",c\n", "1:a,b|c;"},
+        {"\"say \"\"x\"\"\",\"\"\"\"\n", "1:say \"x\"|\";"},
+        {"\"a\r\nb\"\r\nc\n", "1:a\r\nb;3:c;"}, /* kept as they are inside */
+        {"\"# no comment\"\n", "1:# no comment;"},
+        {"a,#b\n", "1:a|#b;"},
+        /* Lines that are no rows, and the lines of rows behind them. */
+        {"# a\n#\n\n\r\na\n\n# b,\"\nc\n#d", "5:a;8:c;"},
+        {"a\n \nb\n", "1:a;2: ;3:b;"},
+        {"\"x\ny\nz\",1\nb\n\"\n\"\nc\n", "1:x\ny\nz|1;4:b;5:\n;7:c;"},
+        /* Not CSV; the rest is read. */
+        {"a\"b\nc\n", "1!;2:c;"},
+        {"a\n\"b\"c\nd\n", "1:a;2!;3:d;"},
+        {"\"b\" ,c\nd\n", "1!;2:d;"},
+        {"a,b\"\",c\nd\n", "1!;2:d;"},
+        {"a,\"\"\"b\"\"c\"d\nd\n", "1!;2:d;"},
+        {"a\n\"b\nc\n", "1:a;2!;"}, /* a quote that never ends takes the rest */
+        {"\"", "1!;"},
+        {"\"\"\"", "1!;"},
+        {"x\"", "1!;"},
+        {"\"a\nb\"c\nd\n", "1!;3:d;"}, /* lines inside count, also of a bad row */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        check_bytes(cases[i].text, strlen(cases[i].text), cases[i].rows);
+    }
+}
+
+static void test_nul(void **unused)
+{
+    (void)unused;
+    check_bytes("a,b\0c,d\ne\n", 10, "1!;2:e;");
+    check_bytes("\0\ne\n", 4, "1!;2:e;");
+    check_bytes("\"b\"\0\ne\n", 7, "1!;2:e;");
+    check_bytes("\"b\0c\"\ne\n", 8, "1!;2:e;");
+}
+
+/* Cells: 256 are read, 257 are not. */
+static void test_many_cells(void **unused)
+{
+    (void)unused;
+    for (size_t cells = ROOF_CSV_CELLS_MAX - 1; cells <= ROOF_CSV_CELLS_MAX + 1; cells++) {
+        struct roof_csv csv;
+        struct roof_error error = {0};
+        struct roof_text text = ROOF_TEXT_INIT;
+        bool more = false;
+        for (size_t i = 0; i < cells; i++) {
+            roof_text_printf(&text, "%s%zu", i == 0 ? "" : ",", i);
+        }
+        roof_text_put(&text, "\nnext\n");
+        open_bytes(&csv, text.data, text.length);
+        if (cells > ROOF_CSV_CELLS_MAX) {
+            assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_INVALID);
+            assert_int_equal(error.line, 1);
+            assert_non_null(strstr(error.message, "256"));
+        } else {
+            assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+            assert_int_equal(csv.count, cells);
+            for (size_t i = 0; i < cells; i++) {
+                assert_int_equal(strtoul(csv.cell[i], NULL, 10), i);
+            }
+        }
+        assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+        assert_true(more);
+        assert_int_equal(csv.line, 2);
+        assert_int_equal(csv.count, 1);
+        assert_string_equal(csv.cell[0], "next");
+        roof_text_free(&text);
+        roof_csv_close(&csv);
+    }
+}
+
+/* The row of a megabyte is read, a longer one is refused, and the next row comes whole either way.
+ */
+static void test_long_rows(void **unused)
+{
+    (void)unused;
+    static const size_t more_than[] = {0, 2, 3, 4, 5, 6, 100000};
+    for (size_t i = 0; i < COUNT(more_than); i++) {
+        for (int quotes = 0; quotes < 2; quotes++) {
+            const size_t length = ROOF_CSV_ROW_MAX - 1 + more_than[i];
+            struct roof_csv csv;
+            struct roof_error error = {0};
+            struct roof_text text = ROOF_TEXT_INIT;
+            bool more = false;
+            roof_text_put(&text, quotes ? "\"" : "");
+            roof_text_fill(&text, 'x', length);
+            roof_text_put(&text, quotes ? "\"\nnext\nlast\n" : "\nnext\nlast\n");
+            open_bytes(&csv, text.data, text.length);
+            const enum roof_status status = roof_csv_read(&csv, &more, &error);
+            assert_int_equal(csv.line, 1);
+            if (more_than[i] == 0) {
+                assert_int_equal(status, ROOF_OK);
+                assert_int_equal(strlen(csv.cell[0]), length);
+            } else if (length > ROOF_CSV_ROW_MAX + 1) {
+                assert_int_equal(status, ROOF_INVALID);
+                assert_int_equal(error.line, 1);
+                assert_non_null(strstr(error.message, "megabyte"));
+            }
+            assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+            assert_string_equal(csv.cell[0], "next");
+            assert_int_equal(csv.line, 2);
+            assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+            assert_string_equal(csv.cell[0], "last");
+            roof_text_free(&text);
+            roof_csv_close(&csv);
+        }
+    }
+}
+
+/* The end stays the end. */
+static void test_end(void **unused)
+{
+    (void)unused;
+    struct roof_csv csv;
+    bool more = true;
+    open_bytes(&csv, "a\n", 2);
+    assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
+    assert_true(more);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
+        assert_false(more);
+    }
+    roof_csv_close(&csv);
+    roof_csv_close(&csv); /* twice is fine */
+}
+
+static void test_refused_files(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *path;
+        const char *reason;
+    } cases[] = {{"/tmp", "not a regular file"},
+                 {"/dev/null", "not a regular file"},
+                 {"/tmp/roofline-csv-XXXXXX/none.csv", "cannot read: "},
+                 {"", "cannot read: "}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_csv csv;
+        struct roof_error error = {0};
+        assert_int_equal(roof_csv_open(&csv, cases[i].path, &error), ROOF_IO);
+        assert_int_equal(error.status, ROOF_IO);
+        assert_string_equal(error.source, cases[i].path);
+        assert_int_equal(error.line, 0);
+        assert_memory_equal(error.message, cases[i].reason, strlen(cases[i].reason));
+        roof_csv_close(&csv); /* also after a failure */
+        assert_int_equal(roof_csv_open(&csv, cases[i].path, NULL), ROOF_IO);
+        roof_csv_close(&csv);
+    }
+}
+
+/* What is written is read back. */
+static void test_cells_written(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text;
+        const char *cell;
+    } cases[] = {{"", ""},
+                 {"a b", "a b"},
+                 {"a,b", "\"a,b\""},
+                 {"\"", "\"\"\"\""},
+                 {"say \"x\"", "\"say \"\"x\"\"\""},
+                 {"a\nb", "\"a\nb\""},
+                 {"a\rb", "\"a\rb\""}};
+    struct roof_text row = ROOF_TEXT_INIT;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_text one = ROOF_TEXT_INIT;
+        roof_text_put(&one, "");
+        roof_csv_cell(&one, cases[i].text);
+        assert_string_equal(one.data, cases[i].cell);
+        roof_text_free(&one);
+        roof_text_put(&row, i == 0 ? "first" : "");
+        roof_text_put(&row, ",");
+        roof_csv_cell(&row, cases[i].text);
+    }
+    struct roof_csv csv;
+    bool more = false;
+    open_bytes(&csv, row.data, row.length);
+    assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
+    assert_int_equal(csv.count, COUNT(cases) + 1);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_string_equal(csv.cell[i + 1], cases[i].text);
+    }
+    roof_csv_close(&csv);
+    roof_text_free(&row);
+}
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    const int file = mkstemp(path);
+    return file < 0 ? -1 : close(file);
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),          cmocka_unit_test(test_nul),
+        cmocka_unit_test(test_many_cells),    cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_end),           cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_cells_written),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,793 @@
+// SPDX-License-Identifier: MIT
+/* The expected time: each term alone on a device that makes mental arithmetic, then what holds for
+ * all shapes and parameters. */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "data.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum {
+#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
+#include "kernel_gemm.h"
+#undef ROOF_GEMM_PARAMETER
+    P_COUNT
+};
+
+/* 100 GB/s, 1 TFLOP/s at fp16, 10 SMs at 1 GHz: an SM multiplies 100 FLOP and gets 10 bytes per
+ * nanosecond, which is a clock. */
+#define DEVICE                                                                                     \
+    "{\"id\": \"ten\", \"bandwidth_gb_s\": 100, \"sm_count\": 10, \"boost_clock_mhz\": 1000,"      \
+    " \"l2_bytes\": 104448, \"peak_tflops\": {\"fp16\": 1, \"fp8\": 2, \"int8\": 2, \"nvfp4\": "   \
+    "4},"                                                                                          \
+    " \"vector_tflops\": {\"fp32\": 0.1}}"
+
+static bool known(double value)
+{
+    return !isnan(value);
+}
+
+struct fixture {
+    struct roof_hardware *device;
+    struct roof_kernel_fit fit;
+    struct roof_calibration calibration;
+    struct roof_workload workload;
+    struct roof_prediction prediction;
+};
+
+/* No term shows, but for the memory's and the matrix unit's own. */
+static void begin(struct fixture *f)
+{
+    static const char *const none[] = {NULL};
+    *f = (struct fixture){.device = parse_device(DEVICE),
+                          .workload = {.formats = ROOF_FORMATS_AUTO, .op = ROOF_OPERATOR_GEMM},
+                          .fit = {.kernel = ROOF_KERNEL_GEMM,
+                                  .stack = ROOF_STACK_TRTLLM,
+                                  .numerics = ROOF_NUMERICS_16BIT,
+                                  .low = 0.75,
+                                  .high = 1.5}};
+    f->calibration =
+        (struct roof_calibration){.id = "ten", .attributions = none, .fit = &f->fit, .count = 1};
+    f->device->calibration = &f->calibration;
+    double *const p = f->fit.parameter;
+    p[P_DRAM] = p[P_PEAK] = p[P_L2_CAPACITY] = p[P_WAVE] = 1;
+    p[P_FEED] = p[P_L2_RATE] = p[P_STREAM] = p[P_REDUCE] = p[P_EPILOGUE] = p[P_Q_RATE] = 1e12;
+    p[P_SPLIT] = 1e15;
+}
+
+static void end(struct fixture *f)
+{
+    roof_hardware_free(f->device);
+}
+
+static void set(struct fixture *f, const char *assignment)
+{
+    assert_int_equal(roof_hardware_set(f->device, assignment, NULL), ROOF_OK);
+}
+
+static const struct roof_expected *predict(struct fixture *f, int64_t m, int64_t n, int64_t k)
+{
+    struct roof_error error = {0};
+    f->workload.shape.m = f->workload.op == ROOF_OPERATOR_GEMV ? 0 : m;
+    f->workload.shape.n = n;
+    f->workload.shape.k = k;
+    if (roof_predict(&f->prediction, &f->workload, f->device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    return &f->prediction.part[0].expected;
+}
+
+static void check(struct fixture *f, int64_t m, int64_t n, int64_t k, double us,
+                  enum roof_bound bound)
+{
+    const struct roof_expected *const e = predict(f, m, n, k);
+    assert_near(e->time_s * 1e6, us, 1e-9);
+    assert_int_equal(e->bound, bound);
+    assert_true(f->prediction.expected_s == e->time_s);
+    assert_true(f->prediction.expected_low_s == e->low_s);
+    assert_true(f->prediction.expected_high_s == e->high_s);
+    assert_true(e->low_s <= e->time_s && e->time_s <= e->high_s);
+    assert_near(e->high_s, 1.5 * e->time_s, 1e-12);
+    assert_ptr_equal(e->fit, &f->fit);
+}
+
+/* The shape of most cases: one smallest tile, 10 steps of 64 in K; 104,448 bytes. */
+#define ONE_TILE 16, 64, 640
+#define TILE_US (2 * 16 * 64 * 640 / 1e5) /* on one SM: 13.1072 */
+#define BYTES_US (104448 / 1e5)
+#define NO_MATRIX "peak_tflops.fp16=100000"
+
+static void test_launch(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    set(&f, NO_MATRIX);
+    f.fit.parameter[P_LAUNCH] = 5000; /* clocks, of a nanosecond */
+    check(&f, ONE_TILE, 5 + BYTES_US, ROOF_BOUND_LAUNCH);
+    assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_OVERHEAD);
+    assert_near(f.prediction.part[0].expected.launch_s, 5e-6, 1e-12);
+    /* The band does not begin below the bound, but below the expected time it does. */
+    assert_near(f.prediction.expected_low_s, 0.75 * (5 + BYTES_US) * 1e-6, 1e-9);
+    f.workload.no_launch_overhead = 1;
+    check(&f, ONE_TILE, BYTES_US, ROOF_BOUND_MEMORY);
+    assert_true(f.prediction.part[0].expected.launch_s == 0);
+    assert_near(f.prediction.expected_low_s, BYTES_US * 1e-6, 1e-9);
+    set(&f, "boost_clock_mhz=500");
+    f.workload.no_launch_overhead = 0;
+    check(&f, ONE_TILE, 10 + BYTES_US, ROOF_BOUND_LAUNCH);
+    end(&f);
+}
+
+static void test_memory(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    set(&f, NO_MATRIX);
+    check(&f, 1000, 1000, 1000, 60, ROOF_BOUND_MEMORY); /* 6 MB */
+    f.fit.parameter[P_DRAM] = 2; /* never below the bound, whatever the parameters */
+    check(&f, 1000, 1000, 1000, 60, ROOF_BOUND_MEMORY);
+    f.fit.parameter[P_DRAM] = 0.5;
+    check(&f, 1000, 1000, 1000, 120, ROOF_BOUND_MEMORY);
+    assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_MEMORY);
+    f.workload.op = ROOF_OPERATOR_BMM; /* seven of them */
+    f.workload.shape.batch = 7;
+    check(&f, 1000, 1000, 1000, 840, ROOF_BOUND_MEMORY);
+    /* A lone thread block cannot pull it all: 160 bytes per element of K at 10 bytes per ns. */
+    f.workload.op = ROOF_OPERATOR_GEMM;
+    f.workload.shape.batch = 0;
+    f.fit.parameter[P_STREAM] = 1;
+    check(&f, ONE_TILE, 10.24, ROOF_BOUND_MEMORY);
+    f.fit.parameter[P_STREAM] = 2;
+    check(&f, ONE_TILE, 5.12, ROOF_BOUND_MEMORY);
+    end(&f);
+}
+
+static void test_compute(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    check(&f, ONE_TILE, TILE_US, ROOF_BOUND_COMPUTE);
+    assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_COMPUTE);
+    const struct roof_expected *const e = predict(&f, ONE_TILE);
+    assert_true(e->tiled);
+    assert_int_equal(e->tiling.tile_m, 16);
+    assert_int_equal(e->tiling.tile_n, 64);
+    assert_int_equal(e->tiling.split_k, 1);
+    assert_near(e->tiling.grid, 1, 0);
+    assert_near(e->tiling.waves, 1, 0);
+    assert_near(e->tiling.utilisation, 0.1, 1e-12);
+    assert_true(e->tiling.l2_hit == 0);
+    /* What does not fill the tile, or the step of K, costs as much. */
+    check(&f, 9, 33, 577, TILE_US, ROOF_BOUND_COMPUTE);
+    f.fit.parameter[P_PEAK] = 0.5;
+    check(&f, ONE_TILE, 2 * TILE_US, ROOF_BOUND_COMPUTE);
+    f.fit.parameter[P_PEAK] = 1;
+    f.fit.parameter[P_TILE] = 0.1; /* 1 + 0.1 (64/16 + 64/64) */
+    check(&f, ONE_TILE, 1.5 * TILE_US, ROOF_BOUND_COMPUTE);
+    f.fit.parameter[P_TILE] = 0;
+    f.fit.parameter[P_POWER] = 0.25; /* the ideal takes 1.31072 us */
+    check(&f, ONE_TILE, TILE_US * (1 + 0.25 * log(1.0131072)), ROOF_BOUND_COMPUTE);
+    f.fit.parameter[P_POWER] = 0;
+    f.fit.parameter[P_OVERLAP] = 0.5; /* half of the shorter shows */
+    check(&f, ONE_TILE, TILE_US + BYTES_US / 2, ROOF_BOUND_COMPUTE);
+    end(&f);
+}
+
+/* 15 tiles on 10 SMs. */
+static void test_waves(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.fit.parameter[P_WAVE] = 0.5;
+    check(&f, 16, 960, 640, 1.75 * TILE_US, ROOF_BOUND_COMPUTE);
+    const struct roof_tiling *const t = &f.prediction.part[0].expected.tiling;
+    assert_int_equal(t->tile_n, 64);
+    assert_near(t->grid, 15, 0);
+    assert_near(t->waves, 1.75, 1e-12);
+    assert_near(t->utilisation, 0.75, 1e-12);
+    f.fit.parameter[P_WAVE] = 0.25;
+    check(&f, 16, 960, 640, 1.625 * TILE_US, ROOF_BOUND_COMPUTE);
+    check(&f, 16, 640, 640, TILE_US, ROOF_BOUND_COMPUTE); /* they fill one wave */
+    check(&f, 16, 1280, 640, 2 * TILE_US, ROOF_BOUND_COMPUTE);
+    /* A whole batch shares the waves. */
+    f.workload.shape.batch = 15;
+    check(&f, ONE_TILE, 1.625 * TILE_US, ROOF_BOUND_COMPUTE);
+    end(&f);
+}
+
+static void test_split_k(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.fit.parameter[P_SPLIT] = 1000;
+    f.fit.parameter[P_REDUCE] = 1;
+    /* Six splits: two steps of 64 each, 1 us, and 6 x 8192 bytes. */
+    check(&f, ONE_TILE, TILE_US / 5 + 1 + 6 * 0.08192, ROOF_BOUND_COMPUTE);
+    const struct roof_tiling *const t = &f.prediction.part[0].expected.tiling;
+    assert_int_equal(t->split_k, 6);
+    assert_near(t->grid, 6, 0);
+    assert_near(t->utilisation, 0.6, 1e-12);
+    f.fit.parameter[P_REDUCE] = 0.05; /* then two are enough: 1.6384 us for each */
+    check(&f, ONE_TILE, TILE_US / 2 + 1 + 2 * 1.6384, ROOF_BOUND_COMPUTE);
+    assert_int_equal(t->split_k, 2);
+    f.fit.parameter[P_SPLIT] = 20000;
+    check(&f, ONE_TILE, TILE_US, ROOF_BOUND_COMPUTE);
+    assert_int_equal(t->split_k, 1);
+    /* However cheap, no splits beyond two waves: 16 x 128, 6 blocks, in 3 parts of 4 steps. */
+    f.fit.parameter[P_SPLIT] = 1;
+    f.fit.parameter[P_REDUCE] = 1e12;
+    check(&f, 16, 704, 640, 1.6 * TILE_US + 0.001, ROOF_BOUND_COMPUTE);
+    assert_int_equal(t->split_k, 3);
+    assert_int_equal(t->tile_n, 128);
+    end(&f);
+}
+
+static void test_operands_and_latency(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.fit.parameter[P_FEED] = 1; /* 160 bytes per element of K at a byte per ns */
+    check(&f, ONE_TILE, 102.4, ROOF_BOUND_OPERANDS);
+    assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_MEMORY);
+    f.fit.parameter[P_FEED] = 1e12;
+    f.fit.parameter[P_K_STEP] = 6400; /* ten steps */
+    check(&f, ONE_TILE, 64, ROOF_BOUND_LATENCY);
+    assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_OVERHEAD);
+    f.fit.parameter[P_K_STEP] = 0;
+    f.fit.parameter[P_PROLOGUE] = 2000;
+    check(&f, ONE_TILE, TILE_US + 2, ROOF_BOUND_COMPUTE);
+    f.fit.parameter[P_PROLOGUE] = 20000;
+    check(&f, ONE_TILE, TILE_US + 20, ROOF_BOUND_LATENCY);
+    check(&f, 16, 1280, 640, 2 * TILE_US + 20, ROOF_BOUND_COMPUTE); /* a wide tile, one wave */
+    f.fit.parameter[P_PROLOGUE] = 0;
+    f.fit.parameter[P_EPILOGUE] = 1; /* 2048 bytes at 10 per ns */
+    check(&f, ONE_TILE, TILE_US + 0.2048, ROOF_BOUND_COMPUTE);
+    end(&f);
+}
+
+/* The L2 is as large as the data of one tile: reading it over and over finds half of it. */
+static void test_warm(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    set(&f, NO_MATRIX);
+    f.fit.parameter[P_L2_RATE] = 100; /* 1 TB/s in all */
+    check(&f, ONE_TILE, BYTES_US, ROOF_BOUND_MEMORY);
+    f.workload.cache = ROOF_CACHE_WARM;
+    check(&f, ONE_TILE, BYTES_US * 0.55, ROOF_BOUND_MEMORY);
+    assert_near(f.prediction.part[0].expected.tiling.l2_hit, 0.5, 1e-12);
+    assert_true(f.prediction.expected_s < f.prediction.time_s); /* faster than DRAM allows */
+    assert_near(f.prediction.expected_low_s, 0.75 * 0.55 * BYTES_US * 1e-6, 1e-9);
+    f.fit.parameter[P_L2_CAPACITY] = 0.5; /* (1/2)^8 */
+    check(&f, ONE_TILE, BYTES_US * (256.0 / 257 + 0.1 / 257), ROOF_BOUND_MEMORY);
+    f.fit.parameter[P_L2_CAPACITY] = 1;
+    f.fit.parameter[P_L2_RATE] = 1; /* the L2 is not slower than DRAM */
+    check(&f, ONE_TILE, BYTES_US, ROOF_BOUND_MEMORY);
+    /* Twice the bytes between two uses: of W, 1/257 is found; X and Y are still half there. */
+    f.fit.parameter[P_L2_RATE] = 100;
+    f.workload.working_set = 2 * 104448;
+    const double w_us = 2 * 64 * 640 / 1e5;
+    check(&f, ONE_TILE, w_us * (256 + 0.1) / 257 + (BYTES_US - w_us) * 0.55, ROOF_BOUND_MEMORY);
+    f.workload.cache = ROOF_CACHE_COLD; /* the number of bytes decides */
+    check(&f, ONE_TILE, w_us * (256 + 0.1) / 257 + (BYTES_US - w_us) * 0.55, ROOF_BOUND_MEMORY);
+    /* What is found does not count for a lone block either: 0.5 of its 10.24 us. */
+    f.workload.working_set = 104448;
+    f.fit.parameter[P_STREAM] = 1;
+    check(&f, ONE_TILE, 5.12, ROOF_BOUND_MEMORY);
+    end(&f);
+}
+
+/* One row: a kernel without tiles. */
+static void test_matrix_vector(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    set(&f, NO_MATRIX);
+    f.workload.op = ROOF_OPERATOR_GEMV;
+    f.fit.parameter[P_PROLOGUE] = 1e6;
+    check(&f, 1, 1000, 1000, 20.04, ROOF_BOUND_MEMORY);
+    const struct roof_tiling *const t = &f.prediction.part[0].expected.tiling;
+    assert_int_equal(t->tile_m, 1);
+    assert_int_equal(t->tile_n, 1);
+    assert_int_equal(t->split_k, 1);
+    assert_near(t->grid, 1000, 0);
+    f.fit.parameter[P_OVERLAP] = 0.5;
+    f.fit.parameter[P_K_STEP] = 640; /* 10 ns per element of K */
+    check(&f, 1, 1000, 1000, 25.04, ROOF_BOUND_MEMORY);
+    f.fit.parameter[P_K_STEP] = 6400;
+    check(&f, 1, 1000, 1000, 110.02, ROOF_BOUND_LATENCY);
+    f.fit.parameter[P_K_STEP] = 0;
+    f.fit.parameter[P_FEED] = 4; /* 2 MB into 10 SMs at 4 bytes per ns */
+    check(&f, 1, 1000, 1000, 50 + 10.02, ROOF_BOUND_LATENCY);
+    f.workload.op = ROOF_OPERATOR_GEMM; /* is the same with one row */
+    check(&f, 1, 1000, 1000, 60.02, ROOF_BOUND_LATENCY);
+    f.fit.parameter[P_FEED] = 1e12;
+    set(&f, "peak_tflops.fp16=0.05"); /* 2 MFLOP: 40 us */
+    check(&f, 1, 1000, 1000, 40 + 10.02, ROOF_BOUND_LATENCY);
+    end(&f);
+}
+
+static void test_quantisation(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *format;
+        enum roof_numerics numerics;
+        enum roof_quantize quantize;
+        double element; /* bytes: what is read, once or twice, and written */
+    } cases[] = {{"fp8", ROOF_NUMERICS_FP8, ROOF_QUANTIZE_DYNAMIC, 5},
+                 {"fp8", ROOF_NUMERICS_FP8, ROOF_QUANTIZE_STATIC, 3},
+                 {"fp8", ROOF_NUMERICS_FP8, ROOF_QUANTIZE_BLOCK, 3},
+                 {"int8", ROOF_NUMERICS_INT8, ROOF_QUANTIZE_DYNAMIC, 5},
+                 {"nvfp4", ROOF_NUMERICS_FP4, ROOF_QUANTIZE_BLOCK, 2.5625}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture f;
+        begin(&f);
+        double *const p = f.fit.parameter;
+        f.fit.numerics = cases[i].numerics;
+        f.fit.quantize = cases[i].quantize;
+        assert_int_equal(roof_precision_find(&f.workload.formats.precision, cases[i].format, NULL),
+                         ROOF_OK);
+        p[P_Q_LAUNCH] = 3000;
+        p[P_Q_ROW] = 2;
+        p[P_Q_RATE] = 2;
+        p[P_LAUNCH] = 1000;
+        const double kernel = predict(&f, 1000, 64, 640)->time_s * 1e6; /* without, on this fit */
+        assert_near(f.prediction.part[0].expected.launch_s, 1e-6, 1e-12);
+        f.workload.quantize_input = cases[i].quantize;
+        check(&f, 1000, 64, 640, kernel + 3 + 640e3 * cases[i].element / 2e5,
+              f.prediction.part[0].expected.bound);
+        assert_near(f.prediction.part[0].expected.launch_s, 4e-6, 1e-12);
+        p[P_Q_ROW] = 1000; /* a row after the other: longer than the bytes, and than the product */
+        check(&f, 1000, 64, 640, kernel + 3 + 1000, ROOF_BOUND_QUANTIZE);
+        assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_MEMORY);
+        f.workload.no_launch_overhead = 1;
+        check(&f, 1000, 64, 640, kernel - 1 + 1000, ROOF_BOUND_QUANTIZE);
+        f.workload.quantize_input = cases[i].quantize == ROOF_QUANTIZE_BLOCK
+                                        ? ROOF_QUANTIZE_STATIC
+                                        : ROOF_QUANTIZE_BLOCK; /* never measured */
+        assert_true(!known(predict(&f, 1000, 64, 640)->time_s));
+        end(&f);
+    }
+}
+
+/* --- where there is nothing to expect ------------------------------------------------------ */
+
+static void check_absent(struct fixture *f)
+{
+    struct roof_error error = {0};
+    if (roof_predict(&f->prediction, &f->workload, f->device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_true(!known(f->prediction.expected_s));
+    assert_true(!known(f->prediction.expected_low_s));
+    assert_true(!known(f->prediction.expected_high_s));
+    assert_true(known(f->prediction.time_s));
+    assert_false(f->prediction.part[0].expected.tiled);
+}
+
+static void test_absent(void **unused)
+{
+    (void)unused;
+    static const char *const removed[] = {"\"sm_count\": 10, ", "\"boost_clock_mhz\": 1000, ",
+                                          "\"l2_bytes\": 104448, "};
+    struct fixture f;
+    begin(&f);
+    assert_true(known(predict(&f, ONE_TILE)->time_s));
+    f.device->calibration = NULL;
+    check_absent(&f);
+    f.device->calibration = &f.calibration;
+    f.calibration.count = 0;
+    check_absent(&f);
+    f.calibration.count = 1;
+    f.workload.stack = ROOF_STACK_VLLM;
+    check_absent(&f);
+    f.workload.stack = ROOF_STACK_TRTLLM;
+    assert_true(known(predict(&f, ONE_TILE)->time_s));
+    f.workload.stack = ROOF_STACK_BEST;
+    assert_true(known(predict(&f, ONE_TILE)->time_s));
+    f.workload.formats.precision = ROOF_PRECISION_FP32; /* no kernel of these formats */
+    check_absent(&f);
+    f.workload.formats.precision = ROOF_PRECISION_AUTO;
+    end(&f);
+    static const char device[] = "{\"id\": \"ten\", \"bandwidth_gb_s\": 100, \"sm_count\": 10, "
+                                 "\"boost_clock_mhz\": 1000, \"l2_bytes\": 104448, "
+                                 "\"peak_tflops\": {\"fp16\": 1}}";
+    for (size_t i = 0; i <= COUNT(removed); i++) { /* the last: nothing removed */
+        struct roof_text text = ROOF_TEXT_INIT;
+        const char *const at = i < COUNT(removed) ? strstr(device, removed[i]) : device;
+        assert_non_null(at);
+        roof_text_add(&text, device, (size_t)(at - device));
+        roof_text_put(&text, at + (i < COUNT(removed) ? strlen(removed[i]) : 0));
+        begin(&f);
+        roof_hardware_free(f.device);
+        f.device = parse_device(text.data);
+        f.device->calibration = &f.calibration;
+        f.workload.shape = (struct roof_shape){.m = 16, .n = 64, .k = 640};
+        if (i < COUNT(removed)) {
+            check_absent(&f);
+        } else {
+            assert_true(known(predict(&f, ONE_TILE)->time_s));
+        }
+        roof_text_free(&text);
+        end(&f);
+    }
+    /* A format without a peak. */
+    struct roof_hardware *const bare =
+        parse_device("{\"id\": \"bare\", \"bandwidth_gb_s\": 100, \"sm_count\": 10,"
+                     " \"boost_clock_mhz\": 1000, \"l2_bytes\": 1000,"
+                     " \"peak_tflops\": {\"int8\": 1}}");
+    bare->calibration = &f.calibration;
+    f.device = bare;
+    check_absent(&f);
+    end(&f);
+}
+
+/* Only products of matrices have a model. */
+static void test_operators(void **unused)
+{
+    (void)unused;
+    static const struct {
+        enum roof_operator op;
+        struct roof_shape shape;
+        bool expected;
+    } cases[] = {
+        {ROOF_OPERATOR_GEMM, {.m = 3, .n = 4, .k = 5}, true},
+        {ROOF_OPERATOR_GEMV, {.n = 4, .k = 5}, true},
+        {ROOF_OPERATOR_BMM, {.batch = 2, .m = 3, .n = 4, .k = 5}, true},
+        {ROOF_OPERATOR_ATTENTION_SCORES,
+         {.batch = 1, .heads = 2, .kv_heads = 2, .head_dim = 8, .query_len = 1, .kv_len = 9},
+         false},
+        {ROOF_OPERATOR_SOFTMAX, {.batch = 1, .heads = 2, .query_len = 1, .kv_len = 9}, false},
+        {ROOF_OPERATOR_ADD, {.tokens = 2, .hidden = 3}, false},
+        {ROOF_OPERATOR_EMBEDDING, {.tokens = 2, .hidden = 3}, false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture f;
+        begin(&f);
+        f.workload.op = cases[i].op;
+        f.workload.shape = cases[i].shape;
+        if (cases[i].expected) {
+            assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
+            assert_true(f.prediction.expected_s >= f.prediction.time_s);
+        } else {
+            check_absent(&f);
+        }
+        end(&f);
+    }
+}
+
+/* --- what holds for all -------------------------------------------------------------------- */
+
+#define SEED 0x9e3779b97f4a7c15
+static uint64_t state;
+
+static uint64_t draw(void) /* splitmix64 */
+{
+    uint64_t z = (state += 0x9e3779b97f4a7c15U);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+static double draw_share(void)
+{
+    return (double)(draw() >> 11) * 0x1p-53;
+}
+
+/* 1 to 2^bits, by order of magnitude; often a power of two, or one beside it. */
+static int64_t draw_size(int bits)
+{
+    const int64_t power = (int64_t)1 << (draw() % (uint64_t)(bits + 1));
+    switch (draw() % 4) {
+    case 0:
+        return power;
+    case 1:
+        return power > 1 ? power - 1 + 2 * (int64_t)(draw() % 2) : 1;
+    default:
+        return 1 + (int64_t)(draw() % (uint64_t)power);
+    }
+}
+
+struct probe {
+    const struct roof_hardware *device;
+    struct roof_workload workload; /* resolved */
+    double peak;
+    double ideal_s;
+    struct roof_expected expected;
+};
+
+static double expect(struct probe *p, const struct roof_workload *w)
+{
+    struct roof_work work;
+    double bytes = 0;
+    roof_operator_work(&work, w, NULL);
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        bytes += work.bytes[role];
+    }
+    const double memory = bytes / p->device->figure[ROOF_FIGURE_BANDWIDTH].value;
+    const double compute = work.flops / p->peak;
+    p->ideal_s = memory > compute ? memory : compute;
+    roof_kernel_expect(&p->expected, w, p->device, p->peak, p->ideal_s);
+    return p->expected.time_s;
+}
+
+static void show(const struct probe *p, const char *what)
+{
+    const struct roof_workload *const w = &p->workload;
+    fail_msg("%s: %s, m %lld n %lld k %lld batch %lld, %s x %s, stack %d, quantize %d, cache %d, "
+             "working set %lld",
+             what, p->device->id, (long long)w->shape.m, (long long)w->shape.n,
+             (long long)w->shape.k, (long long)w->shape.batch,
+             roof_format(w->formats.weights)->name, roof_format(w->formats.activations)->name,
+             (int)w->stack, (int)w->quantize_input, (int)w->cache, (long long)w->working_set);
+}
+
+/* All properties of one shape; the fit is there, or the stack is the best. */
+static void check_properties(struct probe *p)
+{
+    struct roof_workload w = p->workload;
+    const double time = expect(p, &w);
+    if (isnan(time)) {
+        show(p, "no expected time");
+    }
+    const struct roof_expected cold = p->expected;
+    if (!(time >= p->ideal_s && isfinite(time))) {
+        show(p, "below the bound");
+    }
+    if (!(cold.low_s >= p->ideal_s * (1 - 1e-12) && cold.low_s <= time && time <= cold.high_s)) {
+        show(p, "band");
+    }
+    const struct roof_tiling *const t = &cold.tiling;
+    if (!(t->utilisation > 0 && t->utilisation <= 1 + 1e-9 && t->waves >= 1 - 1e-9 &&
+          t->l2_hit == 0)) {
+        show(p, "tiling");
+    }
+    /* The launch is a term of its own. */
+    w.no_launch_overhead = 1;
+    const double bare = expect(p, &w);
+    if (p->workload.stack != ROOF_STACK_BEST) {
+        if (!(fabs(bare - (time - cold.launch_s)) <= 1e-9 * time && cold.launch_s > 0)) {
+            show(p, "launch");
+        }
+    } else if (!(bare <= time)) {
+        show(p, "launch of the best");
+    }
+    w.no_launch_overhead = 0;
+    /* Data in the cache helps, the more the fewer bytes lie between. */
+    w.cache = ROOF_CACHE_WARM;
+    const double warm = expect(p, &w);
+    if (!(warm > 0 && warm <= time * (1 + 1e-12))) {
+        show(p, "warm");
+    }
+    const int64_t own = (w.shape.m + 1) * (w.shape.n + 1) + w.shape.k;
+    w.working_set = own;
+    const double first = expect(p, &w);
+    w.working_set = 2 * own;
+    if (!(first <= expect(p, &w) * (1 + 1e-12) && first <= time * (1 + 1e-12))) {
+        show(p, "working set");
+    }
+    w.working_set = 0;
+    w.cache = ROOF_CACHE_COLD;
+    /* More is never faster, cold or warm. */
+    int64_t *const dimension[] = {&w.shape.m, &w.shape.n, &w.shape.k, &w.shape.batch};
+    const int cache = (int)(draw() % 2);
+    w.cache = cache;
+    for (size_t d = 0; d < COUNT(dimension); d++) {
+        const int64_t before = *dimension[d];
+        const int64_t larger[] = {before + 1, 2 * before};
+        for (size_t i = 0; i < COUNT(larger); i++) {
+            *dimension[d] = larger[i];
+            if (!(expect(p, &w) >= (cache == ROOF_CACHE_WARM ? warm : time) * (1 - 1e-9))) {
+                show(p, "smaller is slower");
+            }
+        }
+        *dimension[d] = before;
+    }
+}
+
+static void draw_shape(struct roof_workload *w)
+{
+    w->op = ROOF_OPERATOR_GEMM;
+    w->shape = (struct roof_shape){.m = draw_size(15),
+                                   .n = draw_size(17),
+                                   .k = draw_size(16),
+                                   .batch = draw() % 8 == 0 ? draw_size(6) : 1};
+}
+
+static void resolve(struct probe *p, const char *format, const char *activations)
+{
+    struct roof_error error = {0};
+    struct roof_workload *const w = &p->workload;
+    w->formats = (struct roof_formats)ROOF_FORMATS_AUTO;
+    assert_int_equal(roof_precision_find(&w->formats.weights, format, NULL), ROOF_OK);
+    assert_int_equal(roof_precision_find(&w->formats.activations, activations, NULL), ROOF_OK);
+    struct roof_prediction prediction;
+    if (roof_predict(&prediction, w, p->device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    p->workload = prediction.workload;
+    p->peak = prediction.peak_flops_per_s;
+    assert_true(p->peak > 0);
+}
+
+static const struct {
+    const char *weights;
+    const char *activations;
+} formats[ROOF_NUMERICS_COUNT] = {
+    [ROOF_NUMERICS_16BIT] = {"bf16", "bf16"}, [ROOF_NUMERICS_FP8] = {"fp8", "fp8"},
+    [ROOF_NUMERICS_INT8] = {"int8", "int8"},  [ROOF_NUMERICS_FP4] = {"nvfp4", "nvfp4"},
+    [ROOF_NUMERICS_W8A16] = {"fp8", "bf16"},  [ROOF_NUMERICS_W4A16] = {"int4", "bf16"}};
+
+#define SHAPES 100000
+
+static void check_device(const char *id)
+{
+    struct roof_hardware *device = NULL;
+    struct roof_calibration *c = NULL;
+    assert_int_equal(roof_hardware_load(&device, id, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
+    assert_non_null(c);
+    device->calibration = c;
+    struct probe p = {.device = device};
+    for (int i = 0; i < SHAPES; i++) {
+        const struct roof_kernel_fit *const fit = &c->fit[draw() % c->count];
+        const bool best = draw() % 4 == 0;
+        const bool bare = draw() % 4 == 0;
+        p.workload = (struct roof_workload)ROOF_WORKLOAD_INIT;
+        draw_shape(&p.workload);
+        p.workload.stack = best ? ROOF_STACK_BEST : fit->stack;
+        p.workload.quantize_input = bare ? ROOF_QUANTIZE_NONE : fit->quantize;
+        resolve(&p, formats[fit->numerics].weights, formats[fit->numerics].activations);
+        check_properties(&p);
+        if (best) { /* the least of the stacks that have one */
+            const double time = expect(&p, &p.workload);
+            double least = (double)INFINITY;
+            for (int s = ROOF_STACK_BEST + 1; s < ROOF_STACK_COUNT; s++) {
+                struct roof_workload one = p.workload;
+                one.stack = s;
+                least = fmin(least, expect(&p, &one)); /* NAN: none */
+            }
+            assert_true(time == least);
+        }
+    }
+    roof_calibration_free(c);
+    roof_hardware_free(device);
+}
+
+static void test_properties(void **unused)
+{
+    (void)unused;
+    static const char folder[] = "calibration/";
+    for (size_t f = 0; f < roof_data_file_count; f++) {
+        const char *const name = roof_data_files[f].path;
+        if (strncmp(name, folder, strlen(folder)) == 0) {
+            char id[64];
+            snprintf(id, sizeof id, "%.*s", (int)(strlen(name) - strlen(folder) - strlen(".json")),
+                     name + strlen(folder));
+            print_message("%s: seed %llu\n", id, (unsigned long long)state);
+            check_device(id);
+        }
+    }
+    check_device("h200-sxm"); /* inherited, a wider band */
+}
+
+/* Parameters anywhere in their ranges, devices of many sizes. */
+static void test_random_parameters(void **unused)
+{
+    (void)unused;
+    print_message("seed %llu\n", (unsigned long long)state);
+    size_t count = 0;
+    const struct roof_parameter *const row = roof_kernel_parameters(ROOF_KERNEL_GEMM, &count);
+    struct fixture f;
+    begin(&f);
+    struct probe p = {.device = f.device};
+    for (int i = 0; i < SHAPES; i++) {
+        for (size_t k = 0; k < count; k++) {
+            f.fit.parameter[k] = row[k].min * pow(row[k].max / row[k].min, draw_share());
+        }
+        f.fit.numerics = (enum roof_numerics)(draw() % ROOF_NUMERICS_COUNT);
+        f.fit.quantize = (enum roof_quantize)(draw() % ROOF_QUANTIZE_COUNT);
+        f.fit.low = 0.5 + 0.5 * draw_share();
+        f.fit.high = 1 + draw_share();
+        f.device->figure[ROOF_FIGURE_BANDWIDTH].value = 1e10 * pow(1000, draw_share());
+        f.device->figure[ROOF_FIGURE_SM_COUNT].value = (double)(1 + draw() % 200);
+        f.device->figure[ROOF_FIGURE_BOOST_CLOCK].value = 5e8 + 2e9 * draw_share();
+        f.device->figure[ROOF_FIGURE_L2].value = 1e5 * pow(1000, draw_share());
+        p.workload = (struct roof_workload)ROOF_WORKLOAD_INIT;
+        draw_shape(&p.workload);
+        p.workload.stack = draw() % 2 == 0 ? ROOF_STACK_BEST : ROOF_STACK_TRTLLM;
+        p.workload.quantize_input = draw() % 2 == 0 ? f.fit.quantize : ROOF_QUANTIZE_NONE;
+        resolve(&p, formats[f.fit.numerics].weights, formats[f.fit.numerics].activations);
+        check_properties(&p);
+    }
+    end(&f);
+}
+
+/* All rates doubled, the clock too: half of the time. What depends on absolute time, the clock
+ * that falls under load, is left out. */
+static void test_units(void **unused)
+{
+    (void)unused;
+    size_t count = 0;
+    const struct roof_parameter *const row = roof_kernel_parameters(ROOF_KERNEL_GEMM, &count);
+    struct fixture f;
+    begin(&f);
+    struct probe p = {.device = f.device};
+    double *const bandwidth = &f.device->figure[ROOF_FIGURE_BANDWIDTH].value;
+    double *const clock = &f.device->figure[ROOF_FIGURE_BOOST_CLOCK].value;
+    for (int i = 0; i < SHAPES / 10; i++) {
+        for (size_t k = 0; k < count; k++) {
+            f.fit.parameter[k] = row[k].min * pow(row[k].max / row[k].min, draw_share());
+        }
+        f.fit.parameter[P_POWER] = 0;
+        f.fit.numerics = ROOF_NUMERICS_FP8;
+        f.fit.quantize = ROOF_QUANTIZE_DYNAMIC;
+        p.workload = (struct roof_workload)ROOF_WORKLOAD_INIT;
+        draw_shape(&p.workload);
+        p.workload.quantize_input = ROOF_QUANTIZE_DYNAMIC;
+        p.workload.cache = (int)(draw() % 2);
+        resolve(&p, "fp8", "fp8");
+        const double time = expect(&p, &p.workload);
+        const double launch = p.expected.launch_s;
+        *bandwidth *= 2;
+        *clock *= 2;
+        p.peak *= 2;
+        assert_near(expect(&p, &p.workload), time / 2, 1e-9);
+        assert_near(p.expected.launch_s, launch / 2, 1e-12);
+        *bandwidth /= 2;
+        *clock /= 2;
+    }
+    end(&f);
+}
+
+static void test_bound_names(void **unused)
+{
+    (void)unused;
+    static const char *const names[ROOF_BOUND_COUNT] = {"launch",   "memory",  "compute",
+                                                        "operands", "latency", "quantize"};
+    for (int i = 0; i < ROOF_BOUND_COUNT; i++) {
+        assert_string_equal(roof_bound_name((enum roof_bound)i), names[i]);
+    }
+}
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    state = SEED;
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_launch),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_compute),
+        cmocka_unit_test(test_waves),
+        cmocka_unit_test(test_split_k),
+        cmocka_unit_test(test_operands_and_latency),
+        cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_matrix_vector),
+        cmocka_unit_test(test_quantisation),
+        cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_random_parameters),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_bound_names),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
