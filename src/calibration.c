@@ -153,8 +153,8 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
         double max;
     } numbers[] = {{&rows, "rows", 1, 1e9},
                    {&out->mape, "mape", 0, 100},
-                   {&out->low, "low", 1e-3, 1e3},
-                   {&out->high, "high", 1e-3, 1e3}};
+                   {&out->low, "low", 1e-3, 1},
+                   {&out->high, "high", 1, 1e3}};
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < COUNT(words) && status == ROOF_OK; i++) {
         status = read_name(words[i].out, json, object, words[i].key, words[i].names, words[i].count,

@@ -80,6 +80,7 @@ static void free_tally(struct tally *tally)
 static struct tally *find_tally(struct run *r)
 {
     roof_text_clear(&r->key);
+    roof_text_add(&r->key, "", 1); /* never empty */
     for (size_t i = 0; i < r->out->columns; i++) {
         const char *const cell = r->csv.cell[r->group_column[i]];
         roof_text_add(&r->key, cell, strlen(cell) + 1);
@@ -112,7 +113,7 @@ static struct tally *find_tally(struct run *r)
     }
     memcpy(tally->key, r->key.data, r->key.length);
     tally->key_length = r->key.length;
-    const char *value = tally->key;
+    const char *value = tally->key + 1;
     for (size_t i = 0; i < r->out->columns; i++) {
         tally->value[i] = value;
         value += strlen(value) + 1;
@@ -386,23 +387,27 @@ static enum roof_status do_row(struct run *r, struct roof_error *error)
         r->out->bad++;
         return ROOF_OK;
     }
-    struct tally *const tally = find_tally(r);
-    if (tally == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
-    }
     const struct roof_hardware *hardware = NULL;
     const char *name =
         r->hardware_column == ROOF_CSV_CELLS_MAX ? "" : r->csv.cell[r->hardware_column];
     name = *name == '\0' ? r->hardware_name : name;
-    if (r->calls->hardware(r->calls->context, &hardware, name, &why) != ROOF_OK) {
+    enum roof_status status = r->calls->hardware(r->calls->context, &hardware, name, error);
+    if (status != ROOF_OK && status != ROOF_UNSATISFIED) {
+        return status;
+    }
+    if (status == ROOF_UNSATISFIED) {
+        struct tally *const tally = find_tally(r);
+        if (tally == NULL) {
+            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
         tally->skipped++;
         r->overall.skipped++;
         return ROOF_OK;
     }
     struct roof_compared row = {
         .column = r->column, .cell = r->csv.cell, .cells = r->columns, .line = r->csv.line};
-    enum roof_status status = roof_parse_number(&row.measured_s, r->csv.cell[r->measured_column],
-                                                "measured_us", 1e-6, 1e15, &why);
+    status = roof_parse_number(&row.measured_s, r->csv.cell[r->measured_column], "measured_us",
+                               1e-6, 1e15, &why);
     row.measured_s = roof_from_unit(row.measured_s, ROOF_UNIT_MICROSECONDS);
     if (status == ROOF_OK) {
         status = predict_row(&row, r, hardware, &why);
@@ -420,7 +425,8 @@ static enum roof_status do_row(struct run *r, struct roof_error *error)
         r->out->bad++;
         return ROOF_OK;
     }
-    if (!add_row(tally, &row) || !add_row(&r->overall, &row)) {
+    struct tally *const tally = find_tally(r);
+    if (tally == NULL || !add_row(tally, &row) || !add_row(&r->overall, &row)) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     return r->calls->row == NULL ? ROOF_OK : r->calls->row(r->calls->context, &row, error);

@@ -60,11 +60,16 @@ static enum roof_status read_cells(struct roof_csv *csv, int first, struct roof_
         const bool begins = text->length == offset[csv->count - 1] && !closed;
         char byte = (char)c;
         if (text->length > ROOF_CSV_ROW_MAX) {
+            (void)ungetc(c, csv->file); /* it may be the end of the line */
             skip_line(csv);
             return bad(csv, error, "the row is longer than a megabyte");
         }
         if (c == EOF && quoted) {
             return bad(csv, error, "a quoted cell does not end");
+        }
+        if (quoted && c == '\0') {
+            skip_line(csv);
+            return bad(csv, error, "the row has a NUL byte");
         }
         if (quoted) {
             csv->lines += c == '\n';

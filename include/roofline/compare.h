@@ -33,9 +33,11 @@ struct roof_compared {
 /** What a comparison asks its caller for, and tells it. */
 struct roof_compare_calls {
     void *context;
-    /** A device or model by the name in the file; borrowed, and must outlive the comparison. */
+    /** A device by the name in the file; borrowed, and must outlive the comparison. For
+     * ROOF_UNSATISFIED the row is skipped and counted; another error ends the comparison. */
     enum roof_status (*hardware)(void *context, const struct roof_hardware **out, const char *name,
                                  struct roof_error *error);
+    /** A model, likewise; a row with an error is a bad one. */
     enum roof_status (*model)(void *context, const struct roof_model **out, const char *name,
                               struct roof_error *error);
     /** The header, once, before the rows. May be NULL. */

@@ -77,7 +77,7 @@ static enum roof_status on_hardware(void *context, const struct roof_hardware **
 {
     struct fitter *const f = context;
     if (strcmp(name, f->only) != 0) {
-        return roof_error_set(error, ROOF_USAGE, "another device");
+        return roof_error_set(error, ROOF_UNSATISFIED, "another device");
     }
     *out = f->hardware;
     return ROOF_OK;
@@ -369,9 +369,9 @@ static bool fit_group(struct roof_text *out, struct fitter *f, int group, int ev
                      quantize[g->quantize], g->rows);
     put_rounded(out, error / weight);
     roof_text_put(out, ", \"low\": ");
-    put_rounded(out, residual[count / 10]);
+    put_rounded(out, clamp(residual[count / 10], 1e-3, 1));
     roof_text_put(out, ", \"high\": ");
-    put_rounded(out, residual[count - 1 - count / 10]);
+    put_rounded(out, clamp(residual[count - 1 - count / 10], 1, 1e3));
     roof_text_put(out, ",\n     \"parameters\": {");
     for (size_t i = 0; i < s.count; i++) {
         roof_text_printf(out, "%s\"%s\": ", i == 0 ? "" : ", ", s.parameter[i].key);

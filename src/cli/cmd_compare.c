@@ -59,19 +59,26 @@ static enum roof_status on_hardware(void *context, const struct roof_hardware **
 {
     struct work *const w = context;
     void **object = NULL;
-    void *found = NULL;
     bool fresh = false;
     enum roof_status status = look_up(&object, &fresh, &w->devices, name, error);
-    if (object != NULL && fresh) {
+    if (status == ROOF_OK && fresh) {
+        /* Only a name that nothing knows is skipped: without --set and --calibration it fails too.
+         */
+        struct cli_options bare = *w->options;
         struct roof_hardware *loaded = NULL;
-        (void)cli_hardware(&loaded, name, w->options, NULL);
+        bare.set.count = 0;
+        bare.value[ROOF_INPUT_CALIBRATION] = NULL;
+        status = cli_hardware(&loaded, name, &bare, error);
+        if (status == ROOF_OK) {
+            cli_hardware_free(loaded);
+            status = cli_hardware(&loaded, name, w->options, error);
+        } else if (status == ROOF_USAGE) {
+            status = ROOF_OK;
+        }
         *object = loaded;
     }
-    if (object != NULL) {
-        status = give(&found, *object, "hardware", name, error);
-    }
-    *out = found;
-    return status;
+    *out = status == ROOF_OK ? *object : NULL;
+    return status == ROOF_OK && *out == NULL ? ROOF_UNSATISFIED : status;
 }
 
 static enum roof_status on_model(void *context, const struct roof_model **out, const char *name,
@@ -136,7 +143,8 @@ static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
     struct roof_comparison comparison = {.bad = 0};
     const char *const device = options->value[ROOF_INPUT_HARDWARE];
     if (!rows && options->output != ROOF_OUTPUT_TEXT && options->output != ROOF_OUTPUT_JSON) {
-        return roof_error_set(error, ROOF_USAGE, "--summary goes with --format text or json");
+        return roof_error_set(error, ROOF_USAGE,
+                              "compare writes rows as csv or ndjson and a summary as text or json");
     }
     roof_scenario_init(&base);
     enum roof_status status = cli_fields(&base, options, error);

@@ -12,8 +12,7 @@
 
 enum {
 #define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
-#include "kernel_gemm.h"
-#undef ROOF_GEMM_PARAMETER
+#include "kernel_parameters.h"
     P_COUNT
 };
 

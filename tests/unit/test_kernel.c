@@ -13,8 +13,7 @@
 
 enum {
 #define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
-#include "kernel_gemm.h"
-#undef ROOF_GEMM_PARAMETER
+#include "kernel_parameters.h"
     P_COUNT
 };
 
@@ -520,7 +519,7 @@ static double expect(struct probe *p, const struct roof_workload *w)
     const double memory = bytes / p->device->figure[ROOF_FIGURE_BANDWIDTH].value;
     const double compute = work.flops / p->peak;
     p->ideal_s = memory > compute ? memory : compute;
-    roof_kernel_expect(&p->expected, w, p->device, p->peak, p->ideal_s);
+    roof_kernel_expect(&p->expected, w, p->device, work.flops, p->peak, p->ideal_s);
     return p->expected.time_s;
 }
 
@@ -644,6 +643,9 @@ static void check_device(const char *id)
     struct probe p = {.device = device};
     for (int i = 0; i < SHAPES; i++) {
         const struct roof_kernel_fit *const fit = &c->fit[draw() % c->count];
+        if (fit->kernel != ROOF_KERNEL_GEMM) {
+            continue;
+        }
         const bool best = draw() % 4 == 0;
         const bool bare = draw() % 4 == 0;
         p.workload = (struct roof_workload)ROOF_WORKLOAD_INIT;
