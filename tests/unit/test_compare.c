@@ -45,7 +45,7 @@ static enum roof_status on_hardware(void *context, const struct roof_hardware **
     *out = strcmp(name, "ten") == 0 ? ten : plain;
     return strcmp(name, "ten") == 0 || strcmp(name, "synthetic") == 0
                ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE, "no such device");
+               : roof_error_set(error, ROOF_UNSATISFIED, "no such device");
 }
 
 static enum roof_status on_model(void *context, const struct roof_model **out, const char *name,
