@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* CSV by RFC 4180, row by row: quoted cells, LF or CRLF, '#' lines are comments. Memory is one row. */
+/* CSV by RFC 4180, row by row: quoted cells, LF or CRLF, '#' lines are comments. Memory is one row.
+ */
 #ifndef ROOF_CSV_H
 #define ROOF_CSV_H
 
@@ -16,11 +17,11 @@
 struct roof_csv {
     FILE *file;
     const char *name;
-    int line;   /* of the row that was read last */
-    int lines;  /* read so far */
-    size_t count; /* cells of that row */
+    int line;                             /* of the row that was read last */
+    int lines;                            /* read so far */
+    size_t count;                         /* cells of that row */
     const char *cell[ROOF_CSV_CELLS_MAX]; /* terminated; until the next row is read */
-    struct roof_text text; /* private */
+    struct roof_text text;                /* private */
 };
 
 /* Opens a regular file; release with roof_csv_close, also after a failure. */

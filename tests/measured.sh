@@ -5,10 +5,10 @@
 set -eu
 LC_ALL=C
 export LC_ALL
-[ $# -eq 1 ] && [ -d "$1" ] || {
+if [ $# -ne 1 ] || [ ! -d "$1" ]; then
     echo "usage: $0 DIR" >&2
     exit 2
-}
+fi
 
 columns=source,operator,hardware,stack,m,n,k,batch,heads,kv_heads,head_dim,window,query_len,kv_len,causal
 echo "$columns,weights,activations,kv,out,quantize_input,cache,working_set_bytes,measured_us"
