@@ -260,8 +260,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .kind = ROOF_INPUT_TEXT,
                     .value = "KEY,...",
                     .help = "these columns only (csv, ndjson, md)",
-                    .commands =
-                        ALL & ~(unsigned)ROOF_COMMAND_COMPARE & ~(unsigned)ROOF_COMMAND_COMPARE},
+                    .commands = ALL & ~(unsigned)ROOF_COMMAND_COMPARE},
     ROW(OUTPUT) = {.option = "output",
                    .letter = 'o',
                    .kind = ROOF_INPUT_TEXT,
