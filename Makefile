@@ -51,6 +51,7 @@ UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
 LIB      := $(BUILD)/libroofline.a
 BIN      := $(BUILD)/roofline
 FIT      := $(BUILD)/roofline-calibrate
+BENCH    := $(BUILD)/tests/bench/bench
 
 ## all: build the static library and the program (the default)
 all: $(LIB) $(BIN)
@@ -92,15 +93,37 @@ $(FIT): src/calibrate/main.c $(LIB)
 
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
-CALIBRATED  := a100-sxm-80gb h100-sxm hgx-b200 l40s
-ATTRIBUTION := Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
-               aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0
+# In this order: each device, and those whose kernels it takes where it has no rows of its own.
+CALIBRATED  := h100-sxm \
+               a100-sxm-80gb:h100-sxm \
+               hgx-b200:h100-sxm,a100-sxm-80gb \
+               l40s:a100-sxm-80gb,h100-sxm \
+               dgx-spark:l40s,a100-sxm-80gb,hgx-b200
+ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
+               aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
+               --attribution 'Vector kernels: microsoft/vidur, (c) Microsoft, MIT' \
+               --attribution 'GB10: figures quoted in ml-explore/mlx\#3137'
 calibrate: $(FIT)
 	@[ -d '$(MEASURED)' ] || { echo 'make calibrate MEASURED=DIR' >&2; exit 2; }
 	sh tests/measured.sh '$(MEASURED)' > $(BUILD)/measured.csv
-	for id in $(CALIBRATED); do \
-	    $(FIT) $(BUILD)/measured.csv --hardware $$id -o data/calibration/$$id.json \
-	        --attribution '$(ATTRIBUTION)' || exit 1; done
+	for each in $(CALIBRATED); do \
+	    id=$${each%%:*}; lenders=$$(printf '%s' "$${each#$$id}" | tr ':,' '  '); lend=; \
+	    for other in $$lenders; do lend="$$lend --lend data/calibration/$$other.json"; done; \
+	    $(FIT) $(BUILD)/measured.csv --hardware $$id -o data/calibration/$$id.json $$lend \
+	        $(ATTRIBUTION) || exit 1; done
+
+## bench: predictions per second, as JSON lines
+bench: $(BENCH)
+	@$(BENCH)
+
+$(BENCH): $(BUILD)/tests/bench/bench.o $(LIB)
+	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
+
+## errors: write docs/errors.md again, from the published timings in MEASURED=DIR
+errors: all $(FIT)
+	@[ -d '$(MEASURED)' ] || { echo 'make errors MEASURED=DIR' >&2; exit 2; }
+	sh docs/errors.sh '$(MEASURED)' $(BIN) $(FIT) > $(BUILD)/errors.md
+	mv $(BUILD)/errors.md docs/errors.md
 
 ## demo: build, then real predictions for a real decision
 demo: all
@@ -142,7 +165,7 @@ valgrind:
 	$(MAKE) check-unit check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c tests/bench/bench.c
 ## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
@@ -153,7 +176,7 @@ lint:
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/roofline.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/demo.sh tests/*.sh tests/cli/*.sh
+	shellcheck .ci/run .ci/deps src/embed.sh docs/demo.sh docs/errors.sh tests/*.sh tests/cli/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -180,6 +203,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate demo check check-unit check-cli check-project bless recipes sanitize valgrind lint deps \
+.PHONY: all calibrate errors bench demo check check-unit check-cli check-project bless recipes sanitize valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

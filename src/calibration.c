@@ -26,6 +26,30 @@ static const struct roof_parameter prefill_parameters[] = {
 #define ROOF_PREFILL_PARAMETER PARAMETER
 #include "kernel_parameters.h"
 };
+static const struct roof_parameter mla_decode_parameters[] = {
+#define ROOF_MLA_DECODE_PARAMETER PARAMETER
+#include "kernel_parameters.h"
+};
+static const struct roof_parameter mla_prefill_parameters[] = {
+#define ROOF_MLA_PREFILL_PARAMETER PARAMETER
+#include "kernel_parameters.h"
+};
+static const struct roof_parameter moe_parameters[] = {
+#define ROOF_MOE_PARAMETER PARAMETER
+#include "kernel_parameters.h"
+};
+static const struct roof_parameter collective_parameters[] = {
+#define ROOF_COLLECTIVE_PARAMETER PARAMETER
+#include "kernel_parameters.h"
+};
+static const struct roof_parameter one_shot_parameters[] = {
+#define ROOF_ONE_SHOT_PARAMETER PARAMETER
+#include "kernel_parameters.h"
+};
+static const struct roof_parameter vector_parameters[] = {
+#define ROOF_VECTOR_PARAMETER PARAMETER
+#include "kernel_parameters.h"
+};
 
 static const struct {
     const char *name;
@@ -33,8 +57,24 @@ static const struct {
     size_t count;
 } kernels[ROOF_KERNEL_COUNT] = {
     [ROOF_KERNEL_GEMM] = {"gemm", gemm_parameters, COUNT(gemm_parameters)},
+    [ROOF_KERNEL_BMM] = {"bmm", gemm_parameters, COUNT(gemm_parameters)},
     [ROOF_KERNEL_DECODE] = {"decode", decode_parameters, COUNT(decode_parameters)},
     [ROOF_KERNEL_PREFILL] = {"prefill", prefill_parameters, COUNT(prefill_parameters)},
+    [ROOF_KERNEL_MLA_DECODE] = {"mla_decode", mla_decode_parameters, COUNT(mla_decode_parameters)},
+    [ROOF_KERNEL_MLA_PREFILL] = {"mla_prefill", mla_prefill_parameters,
+                                 COUNT(mla_prefill_parameters)},
+    [ROOF_KERNEL_MOE] = {"moe", moe_parameters, COUNT(moe_parameters)},
+    [ROOF_KERNEL_NORM] = {"norm", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_ADD] = {"add", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_ACTIVATION] = {"activation", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_ROPE] = {"rope", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_QUANTIZE] = {"quantize", vector_parameters, COUNT(vector_parameters)},
+    [ROOF_KERNEL_ALL_REDUCE] = {"all_reduce", collective_parameters, COUNT(collective_parameters)},
+    [ROOF_KERNEL_ONE_SHOT] = {"one_shot", one_shot_parameters, COUNT(one_shot_parameters)},
+    [ROOF_KERNEL_ALL_GATHER] = {"all_gather", collective_parameters, COUNT(collective_parameters)},
+    [ROOF_KERNEL_REDUCE_SCATTER] = {"reduce_scatter", collective_parameters,
+                                    COUNT(collective_parameters)},
+    [ROOF_KERNEL_ALL_TO_ALL] = {"all_to_all", collective_parameters, COUNT(collective_parameters)},
 };
 
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count)
@@ -53,7 +93,8 @@ const char *roof_kernel_name(enum roof_kernel kernel)
 static const char *const numerics_names[ROOF_NUMERICS_COUNT] = {
     [ROOF_NUMERICS_16BIT] = "16bit", [ROOF_NUMERICS_FP8] = "fp8",
     [ROOF_NUMERICS_INT8] = "int8",   [ROOF_NUMERICS_FP4] = "fp4",
-    [ROOF_NUMERICS_W8A16] = "w8a16", [ROOF_NUMERICS_W4A16] = "w4a16"};
+    [ROOF_NUMERICS_W8A16] = "w8a16", [ROOF_NUMERICS_W4A16] = "w4a16",
+    [ROOF_NUMERICS_W4A8] = "w4a8",   [ROOF_NUMERICS_32BIT] = "32bit"};
 static const char *const stack_names[ROOF_STACK_COUNT] = {"best", "trtllm", "vllm", "sglang"};
 static const char *const quantize_names[ROOF_QUANTIZE_COUNT] = {"none", "static", "dynamic",
                                                                 "block"};
@@ -73,14 +114,17 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
     const double w = roof_precision_bits(weights);
     const double a = roof_precision_bits(activations);
     const bool integer = roof_format(activations)->family == ROOF_FAMILY_INTEGER;
-    if (a == 16) {
-        return w == 16           ? ROOF_NUMERICS_16BIT
-               : w >= 8 && w < 9 ? ROOF_NUMERICS_W8A16
-               : w < 8           ? ROOF_NUMERICS_W4A16
-                                 : ROOF_NUMERICS_COUNT;
+    if (w > 16 || a > 16) {
+        return ROOF_NUMERICS_32BIT;
     }
-    if (a >= 8 && a < 9 && w >= 8 && w < 9) {
-        return integer ? ROOF_NUMERICS_INT8 : ROOF_NUMERICS_FP8;
+    if (w == 16) { /* narrower activations are widened */
+        return ROOF_NUMERICS_16BIT;
+    }
+    if (a == 16) {
+        return w >= 9 ? ROOF_NUMERICS_COUNT : w >= 8 ? ROOF_NUMERICS_W8A16 : ROOF_NUMERICS_W4A16;
+    }
+    if (a >= 8 && a < 9 && w < 9) {
+        return w < 8 ? ROOF_NUMERICS_W4A8 : integer ? ROOF_NUMERICS_INT8 : ROOF_NUMERICS_FP8;
     }
     return a < 5 && w < 5 && !integer ? ROOF_NUMERICS_FP4 : ROOF_NUMERICS_COUNT;
 }
@@ -172,6 +216,11 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
                              row->max, error);
         out->parameter[i] = value;
     }
+    const roof_json_value *const lent = roof_json_get(object, "lent");
+    out->lent = roof_json_line(lent);
+    if (status == ROOF_OK && lent != NULL && out->lent == NULL) {
+        status = roof_json_error(json, lent, error, "lent must be the id of a device");
+    }
     out->kernel = (enum roof_kernel)kernel;
     out->stack = (enum roof_stack)stack;
     out->numerics = (enum roof_numerics)numerics;
@@ -258,9 +307,6 @@ static const struct {
                 {"Ada Lovelace", "l40s"},
                 {"Blackwell", "hgx-b200"}};
 
-/* A band that is this much wider, on either side, where the device was not measured itself. */
-#define INHERITED_BAND 1.25
-
 static enum roof_status load_id(struct roof_calibration **out, const char *id,
                                 const char *const *directories, struct roof_error *error)
 {
@@ -278,13 +324,43 @@ static enum roof_status load_known(struct roof_calibration **out, const char *id
                                                          : ROOF_OK;
 }
 
-enum roof_status roof_calibration_load(struct roof_calibration **out,
-                                       const struct roof_hardware *hardware, const char *path,
-                                       const char *const *directories, struct roof_error *error)
+double roof_matrix_rows(const char *architecture)
+{
+    return strncmp(architecture, "Hopper", 6) == 0                   ? 64
+           : strncmp(architecture, "Blackwell (SM10", 15) == 0       ? 128
+           : strncmp(architecture, "Blackwell Ultra (SM10", 21) == 0 ? 128
+                                                                     : 16;
+}
+
+/* A figure of the device, also where the fit is of another one. */
+static void set_matrix_rows(struct roof_calibration *c, const char *architecture)
+{
+    struct owned *const owned = c->private_data;
+    for (size_t n = 0; n < c->count; n++) {
+        const struct roof_parameter *const parameter = kernels[owned->fit[n].kernel].parameter;
+        for (size_t i = 0; owned->fit[n].kernel == ROOF_KERNEL_MLA_DECODE &&
+                           i < kernels[ROOF_KERNEL_MLA_DECODE].count;
+             i++) {
+            if (strcmp(parameter[i].key, "tile_rows") == 0) {
+                owned->fit[n].parameter[i] = roof_matrix_rows(architecture);
+            }
+        }
+    }
+}
+
+static enum roof_status load_nearest(struct roof_calibration **out,
+                                     const struct roof_hardware *hardware, const char *path,
+                                     const char *const *directories, struct roof_error *error)
 {
     *out = NULL;
     if (path != NULL) {
-        return load_id(out, path, directories, error);
+        const enum roof_status loaded = load_id(out, path, directories, error);
+        if (loaded == ROOF_OK && *out != NULL) {
+            const bool product =
+                hardware->product != NULL && strcmp((*out)->id, hardware->product) == 0;
+            (*out)->inherited = strcmp((*out)->id, hardware->id) != 0 && !product;
+        }
+        return loaded;
     }
     enum roof_status status = load_known(out, hardware->id, directories, error);
     if (status == ROOF_OK && *out == NULL && hardware->product != NULL) {
@@ -297,15 +373,31 @@ enum roof_status roof_calibration_load(struct roof_calibration **out,
         }
         status = load_known(out, families[i].id, directories, error);
         if (*out != NULL) {
-            struct owned *const owned = (*out)->private_data;
             (*out)->inherited = true;
-            for (size_t k = 0; k < (*out)->count; k++) {
-                owned->fit[k].low /= INHERITED_BAND;
-                owned->fit[k].high *= INHERITED_BAND;
-            }
         }
     }
     return status;
+}
+
+enum roof_status roof_calibration_load(struct roof_calibration **out,
+                                       const struct roof_hardware *hardware, const char *path,
+                                       const char *const *directories, struct roof_error *error)
+{
+    const enum roof_status status = load_nearest(out, hardware, path, directories, error);
+    if (status == ROOF_OK && *out != NULL) {
+        set_matrix_rows(*out, hardware->architecture);
+    }
+    return status;
+}
+
+/* Whether a serves better than b: of the stack itself, else with the simplest quantisation. */
+static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b,
+                   enum roof_stack stack)
+{
+    if (b == NULL || (a->stack == stack) != (b->stack == stack)) {
+        return b == NULL || a->stack == stack;
+    }
+    return a->quantize < b->quantize;
 }
 
 const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibration *calibration,
@@ -316,14 +408,11 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
     const struct roof_kernel_fit *found = NULL;
     for (size_t i = 0; i < calibration->count; i++) {
         const struct roof_kernel_fit *const fit = &calibration->fit[i];
-        if (fit->kernel != kernel || fit->stack != stack || fit->numerics != numerics) {
-            continue;
-        }
-        if (fit->quantize == quantize) {
-            return fit;
-        }
+        const bool same = fit->stack == stack || fit->stack == ROOF_STACK_BEST;
         /* The kernel without the quantisation before it is the same in all fits. */
-        if (quantize == ROOF_QUANTIZE_NONE && (found == NULL || fit->quantize < found->quantize)) {
+        const bool able = quantize == ROOF_QUANTIZE_NONE || fit->quantize == quantize;
+        if (fit->kernel == kernel && same && fit->numerics == numerics && able &&
+            better(fit, found, stack)) {
             found = fit;
         }
     }

@@ -39,6 +39,7 @@ struct run {
     size_t measured_column;
     size_t hardware_column; /* ROOF_CSV_CELLS_MAX: there is none, like the next */
     size_t model_column;
+    size_t layout_column;
     size_t columns;
     const char *column[ROOF_CSV_CELLS_MAX]; /* names in the header */
     size_t group_column[GROUP_COLUMNS_MAX];
@@ -223,7 +224,8 @@ static enum roof_status read_header(struct run *r, struct roof_error *error)
     } special[] = {{"operator", &r->operator_column, true},
                    {"measured_us", &r->measured_column, true},
                    {"hardware", &r->hardware_column, false},
-                   {"model", &r->model_column, false}};
+                   {"model", &r->model_column, false},
+                   {"layout", &r->layout_column, false}};
     for (size_t s = 0; s < sizeof special / sizeof *special; s++) {
         *special[s].column = ROOF_CSV_CELLS_MAX;
         for (size_t i = 0; i < r->columns; i++) {
@@ -368,11 +370,21 @@ static enum roof_status predict_row(struct roof_compared *row, struct run *r,
     if (r->model_column == ROOF_CSV_CELLS_MAX || *r->csv.cell[r->model_column] == '\0') {
         return roof_error_set(error, ROOF_USAGE, "a row with operator model needs a model");
     }
-    status = r->calls->model(r->calls->context, &found, r->csv.cell[r->model_column], error);
+    const char *const layout =
+        r->layout_column == ROOF_CSV_CELLS_MAX ? "" : r->csv.cell[r->layout_column];
+    status =
+        r->calls->model(r->calls->context, &found, r->csv.cell[r->model_column], layout, error);
     if (status == ROOF_OK) {
         status = roof_infer(r->inference, found, &asked, hardware, error);
     }
-    row->time_s = status == ROOF_OK ? r->inference->step_s : 0;
+    if (status == ROOF_OK) {
+        const struct roof_prediction *const total = &r->inference->total;
+        row->time_s = r->inference->step_s;
+        row->expected_s = r->inference->expected_step_s;
+        /* The band is of one pass: a step of a pipeline or with drafts is off alike. */
+        row->low_s = row->expected_s * total->expected_low_s / total->expected_s;
+        row->high_s = row->expected_s * total->expected_high_s / total->expected_s;
+    }
     return status;
 }
 

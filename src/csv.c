@@ -17,9 +17,17 @@ enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct ro
         return roof_error_at(error, ROOF_IO, path, 0, 0, "not a regular file");
     }
     out->file = fopen(path, "r");
-    return out->file != NULL
-               ? ROOF_OK
-               : roof_error_at(error, ROOF_IO, path, 0, 0, "cannot read: %s", strerror(errno));
+    if (out->file == NULL) {
+        return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot read: %s", strerror(errno));
+    }
+    /* Spreadsheets begin UTF-8 with a byte order mark. */
+    static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
+    unsigned char first[sizeof mark];
+    if (fread(first, 1, sizeof first, out->file) != sizeof first ||
+        memcmp(first, mark, sizeof mark) != 0) {
+        rewind(out->file);
+    }
+    return ROOF_OK;
 }
 
 void roof_csv_close(struct roof_csv *csv)

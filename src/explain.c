@@ -226,6 +226,58 @@ static void figures(struct builder *b)
     }
 }
 
+/* Whose kernel is expected, its parameters, and what they come from. */
+static void expected_kernel(struct builder *b, const struct roof_expected *e)
+{
+    const struct roof_kernel_fit *const fit = e->fit;
+    const struct roof_calibration *const c = b->prediction->hardware->calibration;
+    size_t count = 0;
+    const struct roof_parameter *const parameter = roof_kernel_parameters(fit->kernel, &count);
+    struct roof_text values = ROOF_TEXT_INIT;
+    struct roof_text source = ROOF_TEXT_INIT;
+    char error[ROOF_QUANTITY_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        roof_text_printf(&values, "%s%s ", i == 0 ? "" : ", ", parameter[i].key);
+        roof_text_number(&values, fit->parameter[i]);
+    }
+    roof_text_printf(&source, "%.0f rows of %s", (double)fit->rows,
+                     fit->lent == NULL ? c->id : fit->lent);
+    if (fit->stack != ROOF_STACK_BEST) {
+        roof_text_printf(&source, ", %s", roof_stack_name(fit->stack));
+    }
+    roof_text_printf(&source, ", %s; off by %s on sizes no fit saw; formulas: docs/accuracy.md",
+                     roof_numerics_name(fit->numerics),
+                     roof_format_quantity(error, fit->mape, ROOF_UNIT_FRACTION));
+    b->text.failed = b->text.failed || values.failed || source.failed;
+    step(b, roof_kernel_name(fit->kernel), "", "", values.data == NULL ? "" : values.data,
+         source.data);
+    roof_text_free(&values);
+    roof_text_free(&source);
+}
+
+/* The launch, and the kernel by the formulas of its parameters. */
+static void expected_time(struct builder *b, const struct roof_expected *e)
+{
+    const struct {
+        const char *name;
+        double value;
+    } terms[] = {{"launch", e->launch_s}, {"kernel", e->time_s - e->launch_s}};
+    if (isnan(e->time_s)) {
+        return;
+    }
+    expected_kernel(b, e);
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        struct roof_text result = ROOF_TEXT_INIT;
+        result_text(&result, terms[i].value, ROOF_UNIT_MICROSECONDS);
+        b->text.failed = b->text.failed || result.failed;
+        step(b, terms[i].name, "", "", result.data == NULL ? "" : result.data,
+             "from these parameters");
+        roof_text_free(&result);
+        know(b, terms[i].name, terms[i].value);
+    }
+    computed(b, "expected_time", "launch + kernel", e->time_s, ROOF_UNIT_MICROSECONDS);
+}
+
 static void times(struct builder *b, const struct roof_part *part)
 {
     const struct roof_prediction *const p = b->prediction;
@@ -289,6 +341,7 @@ static void times(struct builder *b, const struct roof_part *part)
                                      : "max(memory_time, compute_time, network_time)",
          "", result.data == NULL ? "" : result.data, "");
     roof_text_free(&result);
+    expected_time(b, &part->expected);
 }
 
 static void explain_parts(struct builder *b)

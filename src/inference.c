@@ -6,17 +6,27 @@
 
 /* --- one pass ------------------------------------------------------------------------------ */
 
+/* What the stages take. */
+struct times {
+    double path_s;    /* their sum */
+    double slowest_s; /* the longest */
+};
+
 /* One pass of a microbatch through all stages. */
 struct pass {
-    double path_s;        /* sum over the stages */
-    double slowest_s;     /* of the stages */
+    struct times ideal;
+    struct times expected;
     double weights_bytes; /* memory, of the stage that needs most */
     double kv_bytes;
     double activation_bytes;
     double kv_read_bytes; /* over all stages */
     double weights_read_bytes;
+    double low_s; /* the band of the expected path */
+    double high_s;
     double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
+    double expected_share_s[ROOF_BOTTLENECK_COUNT];
     bool native;
+    double near_s; /* of the expected path, where others stand in */
 };
 
 static int64_t node_size(const struct roof_hardware *hardware)
@@ -25,21 +35,33 @@ static int64_t node_size(const struct roof_hardware *hardware)
     return isnan(devices) ? 0 : (int64_t)devices;
 }
 
-/* A collective takes the faster of its two algorithms; without a latency that is the ring. */
+/* An all-reduce takes the faster of its two algorithms: by the bound, where without a latency that
+ * is the ring, and of the expected times by those. */
 static enum roof_status predict_node(struct roof_prediction *out, const struct roof_node *node,
                                      const struct roof_hardware *hardware, struct roof_error *error)
 {
     enum roof_status status = roof_predict(out, &node->workload, hardware, error);
-    if (status == ROOF_OK && node->workload.op == ROOF_OPERATOR_ALL_REDUCE &&
-        out->link.latency_s > 0) {
-        struct roof_workload other = node->workload;
-        struct roof_prediction at_once;
-        other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
-        status = roof_predict(&at_once, &other, hardware, error);
-        if (status == ROOF_OK && at_once.time_s < out->time_s) {
-            *out = at_once;
-        }
+    if (status != ROOF_OK || node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
+        return status;
     }
+    struct roof_workload other = node->workload;
+    struct roof_prediction at_once;
+    other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
+    status = roof_predict(&at_once, &other, hardware, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    const bool faster = at_once.expected_s < out->expected_s || isnan(out->expected_s);
+    const struct roof_prediction expected = faster ? at_once : *out;
+    if (at_once.time_s < out->time_s) {
+        *out = at_once;
+    }
+    out->expected_s = expected.expected_s;
+    out->expected_low_s = expected.expected_low_s;
+    out->expected_high_s = expected.expected_high_s;
+    out->expected_bottleneck = expected.expected_bottleneck;
+    out->expected_near = expected.expected_near;
+    out->part[0].expected = expected.part[0].expected;
     return status;
 }
 
@@ -60,6 +82,7 @@ static double live_bytes(const struct roof_prediction *p)
 /* What one stage takes and needs. */
 struct stage {
     double time_s;
+    double expected_s;
     double weights_bytes;
     double live_bytes;
 };
@@ -69,21 +92,33 @@ static void add_to_stage(struct stage *stage, struct pass *pass, const struct ro
 {
     const double count = (double)node->count;
     stage->time_s += count * p->time_s;
+    stage->expected_s += count * p->expected_s;
     stage->weights_bytes += roof_node_bytes(node);
     stage->live_bytes = fmax(stage->live_bytes, live_bytes(p));
+    pass->low_s += count * p->expected_low_s;
+    pass->high_s += count * p->expected_high_s;
     pass->share_s[p->bottleneck] += count * p->time_s;
+    pass->expected_share_s[p->expected_bottleneck] += count * p->expected_s;
     pass->native = pass->native && p->native;
+    pass->near_s += p->expected_near ? count * p->expected_s : 0;
     pass->weights_read_bytes += count * p->role_bytes[ROOF_ROLE_WEIGHTS];
     if (p->workload.op != ROOF_OPERATOR_KV_APPEND) {
         pass->kv_read_bytes += count * p->role_bytes[ROOF_ROLE_KV];
     }
 }
 
+/* An unknown stage makes both unknown. */
+static void add_times(struct times *times, double stage_s)
+{
+    times->path_s += stage_s;
+    times->slowest_s = isnan(stage_s) || stage_s > times->slowest_s ? stage_s : times->slowest_s;
+}
+
 static void end_stage(struct pass *pass, const struct stage *stage, const struct roof_graph *graph)
 {
     const double activations = graph->residual_bytes + stage->live_bytes;
-    pass->path_s += stage->time_s;
-    pass->slowest_s = fmax(pass->slowest_s, stage->time_s);
+    add_times(&pass->ideal, stage->time_s);
+    add_times(&pass->expected, stage->expected_s);
     if (stage->weights_bytes + graph->kv_bytes + activations >
         pass->weights_bytes + pass->kv_bytes + pass->activation_bytes) {
         pass->weights_bytes = stage->weights_bytes;
@@ -163,7 +198,7 @@ static enum roof_status run_pass(struct pass *out, const struct roof_model *mode
         if (status != ROOF_OK) {
             return status;
         }
-        if (keep != NULL && (stage == 0 || sum.time_s > out->slowest_s)) {
+        if (keep != NULL && (stage == 0 || sum.time_s > out->ideal.slowest_s)) {
             keep_slowest(keep, &graph, index);
         }
         end_stage(out, &sum, &graph);
@@ -176,7 +211,7 @@ static enum roof_status run_pass(struct pass *out, const struct roof_model *mode
  * passed all stages, and not before the slowest stage has served all parts; in prefill the last
  * part follows the first by m - 1 times the slowest stage.
  */
-static double step_time(const struct pass *pass, const struct roof_scenario *s)
+static double step_time(const struct times *pass, const struct roof_scenario *s)
 {
     const double parts = (double)roof_microbatches(s);
     return s->phase == ROOF_PHASE_PREFILL ? pass->path_s + (parts - 1) * pass->slowest_s
@@ -220,7 +255,8 @@ static enum roof_status draft_pass(struct pass *out, const struct roof_scenario 
         status = run_pass(out, s->draft, &d, hardware, NULL, error);
     }
     if (status == ROOF_OK) {
-        out->path_s = (double)s->draft_tokens * step_time(out, &d);
+        out->ideal.path_s = (double)s->draft_tokens * step_time(&out->ideal, &d);
+        out->expected.path_s = (double)s->draft_tokens * step_time(&out->expected, &d);
     }
     return status;
 }
@@ -277,6 +313,9 @@ static void add_total(struct roof_prediction *total, const struct roof_inference
     total->compute_time_s += path * p->compute_time_s;
     add_known(&total->network_time_s, path * p->network_time_s);
     total->time_s += path * p->time_s;
+    total->expected_s += path * p->expected_s;
+    total->expected_low_s += path * p->expected_low_s;
+    total->expected_high_s += path * p->expected_high_s;
 }
 
 /* The same sums in the unit that is printed, so that they equal those of printed operators. */
@@ -291,13 +330,13 @@ static void add_microseconds(struct roof_inference *out, const struct roof_infer
     add_known(&out->network_time_us, path * roof_to_unit(p->network_time_s, us));
 }
 
-static void set_bottleneck(struct roof_prediction *total, const double share[ROOF_BOTTLENECK_COUNT])
+static enum roof_bottleneck longest(const double share[ROOF_BOTTLENECK_COUNT])
 {
-    for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
-        if (share[b] > share[total->bottleneck]) {
-            total->bottleneck = (enum roof_bottleneck)b;
-        }
+    int found = 0;
+    for (int b = 1; b < ROOF_BOTTLENECK_COUNT; b++) {
+        found = share[b] > share[found] ? b : found;
     }
+    return (enum roof_bottleneck)found;
 }
 
 static void finish_total(struct roof_inference *out, const struct pass *pass)
@@ -307,7 +346,10 @@ static void finish_total(struct roof_inference *out, const struct pass *pass)
         add_total(total, &out->node[i]);
         add_microseconds(out, &out->node[i]);
     }
-    set_bottleneck(total, pass->share_s);
+    total->bottleneck = longest(pass->share_s);
+    total->expected_bottleneck = longest(pass->expected_share_s);
+    out->expected_near = pass->near_s / pass->expected.path_s;
+    total->expected_near = pass->near_s > 0;
     total->intensity = total->flops / total->bytes;
     total->attainable_flops_per_s = isnan(total->compute_time_s) || out->scenario.pp > 1
                                         ? ROOF_UNKNOWN
@@ -358,22 +400,33 @@ static void set_memory(struct roof_inference *out, const struct memory *memory)
     out->fits = memory->fits;
 }
 
-static void set_rates(struct roof_inference *out)
+/* What a user sees. */
+struct service {
+    double ttft_s;
+    double tpot_s;
+    double tokens_per_s;
+    double tokens_per_s_per_user;
+};
+
+/* Of a step that takes step_s. */
+static struct service service_of(const struct roof_inference *out, double step_s)
 {
+    struct service r = {ROOF_UNKNOWN, ROOF_UNKNOWN, ROOF_UNKNOWN, ROOF_UNKNOWN};
     const struct roof_scenario *const s = &out->scenario;
     const double batch = (double)s->common.shape.batch;
     double tokens = batch * out->tokens_per_step; /* of a step, all sequences */
     if (s->phase == ROOF_PHASE_PREFILL) {
         tokens = batch * (double)s->chunk;
         /* A chunk on top of an earlier one is not the whole wait for the first token. */
-        out->ttft_s = s->chunk == s->context || s->prefix_hit > 0 ? out->step_s : ROOF_UNKNOWN;
+        r.ttft_s = s->chunk == s->context || s->prefix_hit > 0 ? step_s : ROOF_UNKNOWN;
     } else {
-        out->tpot_s = out->step_s / out->tokens_per_step;
+        r.tpot_s = step_s / out->tokens_per_step;
     }
     if (out->fits != ROOF_FIT_NO) {
-        out->tokens_per_s = tokens / out->step_s;
-        out->tokens_per_s_per_user = out->tokens_per_s / batch;
+        r.tokens_per_s = tokens / step_s;
+        r.tokens_per_s_per_user = r.tokens_per_s / batch;
     }
+    return r;
 }
 
 static enum roof_status infer_phase(struct roof_inference *out, struct roof_error *error)
@@ -393,16 +446,31 @@ static enum roof_status infer_phase(struct roof_inference *out, struct roof_erro
     finish_total(out, &pass);
     set_memory(out, &memory);
     out->tokens_per_step = expected_tokens(s);
-    out->slowest_stage_s = pass.slowest_s;
-    out->draft_s = s->draft_tokens > 0 ? draft.path_s : ROOF_UNKNOWN;
-    out->step_s = step_time(&pass, s) + draft.path_s;
-    set_rates(out);
+    out->slowest_stage_s = pass.ideal.slowest_s;
+    out->draft_s = s->draft_tokens > 0 ? draft.ideal.path_s : ROOF_UNKNOWN;
+    out->step_s = step_time(&pass.ideal, s) + draft.ideal.path_s;
+    out->expected_step_s = step_time(&pass.expected, s) + draft.expected.path_s;
+    const struct service ideal = service_of(out, out->step_s);
+    const struct service expected = service_of(out, out->expected_step_s);
+    out->ttft_s = ideal.ttft_s;
+    out->tpot_s = ideal.tpot_s;
+    out->tokens_per_s = ideal.tokens_per_s;
+    out->tokens_per_s_per_user = ideal.tokens_per_s_per_user;
+    out->expected_ttft_s = expected.ttft_s;
+    out->expected_tpot_s = expected.tpot_s;
+    out->expected_tokens_per_s = expected.tokens_per_s;
+    out->expected_tokens_per_s_per_user = expected.tokens_per_s_per_user;
     return ROOF_OK;
 }
 
 /* --- requests ------------------------------------------------------------------------------ */
 
-/* Time per token of a decode step at a context. */
+/* Times per token of a decode step at a context. */
+struct point {
+    double ideal_s;
+    double expected_s;
+};
+
 struct curve {
     const struct roof_model *model;
     const struct roof_hardware *hardware;
@@ -411,7 +479,7 @@ struct curve {
     enum roof_status status;
 };
 
-static double curve_at(struct curve *curve, int64_t context)
+static struct point curve_at(struct curve *curve, int64_t context)
 {
     struct pass pass = {0};
     struct pass draft = {0};
@@ -423,7 +491,11 @@ static double curve_at(struct curve *curve, int64_t context)
     if (curve->status == ROOF_OK) {
         curve->status = draft_pass(&draft, &curve->scenario, curve->hardware, curve->error);
     }
-    return (step_time(&pass, &curve->scenario) + draft.path_s) / expected_tokens(&curve->scenario);
+    const double tokens = expected_tokens(&curve->scenario);
+    return (struct point){
+        .ideal_s = (step_time(&pass.ideal, &curve->scenario) + draft.ideal.path_s) / tokens,
+        .expected_s =
+            (step_time(&pass.expected, &curve->scenario) + draft.expected.path_s) / tokens};
 }
 
 static bool on_line(double value, double line)
@@ -443,23 +515,37 @@ static double sum_curve(struct curve *curve, int64_t first, int64_t last, double
     if (steps < 4) {
         double sum = at_first;
         for (int64_t context = first + 1; context < last; context++) {
-            sum += curve_at(curve, context);
+            sum += curve_at(curve, context).ideal_s;
         }
         return steps > 0 ? sum + at_last : sum;
     }
     const double slope = (at_last - at_first) / (double)steps;
     const int64_t middle = first + steps / 2;
-    const double at_middle = curve_at(curve, middle);
+    const double at_middle = curve_at(curve, middle).ideal_s;
     bool straight = on_line(at_middle, at_first + slope * (double)(middle - first));
     for (int quarter = 1; quarter <= 3 && straight; quarter += 2) {
         const int64_t context = first + steps * quarter / 4;
-        straight = on_line(curve_at(curve, context), at_first + slope * (double)(context - first));
+        straight =
+            on_line(curve_at(curve, context).ideal_s, at_first + slope * (double)(context - first));
     }
     if (straight || curve->status != ROOF_OK) {
         return (double)(steps + 1) * (at_first + at_last) / 2;
     }
     return sum_curve(curve, first, middle, at_first, at_middle) +
-           sum_curve(curve, middle + 1, last, curve_at(curve, middle + 1), at_last);
+           sum_curve(curve, middle + 1, last, curve_at(curve, middle + 1).ideal_s, at_last);
+}
+
+/* The same of the expected times, which are no lines: their mean by the rule of Simpson over eight
+ * parts, far nearer than the times are known. */
+static double expected_sum(struct curve *curve, int64_t first, int64_t last)
+{
+    const int64_t parts = 8;
+    double sum = 0;
+    for (int64_t i = 0; i <= parts; i++) {
+        const double weight = i == 0 || i == parts ? 1 : i % 2 == 1 ? 4 : 2;
+        sum += weight * curve_at(curve, first + (last - first) * i / parts).expected_s;
+    }
+    return (double)(last - first + 1) * sum / (double)(3 * parts);
 }
 
 /* The two phases of a request, resolved: the prompt, and decode at the end, when the cache holds
@@ -534,33 +620,61 @@ static enum roof_status infer_request(struct roof_inference *out, struct roof_er
     const struct memory memory = memory_of(&last, &draft, out->model, &asked, hardware);
     const double steps = (double)(asked.generate - 1);
     double decode_s = 0;
+    double expected_s = 0;
     if (asked.generate > 1) {
         const int64_t from = asked.prompt + 1;
         const int64_t to = asked.prompt + asked.generate - 1;
-        decode_s = sum_curve(&curve, from, to, curve_at(&curve, from), curve_at(&curve, to));
+        decode_s = sum_curve(&curve, from, to, curve_at(&curve, from).ideal_s,
+                             curve_at(&curve, to).ideal_s);
+        expected_s = isnan(last.expected.path_s) ? ROOF_UNKNOWN : expected_sum(&curve, from, to);
         out->tpot_s = decode_s / steps;
+        out->expected_tpot_s = expected_s / steps;
     }
     if (curve.status != ROOF_OK) {
         return curve.status;
     }
     /* What bounds it: the prefill, and as many steps as there are, taken as the last one is. */
     double share[ROOF_BOTTLENECK_COUNT];
+    double expected_share[ROOF_BOTTLENECK_COUNT];
     for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
-        share[b] = first.share_s[b] + steps * last.share_s[b];
+        share[b] = first.share_s[b];
+        expected_share[b] = first.expected_share_s[b];
+        if (steps > 0) {
+            share[b] += steps * last.share_s[b];
+            expected_share[b] += steps * last.expected_share_s[b];
+        }
     }
-    set_bottleneck(&out->total, share);
+    out->total.bottleneck = longest(share);
+    out->total.expected_bottleneck = longest(expected_share);
     out->total.native = first.native && last.native;
     set_memory(out, &memory);
     out->scenario.context = asked.prompt + asked.generate;
     out->tokens_per_step = expected_tokens(&asked);
-    out->ttft_s = step_time(&first, &prefill);
+    out->ttft_s = step_time(&first.ideal, &prefill);
     out->e2e_s = out->ttft_s + decode_s;
+    out->expected_ttft_s = step_time(&first.expected, &prefill);
+    out->expected_e2e_s = out->expected_ttft_s + expected_s;
+    out->expected_step_s = out->total.expected_s = out->expected_e2e_s;
+    out->total.expected_low_s = out->expected_ttft_s * first.low_s / first.expected.path_s;
+    out->total.expected_high_s = out->expected_ttft_s * first.high_s / first.expected.path_s;
+    if (steps > 0) { /* all have the band of the last one */
+        out->total.expected_low_s += expected_s * last.low_s / last.expected.path_s;
+        out->total.expected_high_s += expected_s * last.high_s / last.expected.path_s;
+    }
+    double near_s = out->expected_ttft_s * first.near_s / first.expected.path_s;
+    if (steps > 0) {
+        near_s += expected_s * last.near_s / last.expected.path_s;
+    }
+    out->expected_near = near_s / out->expected_e2e_s;
+    out->total.expected_near = near_s > 0;
     out->step_s = out->total.time_s = out->e2e_s;
     out->time_us = roof_to_unit(out->e2e_s, ROOF_UNIT_MICROSECONDS);
     const double batch = (double)asked.common.shape.batch;
     if (out->fits != ROOF_FIT_NO) {
         out->tokens_per_s = batch * (double)asked.generate / out->e2e_s;
         out->tokens_per_s_per_user = (double)asked.generate / out->e2e_s;
+        out->expected_tokens_per_s = batch * (double)asked.generate / out->expected_e2e_s;
+        out->expected_tokens_per_s_per_user = (double)asked.generate / out->expected_e2e_s;
     }
     /* Sums over hundreds of passes are no totals of one. */
     out->total.flops = out->total.bytes = ROOF_UNKNOWN;
@@ -582,6 +696,9 @@ enum roof_status roof_infer(struct roof_inference *out, const struct roof_model 
     out->count = 0;
     out->ttft_s = out->tpot_s = out->e2e_s = ROOF_UNKNOWN;
     out->tokens_per_s = out->tokens_per_s_per_user = ROOF_UNKNOWN;
+    out->expected_ttft_s = out->expected_tpot_s = out->expected_e2e_s = ROOF_UNKNOWN;
+    out->expected_tokens_per_s = out->expected_tokens_per_s_per_user = ROOF_UNKNOWN;
+    out->expected_near = ROOF_UNKNOWN;
     enum roof_status status = roof_scenario_resolve(&out->scenario, model, error);
     if (status != ROOF_OK) {
         return status;

@@ -14,6 +14,24 @@
 #ifndef ROOF_PREFILL_PARAMETER
 #define ROOF_PREFILL_PARAMETER(id, key, least, most, start, meaning)
 #endif
+#ifndef ROOF_MLA_DECODE_PARAMETER
+#define ROOF_MLA_DECODE_PARAMETER(id, key, least, most, start, meaning)
+#endif
+#ifndef ROOF_MLA_PREFILL_PARAMETER
+#define ROOF_MLA_PREFILL_PARAMETER(id, key, least, most, start, meaning)
+#endif
+#ifndef ROOF_MOE_PARAMETER
+#define ROOF_MOE_PARAMETER(id, key, least, most, start, meaning)
+#endif
+#ifndef ROOF_COLLECTIVE_PARAMETER
+#define ROOF_COLLECTIVE_PARAMETER(id, key, least, most, start, meaning)
+#endif
+#ifndef ROOF_ONE_SHOT_PARAMETER
+#define ROOF_ONE_SHOT_PARAMETER(id, key, least, most, start, meaning)
+#endif
+#ifndef ROOF_VECTOR_PARAMETER
+#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning)
+#endif
 
 ROOF_GEMM_PARAMETER(LAUNCH, "launch_clocks", 300, 4e4, 4600,
                     "launch of a kernel inside a graph, with the drain at its end")
@@ -76,6 +94,92 @@ ROOF_PREFILL_PARAMETER(L2_CAPACITY, "l2_capacity", 0.02, 3, 1, "share of the L2 
 ROOF_PREFILL_PARAMETER(WINDOW, "window", 0.0001, 1, 0.06,
                        "share of the scores before a window that is computed all the same")
 
+ROOF_MLA_DECODE_PARAMETER(LAUNCH, "launch_clocks", 1000, 1e5, 18000,
+                          "launch, with the append to the cache and the last reduction")
+ROOF_MLA_DECODE_PARAMETER(DRAM, "dram", 0.2, 1, 0.9, "share of the printed bandwidth")
+ROOF_MLA_DECODE_PARAMETER(L2_RATE, "l2_rate", 1, 12, 2, "L2 bandwidth over that of DRAM")
+ROOF_MLA_DECODE_PARAMETER(QUERIES, "query_passes", 2.5, 2.5, 2.5,
+                          "times that Q and the partial results cross the printed bandwidth")
+ROOF_MLA_DECODE_PARAMETER(L2_CAPACITY, "l2_capacity", 0.05, 3, 0.7,
+                          "share of the L2 that keeps data")
+ROOF_MLA_DECODE_PARAMETER(OVERLAP, "overlap", 0.001, 1, 0.1,
+                          "share of the shorter of memory and compute time that shows")
+ROOF_MLA_DECODE_PARAMETER(DOUBLING, "doubling_clocks", 1, 2e4, 1700,
+                          "each doubling of the length: more splits, a deeper reduction")
+ROOF_MLA_DECODE_PARAMETER(CHUNK, "chunk_tokens", 8, 4096, 150, "length from which it is split")
+ROOF_MLA_DECODE_PARAMETER(ROWS, "tile_rows", 16, 128, 64,
+                          "query heads of a matrix tile, as the device's matrix instruction has")
+ROOF_MLA_DECODE_PARAMETER(REREAD, "reread", 0.001, 1, 0.3,
+                          "share of the cache that each further tile reads from DRAM again")
+ROOF_MLA_DECODE_PARAMETER(PAD_TOKENS, "pad_tokens", 1, 256, 25, "tokens computed beyond the length")
+ROOF_MLA_DECODE_PARAMETER(PEAK, "peak", 0.01, 1, 0.8, "share of the dense peak")
+ROOF_MLA_DECODE_PARAMETER(BLOCK, "block_clocks", 1, 4e5, 3000, "ends of a thread block")
+ROOF_MLA_DECODE_PARAMETER(STREAM, "stream", 0.2, 300, 80,
+                          "rate of one sequence, in fair shares of an SM")
+
+ROOF_MLA_PREFILL_PARAMETER(LAUNCH, "launch_clocks", 1000, 4e5, 27000, "launch")
+ROOF_MLA_PREFILL_PARAMETER(PASSES, "passes", 0.1, 10, 1.2,
+                           "times that Q, K, V and the result cross the printed bandwidth")
+ROOF_MLA_PREFILL_PARAMETER(PEAK, "peak", 0.02, 1, 0.62, "share of the dense peak")
+ROOF_MLA_PREFILL_PARAMETER(TILE, "tile_scores", 1, 512, 41, "masked scores computed per query")
+ROOF_MLA_PREFILL_PARAMETER(LONE, "lone_flop_per_clock", 50, 1e6, 4000,
+                           "rate of one tile of queries over its keys")
+ROOF_MLA_PREFILL_PARAMETER(OVERLAP, "overlap", 0.001, 1, 0.4,
+                           "share of the shorter of all tiles and of one that shows")
+ROOF_MLA_PREFILL_PARAMETER(BLOCK, "block_clocks", 1, 2e4, 2000, "ends of a thread block")
+ROOF_MLA_PREFILL_PARAMETER(SEQUENCE, "sequence_clocks", 0.1, 2e4, 180, "setup of a sequence")
+ROOF_MLA_PREFILL_PARAMETER(L2_CAPACITY, "l2_capacity", 0.02, 3, 0.46,
+                           "share of the L2 that keeps data")
+
+ROOF_MOE_PARAMETER(LAUNCH, "launch_clocks", 1000, 4e5, 32000,
+                   "launches: routing, permutation, both products, the sum")
+ROOF_MOE_PARAMETER(DRAM, "dram", 0.2, 1, 0.9, "share of the printed bandwidth")
+ROOF_MOE_PARAMETER(PEAK, "peak", 0.02, 1, 0.5, "share of the dense peak")
+ROOF_MOE_PARAMETER(TILE_ROWS, "tile_rows", 1, 256, 14, "rows padded per expert that is touched")
+ROOF_MOE_PARAMETER(REREAD, "reread", 0.001, 4, 0.2,
+                   "passes over an expert's weights beyond the first, when it has many rows")
+ROOF_MOE_PARAMETER(OVERLAP, "overlap", 0.001, 1, 0.2,
+                   "share of the shorter of memory and compute time that shows")
+ROOF_MOE_PARAMETER(PASSES, "passes", 0.01, 10, 1.6,
+                   "times that the activations cross the printed bandwidth")
+ROOF_MOE_PARAMETER(DOUBLING, "doubling_clocks", 1, 2e4, 4200,
+                   "each doubling of the rows: sorting them by expert")
+ROOF_MOE_PARAMETER(STREAM, "stream", 0.1, 100, 16,
+                   "rate of a column tile over all of K, in fair shares of an SM")
+ROOF_MOE_PARAMETER(L2_RATE, "l2_rate", 1, 12, 7, "L2 bandwidth over that of DRAM")
+ROOF_MOE_PARAMETER(L2_CAPACITY, "l2_capacity", 0.02, 3, 0.9, "share of the L2 that keeps data")
+
+ROOF_VECTOR_PARAMETER(LAUNCH, "launch_clocks", 100, 1e5, 3500, "launch of a kernel inside a graph")
+ROOF_VECTOR_PARAMETER(DRAM, "dram", 0.1, 1, 0.8, "share of the printed bandwidth")
+ROOF_VECTOR_PARAMETER(L2_RATE, "l2_rate", 1, 12, 3.5, "L2 bandwidth over that of DRAM")
+ROOF_VECTOR_PARAMETER(L2_CAPACITY, "l2_capacity", 0.02, 3, 0.66, "share of the L2 that keeps data")
+ROOF_VECTOR_PARAMETER(ROW, "row_clocks", 1e-3, 2000, 2, "each row, in an SM")
+
+ROOF_COLLECTIVE_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 9000, "launch")
+ROOF_COLLECTIVE_PARAMETER(STEP, "step_clocks", 1, 2e4, 1300, "a step that waits for another device")
+ROOF_COLLECTIVE_PARAMETER(LINK, "link", 0.02, 1, 0.6,
+                          "share of the printed link bandwidth between two devices")
+ROOF_COLLECTIVE_PARAMETER(GROWTH, "growth", 0.001, 100, 0.5,
+                          "growth of the time per byte from two to eight devices (a ring: 0.75)")
+ROOF_COLLECTIVE_PARAMETER(SHORT, "short", 0.005, 1, 0.3,
+                          "share of that bandwidth in the protocol of short messages")
+ROOF_COLLECTIVE_PARAMETER(SHORT_GROWTH, "short_growth", 0.001, 100, 0.75,
+                          "the same growth in the protocol of short messages")
+ROOF_COLLECTIVE_PARAMETER(LONG, "long_clocks", 50, 2e5, 12000,
+                          "later start of the protocol of long messages")
+ROOF_COLLECTIVE_PARAMETER(PIPE, "pipe_clocks", 1, 1e6, 14000, "fill of its pipeline")
+
+ROOF_ONE_SHOT_PARAMETER(LAUNCH, "launch_clocks", 500, 1e5, 6000, "launch")
+ROOF_ONE_SHOT_PARAMETER(STEP, "step_clocks", 1, 2e4, 500,
+                        "each doubling of the devices in a barrier")
+ROOF_ONE_SHOT_PARAMETER(LINK, "link", 0.01, 1, 0.5, "share of the printed link bandwidth")
+
+#undef ROOF_ONE_SHOT_PARAMETER
+#undef ROOF_COLLECTIVE_PARAMETER
+#undef ROOF_MLA_DECODE_PARAMETER
+#undef ROOF_MLA_PREFILL_PARAMETER
+#undef ROOF_MOE_PARAMETER
+#undef ROOF_VECTOR_PARAMETER
 #undef ROOF_GEMM_PARAMETER
 #undef ROOF_DECODE_PARAMETER
 #undef ROOF_PREFILL_PARAMETER

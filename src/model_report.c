@@ -91,6 +91,72 @@ static const char *rate(char out[ROOF_QUANTITY_SIZE], double value)
                        : roof_format_quantity(out, value, ROOF_UNIT_COUNTS);
 }
 
+/* Which operator nobody measured anything like. */
+static void put_unexpected(struct roof_text *out, const struct roof_inference *r)
+{
+    char detail[160] = "no kernel like that of one of its operators was measured";
+    if (r->total.hardware->calibration == NULL) {
+        snprintf(detail, sizeof detail, "no kernels of a device like %s were measured",
+                 r->total.hardware->id);
+    } else {
+        for (size_t i = r->count; i > 0; i--) {
+            const struct roof_inference_node *const n = &r->node[i - 1];
+            if (isnan(n->prediction.expected_s)) { /* the first of them, in the end */
+                snprintf(detail, sizeof detail, "no kernel like that of %s was measured",
+                         n->node.name);
+            }
+        }
+    }
+    put_line(out, "  expected", "-", detail);
+}
+
+/* What real kernels are expected to take for what `best_s` bounds: the sum of their times. */
+static void put_expected(struct roof_text *out, const struct roof_inference *r, double expected_s)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char low[ROOF_QUANTITY_SIZE];
+    char high[ROOF_QUANTITY_SIZE];
+    char user[ROOF_QUANTITY_SIZE];
+    char share[ROOF_QUANTITY_SIZE];
+    char near[96] = "";
+    char detail[256];
+    if (isnan(expected_s)) {
+        put_unexpected(out, r);
+        return;
+    }
+    /* The band of the sum, were all kernels off in the same direction. */
+    const struct roof_prediction *const total = &r->total;
+    const double scale = expected_s / total->expected_s;
+    if (r->expected_near > 0.01) {
+        snprintf(near, sizeof near, "; %s of it as measured on other devices, stacks or formats",
+                 roof_format_quantity(share, r->expected_near, ROOF_UNIT_FRACTION));
+    }
+    snprintf(detail, sizeof detail, "%s to %s if all kernels err alike; %s-bound%s",
+             roof_format_quantity(low, total->expected_low_s * scale, ROOF_UNIT_MILLISECONDS),
+             roof_format_quantity(high, total->expected_high_s * scale, ROOF_UNIT_MILLISECONDS),
+             roof_bottleneck_name(total->expected_bottleneck), near);
+    put_line(out, "  expected", roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS),
+             detail);
+    if (!isnan(r->expected_tokens_per_s)) {
+        snprintf(detail, sizeof detail, "%s per user",
+                 rate(user, r->expected_tokens_per_s_per_user));
+        put_line(out, "  expected tokens/s", rate(value, r->expected_tokens_per_s), detail);
+    }
+}
+
+/* "at best; 12 ms expected" */
+static const char *at_best(char *out, size_t size, double expected_s)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    if (isnan(expected_s)) {
+        snprintf(out, size, "at best");
+    } else {
+        snprintf(out, size, "at best; %s expected",
+                 roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS));
+    }
+    return out;
+}
+
 static void put_times(struct roof_text *out, const struct roof_inference *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -105,22 +171,27 @@ static void put_times(struct roof_text *out, const struct roof_inference *r)
                  isnan(r->ttft_s) ? "; a chunk on top of an earlier one" : "");
         put_line(out, isnan(r->ttft_s) ? "time" : "time to first token",
                  roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS), detail);
+        put_expected(out, r, r->expected_step_s);
     } else if (request) {
         put_line(out, "time to first token",
-                 roof_format_quantity(value, r->ttft_s, ROOF_UNIT_MILLISECONDS), "at best");
+                 roof_format_quantity(value, r->ttft_s, ROOF_UNIT_MILLISECONDS),
+                 at_best(detail, sizeof detail, r->expected_ttft_s));
         if (!isnan(r->tpot_s)) {
-            snprintf(detail, sizeof detail, "mean over %" PRId64 " tokens, the context growing",
-                     s->generate - 1);
+            char best[128];
+            snprintf(detail, sizeof detail, "%s; mean over %" PRId64 " tokens, the context growing",
+                     at_best(best, sizeof best, r->expected_tpot_s), s->generate - 1);
             put_line(out, "time per token",
                      roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
         }
         put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
-                 "");
+                 "at best");
+        put_expected(out, r, r->expected_e2e_s);
     } else {
         snprintf(detail, sizeof detail, "at best; %s-bound%s", bound,
                  s->phase == ROOF_PHASE_MIXED ? "; of the sequences in decode" : "");
         put_line(out, "time per token",
                  roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
+        put_expected(out, r, r->expected_tpot_s);
     }
     if (s->draft_tokens > 0) {
         snprintf(detail, sizeof detail, "expected with %" PRId64 " drafts, %s accepted each",
@@ -247,8 +318,10 @@ static void put_operators(struct roof_text *out, const struct roof_inference *r,
         roof_text_put(out, "\nThe operators: --phase prefill or decode at a context.\n");
         return;
     }
-    roof_text_printf(out, "\n  %-24s %5s  %10s  %6s  %-20s  %-7s  %10s  %s\n", "operator", "count",
-                     "time", "share", "", "bound", "from batch", "shape");
+    const bool expected = !isnan(r->total.expected_s);
+    roof_text_printf(out, "\n  %-24s %5s  %10s  %6s  %-20s  %-7s  %10s%s  %s\n", "operator",
+                     "count", "time", "share", "", "bound", "from batch",
+                     expected ? "    expected" : "", "shape");
     double rest = 0;
     for (size_t i = 0; i < count; i++) {
         const struct roof_inference_node *const n = &r->node[order[i]];
@@ -272,6 +345,11 @@ static void put_operators(struct roof_text *out, const struct roof_inference *r,
                          roof_format_quantity(time, node_time(n), ROOF_UNIT_MICROSECONDS), percent,
                          bar, "####################", roof_bottleneck_name(p->bottleneck),
                          isnan(batch) ? (*from == '\0' ? "" : "never") : from);
+        if (expected) {
+            roof_text_printf(out, "%10s  ",
+                             roof_format_quantity(time, (double)n->node.count * p->expected_s,
+                                                  ROOF_UNIT_MICROSECONDS));
+        }
         roof_report_workload(out, &p->workload);
         if (p->role_bytes[ROOF_ROLE_WEIGHTS] > 0) {
             roof_text_printf(out, " (%s)", roof_format(p->workload.formats.weights)->name);
@@ -320,7 +398,7 @@ void roof_model_report_text(struct roof_text *out, const struct roof_inference *
     put_limits(out, limits);
     put_operators(out, r, limits, top);
     if (r->devices > 1 && r->total.link.latency_s == 0) {
-        roof_text_put(out, "\nCollectives are counted by their bytes alone; --set "
+        roof_text_put(out, "\nThe bound counts collectives by their bytes alone; --set "
                            "link_latency_us=VALUE adds the latency of each step.\n");
     }
     if (!r->total.native) {

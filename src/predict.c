@@ -90,10 +90,16 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
         out->bottleneck = ROOF_BOTTLENECK_NETWORK;
     }
 
-    roof_kernel_expect(&out->expected, part, hardware, out->work.flops, peak, out->time_s);
+    const bool collective = roof_operator_row(part->op)->kind == ROOF_KIND_COLLECTIVE;
+    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    const bool inside = !((double)part->shape.within > node); /* unknown: taken for inside */
+    const double link = inside ? whole->link.bytes_per_s : ROOF_UNKNOWN;
+    roof_kernel_expect(&out->expected, part, hardware, &out->work, collective ? link : peak,
+                       out->time_s);
     whole->expected_s += out->expected.time_s;
     whole->expected_low_s += out->expected.low_s;
     whole->expected_high_s += out->expected.high_s;
+    whole->expected_near = whole->expected_near || out->expected.near;
 
     const bool matrix = roof_operator_row(part->op)->kind == ROOF_KIND_MATRIX;
     if (matrix || whole->part_count == 1) {
@@ -125,6 +131,7 @@ static enum roof_bottleneck expected_bottleneck(const struct roof_part *part)
         [ROOF_BOUND_OPERANDS] = ROOF_BOTTLENECK_MEMORY,
         [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
         [ROOF_BOUND_QUANTIZE] = ROOF_BOTTLENECK_MEMORY,
+        [ROOF_BOUND_NETWORK] = ROOF_BOTTLENECK_NETWORK,
     };
     return of[part->expected.bound];
 }

@@ -66,32 +66,34 @@ static void json_steps(struct roof_text *out, const struct roof_explanation *exp
     roof_text_put(out, "\n  ]");
 }
 
+/* How the expected kernel works; the tile of those that have one. */
 static void json_tiling(struct roof_text *out, const struct roof_expected *e)
 {
     const struct roof_tiling *const t = &e->tiling;
     const struct {
         const char *key;
         double value;
-    } numbers[] = {
-        {"tile_m", t->tile_m},   {"tile_n", t->tile_n},
-        {"split_k", t->split_k}, {"grid", t->grid},
-        {"waves", t->waves},     {"sm_utilisation", t->utilisation},
-        {"l2_hit", t->l2_hit},   {"launch_us", roof_to_unit(e->launch_s, ROOF_UNIT_MICROSECONDS)}};
+    } numbers[] = {{"launch_us", roof_to_unit(e->launch_s, ROOF_UNIT_MICROSECONDS)},
+                   {"l2_hit", t->l2_hit},
+                   {"tile_m", t->tile_m},
+                   {"tile_n", t->tile_n},
+                   {"split_k", t->split_k},
+                   {"grid", t->grid},
+                   {"waves", t->waves},
+                   {"sm_utilisation", t->utilisation}};
     roof_text_printf(out, ",\n  \"tiling\": {\"stack\": \"%s\", \"bound\": \"%s\"",
                      roof_stack_name(e->fit->stack), roof_bound_name(e->bound));
-    for (size_t i = 0; i < COUNT(numbers); i++) {
+    for (size_t i = 0; i < (e->tiled ? COUNT(numbers) : 2); i++) {
         roof_text_printf(out, ", \"%s\": ", numbers[i].key);
         roof_text_number(out, numbers[i].value);
     }
     roof_text_put(out, "}");
 }
 
-/* The tiling of a prediction that has one. */
-static const struct roof_expected *tiled(const struct roof_prediction *p)
+/* The kernel that is expected; NULL for composites. */
+static const struct roof_expected *kernel_of(const struct roof_prediction *p)
 {
-    return p->part_count == 1 && !isnan(p->expected_s) && p->part[0].expected.tiled
-               ? &p->part[0].expected
-               : NULL;
+    return p->part_count == 1 && !isnan(p->expected_s) ? &p->part[0].expected : NULL;
 }
 
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
@@ -105,8 +107,8 @@ void roof_report_json(struct roof_text *out, const struct roof_prediction *predi
     if (prediction->part_count > 1) {
         json_parts(out, prediction);
     }
-    if (tiling && tiled(prediction) != NULL) {
-        json_tiling(out, tiled(prediction));
+    if (tiling && kernel_of(prediction) != NULL) {
+        json_tiling(out, kernel_of(prediction));
     }
     if (explanation != NULL) {
         json_steps(out, explanation);
@@ -260,45 +262,85 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
     roof_text_printf(out, "%s: -H %s\n", *separator == ',' ? ")" : "", product->id);
 }
 
+/* Where the parameters are from, when not from such kernels on this device. */
+static const char *near_note(char *out, size_t size, const struct roof_prediction *p)
+{
+    const struct roof_calibration *const c = p->hardware->calibration;
+    *out = '\0';
+    for (int i = p->part_count; i > 0; i--) {
+        const struct roof_expected *const e = &p->part[i - 1].expected;
+        const bool any = e->near && e->fit->stack == ROOF_STACK_BEST;
+        if (e->near) {
+            snprintf(out, size, "; measured on %s kernels (%s%s%s)",
+                     roof_kernel_name(e->fit->kernel), roof_numerics_name(e->fit->numerics),
+                     any ? "" : ", ", any ? "" : roof_stack_name(e->fit->stack));
+        }
+    }
+    for (int i = p->part_count; i > 0; i--) { /* another device says more */
+        const struct roof_expected *const e = &p->part[i - 1].expected;
+        if (e->near && (e->fit->lent != NULL || c->inherited)) {
+            snprintf(out, size, "; measured on %s, not on this device",
+                     e->fit->lent != NULL ? e->fit->lent : c->id);
+        }
+    }
+    return out;
+}
+
+/* How the expected kernel is cut and what holds it up. */
+static void put_kernel(struct roof_text *out, const struct roof_expected *e)
+{
+    const struct roof_tiling *const t = &e->tiling;
+    const bool any = e->fit->stack == ROOF_STACK_BEST;
+    char tile[64];
+    char cut[160] = "";
+    char busy[ROOF_QUANTITY_SIZE];
+    char hit[ROOF_QUANTITY_SIZE];
+    char launch[ROOF_QUANTITY_SIZE];
+    char waves[ROOF_QUANTITY_SIZE];
+    char detail[300];
+    snprintf(tile, sizeof tile, "%d x %d", t->tile_m, t->tile_n);
+    if (e->tiled) {
+        snprintf(
+            cut, sizeof cut,
+            "split-K %d, %.0f thread blocks, %s waves, %s of the SMs, %s of the weights in the "
+            "L2; ",
+            t->split_k, t->grid, roof_format_short(waves, t->waves),
+            roof_format_quantity(busy, t->utilisation, ROOF_UNIT_FRACTION),
+            roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION));
+    } else if (t->l2_hit > 0) {
+        snprintf(cut, sizeof cut, "%s of the data in the L2; ",
+                 roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION));
+    }
+    snprintf(detail, sizeof detail, "%s kernel; %s%s-bound, launch %s",
+             any ? "common" : roof_stack_name(e->fit->stack), cut, roof_bound_name(e->bound),
+             roof_format_quantity(launch, e->launch_s, ROOF_UNIT_MICROSECONDS));
+    line(out, e->tiled ? "tiling" : "kernel", e->tiled ? tile : roof_kernel_name(e->fit->kernel),
+         detail);
+}
+
 /* What a real kernel is expected to take, beside what none can beat. */
 static void put_expected(struct roof_text *out, const struct roof_prediction *p, bool tiling)
 {
     char value[ROOF_QUANTITY_SIZE];
     char low[ROOF_QUANTITY_SIZE];
     char high[ROOF_QUANTITY_SIZE];
+    char note[128];
     char detail[300];
     if (isnan(p->expected_s)) {
+        line(out, "expected", "-",
+             p->hardware->calibration == NULL ? "no kernels of a device like this were measured"
+                                              : "no kernel like this was measured");
         return;
     }
-    const struct roof_calibration *const c = p->hardware->calibration;
-    const bool inherited = c != NULL && c->inherited;
-    snprintf(detail, sizeof detail, "%s to %s for eight kernels of ten; %s-bound%s%s%s",
+    snprintf(detail, sizeof detail, "%s to %s for eight kernels of ten; %s-bound%s",
              roof_format_quantity(low, p->expected_low_s, ROOF_UNIT_MICROSECONDS),
              roof_format_quantity(high, p->expected_high_s, ROOF_UNIT_MICROSECONDS),
-             roof_bottleneck_name(p->expected_bottleneck), inherited ? "; measured on " : "",
-             inherited ? c->id : "", inherited ? ", not on this device" : "");
+             roof_bottleneck_name(p->expected_bottleneck), near_note(note, sizeof note, p));
     line(out, "expected", roof_format_quantity(value, p->expected_s, ROOF_UNIT_MICROSECONDS),
          detail);
-    const struct roof_expected *const e = tiled(p);
-    if (!tiling || e == NULL) {
-        return;
+    if (tiling && kernel_of(p) != NULL) {
+        put_kernel(out, kernel_of(p));
     }
-    const struct roof_tiling *const t = &e->tiling;
-    char tile[64];
-    char busy[ROOF_QUANTITY_SIZE];
-    char hit[ROOF_QUANTITY_SIZE];
-    char launch[ROOF_QUANTITY_SIZE];
-    char waves[ROOF_QUANTITY_SIZE];
-    snprintf(tile, sizeof tile, "%d x %d", t->tile_m, t->tile_n);
-    snprintf(
-        detail, sizeof detail,
-        "%s kernel; split-K %d, %.0f thread blocks, %s waves, %s of the SMs, %s of the weights "
-        "in the L2; %s-bound, launch %s",
-        roof_stack_name(e->fit->stack), t->split_k, t->grid, roof_format_short(waves, t->waves),
-        roof_format_quantity(busy, t->utilisation, ROOF_UNIT_FRACTION),
-        roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION), roof_bound_name(e->bound),
-        roof_format_quantity(launch, e->launch_s, ROOF_UNIT_MICROSECONDS));
-    line(out, "tiling", tile, detail);
 }
 
 void roof_report_text(struct roof_text *out, const struct roof_prediction *p,

@@ -19,7 +19,7 @@
     {                                                                                              \
         .key = (key_), .option = (option_##field_), .kind = ROOF_INPUT_CHOICE, .max = (max_),      \
         .choices = (choices_), .value = (value_), .help = (help_),                                 \
-        .offset = offsetof(struct roof_workload, field_), .field = true, .commands = POINT         \
+        .offset = offsetof(struct roof_workload, field_), .field = true, .commands = WORKLOAD      \
     }
 #define option_stack "stack"
 #define option_cache "cache"
@@ -101,16 +101,17 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .max = 1000000000000000,
                         .value = "BYTES",
                         .help = "expected time: bytes touched between two uses of the same data",
+                        .of = ROOF_OF_OPERATORS,
                         .offset = offsetof(struct roof_workload, working_set),
                         .field = true,
-                        .commands = POINT},
+                        .commands = WORKLOAD},
     ROW(NO_LAUNCH_OVERHEAD) = {.option = "no-launch-overhead",
                                .kind = ROOF_INPUT_FLAG,
                                .max = 1,
                                .help = "expected time without the launch of the kernel",
                                .offset = offsetof(struct roof_workload, no_launch_overhead),
                                .field = true,
-                               .commands = POINT},
+                               .commands = WORKLOAD},
     ROW(CALIBRATION) = {.option = "calibration",
                         .kind = ROOF_INPUT_TEXT,
                         .value = "FILE",

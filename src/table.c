@@ -27,10 +27,11 @@ enum source {
     BASIS,
     OPERATOR,
     BOTTLENECK,
-    EXPECTED_BOTTLENECK, /* absent where nothing is expected */
-    SPARSE,              /* only where --sparse was given */
-    LOSS,                /* accuracy class of a candidate */
-    RANK,                /* absent for a rejected candidate */
+    EXPECTED_BOTTLENECK, /* absent where nothing is expected, like the next */
+    EXPECTED_BASIS,
+    SPARSE, /* only where --sparse was given */
+    LOSS,   /* accuracy class of a candidate */
+    RANK,   /* absent for a rejected candidate */
     HARDWARE_BASIS,
     HARDWARE_FIGURE, /* offset is the figure; its key and unit are in its own table */
     HARDWARE_PEAK,   /* what a format runs at on a device; offset is the format */
@@ -127,10 +128,11 @@ static const struct roof_field prediction_tail[] = {
     NUMBER("peak_tflops", peak_flops_per_s, TFLOPS),
     NUMBER("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S),
     NUMBER("fraction_of_peak", fraction_of_peak, NONE),
-    NUMBER("expected_time_us", expected_s, MICROSECONDS),
+    SHOWN("expected_time_us", expected_s, MICROSECONDS, 11, "expected_us"),
     NUMBER("expected_low_us", expected_low_s, MICROSECONDS),
     NUMBER("expected_high_us", expected_high_s, MICROSECONDS),
     {.key = "expected_bottleneck", .source = EXPECTED_BOTTLENECK},
+    {.key = "expected_basis", .source = EXPECTED_BASIS},
     NUMBER("measured_us", measured_s, MICROSECONDS),
     NUMBER("achieved_tflops", achieved_flops_per_s, TFLOPS),
     NUMBER("achieved_gb_s", achieved_bytes_per_s, GB_PER_S),
@@ -293,6 +295,18 @@ static const struct roof_field inference_fields[] = {
     OF_INFERENCE("tokens_per_step", tokens_per_step, NONE, 0, NULL),
     OF_INFERENCE("tokens_per_s", tokens_per_s, NONE, 9, "tokens/s"),
     OF_INFERENCE("tokens_per_s_per_user", tokens_per_s_per_user, NONE, 9, "per user"),
+    SHOWN("expected_time_us", expected_s, MICROSECONDS, 11, "expected_us"),
+    NUMBER("expected_low_us", expected_low_s, MICROSECONDS),
+    NUMBER("expected_high_us", expected_high_s, MICROSECONDS),
+    {.key = "expected_bottleneck", .source = EXPECTED_BOTTLENECK},
+    {.key = "expected_basis", .source = EXPECTED_BASIS},
+    OF_INFERENCE("expected_near_fraction", expected_near, NONE, 0, NULL),
+    OF_INFERENCE("expected_step_ms", expected_step_s, MILLISECONDS, 0, NULL),
+    OF_INFERENCE("expected_ttft_ms", expected_ttft_s, MILLISECONDS, 0, NULL),
+    OF_INFERENCE("expected_tpot_ms", expected_tpot_s, MILLISECONDS, 0, NULL),
+    OF_INFERENCE("expected_e2e_ms", expected_e2e_s, MILLISECONDS, 0, NULL),
+    OF_INFERENCE("expected_tokens_per_s", expected_tokens_per_s, NONE, 0, NULL),
+    OF_INFERENCE("expected_tokens_per_s_per_user", expected_tokens_per_s_per_user, NONE, 0, NULL),
 };
 
 static const struct roof_field node_head[] = {
@@ -523,6 +537,9 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
         break;
     case EXPECTED_BOTTLENECK:
         text_cell(cell, isnan(p->expected_s) ? NULL : roof_bottleneck_name(p->expected_bottleneck));
+        break;
+    case EXPECTED_BASIS:
+        text_cell(cell, isnan(p->expected_s) ? NULL : p->expected_near ? "nearest" : "measured");
         break;
     case SPARSE:
         cell->kind = p->workload.sparse > 0 ? BOOLEAN : ABSENT;

@@ -23,8 +23,22 @@ extern "C" {
 /** What kind of kernel a fit is of. Append only. */
 enum roof_kernel {
     ROOF_KERNEL_GEMM,
+    ROOF_KERNEL_BMM,
     ROOF_KERNEL_DECODE,  /**< attention of one query per sequence */
     ROOF_KERNEL_PREFILL, /**< attention of several */
+    ROOF_KERNEL_MLA_DECODE,
+    ROOF_KERNEL_MLA_PREFILL,
+    ROOF_KERNEL_MOE,
+    ROOF_KERNEL_NORM, /**< vector operators, by what they do with a row */
+    ROOF_KERNEL_ADD,
+    ROOF_KERNEL_ACTIVATION,
+    ROOF_KERNEL_ROPE,
+    ROOF_KERNEL_QUANTIZE,
+    ROOF_KERNEL_ALL_REDUCE, /**< collectives inside a node */
+    ROOF_KERNEL_ONE_SHOT,   /**< an all-reduce in which each device reads all others */
+    ROOF_KERNEL_ALL_GATHER,
+    ROOF_KERNEL_REDUCE_SCATTER,
+    ROOF_KERNEL_ALL_TO_ALL,
     ROOF_KERNEL_COUNT
 };
 
@@ -36,6 +50,8 @@ enum roof_numerics {
     ROOF_NUMERICS_FP4,   /**< W4A4, nvfp4 or mxfp4 */
     ROOF_NUMERICS_W8A16, /**< 8-bit weights, 16-bit activations */
     ROOF_NUMERICS_W4A16, /**< weights below 8 bits, 16-bit activations */
+    ROOF_NUMERICS_W4A8,  /**< weights below 8 bits, 8-bit activations */
+    ROOF_NUMERICS_32BIT, /**< an operand above 16 bits */
     ROOF_NUMERICS_COUNT
 };
 const char *roof_numerics_name(enum roof_numerics numerics);
@@ -60,19 +76,20 @@ const char *roof_kernel_name(enum roof_kernel kernel);
 /** Parameters of one kernel, stack, pair of formats and way to quantise the input. */
 struct roof_kernel_fit {
     enum roof_kernel kernel;
-    enum roof_stack stack; /**< never BEST */
+    enum roof_stack stack; /**< BEST: the same in all */
     enum roof_numerics numerics;
     enum roof_quantize quantize;               /**< what the measured times include */
     double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
     double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
     double high; /**< ninetieth percentile */
     int64_t rows;
-    double mape; /**< on rows no fit saw */
+    double mape;      /**< on rows no fit saw */
+    const char *lent; /**< the device that was measured; NULL: the calibration's own */
 };
 
 struct roof_calibration {
-    const char *id; /**< the device that was measured */
-    bool inherited; /**< the measurements are of another device of its architecture */
+    const char *id;                  /**< the device that was measured */
+    bool inherited;                  /**< the device is another of its architecture */
     const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
     const struct roof_kernel_fit *fit;
     size_t count;
@@ -81,7 +98,7 @@ struct roof_calibration {
 
 /**
  * The calibration of a device: from a file when path is not NULL, else the embedded one of its id,
- * of its product, or of its architecture's family (inherited, with wider bands). *out is NULL when
+ * of its product, or of its architecture's family (inherited). *out is NULL when
  * there is none. The caller owns it: roof_calibration_free; hardware->calibration may point to it.
  */
 enum roof_status roof_calibration_load(struct roof_calibration **out,
@@ -89,8 +106,12 @@ enum roof_status roof_calibration_load(struct roof_calibration **out,
                                        const char *const *directories, struct roof_error *error);
 void roof_calibration_free(struct roof_calibration *calibration);
 
-/** The fit for a product, NULL when there is none: with the wanted way to quantise, or with the
- * nearest whose quantisation can be left out or is the same kernel. */
+/** Rows of the matrix instruction of an architecture, which query heads of MLA fill: what a loaded
+ * calibration has as tile_rows, wherever its fit comes from. */
+double roof_matrix_rows(const char *architecture);
+
+/** The fit for a kernel, NULL when there is none: of the stack, else common to all; with the wanted
+ * way to quantise, and for none with the simplest, whose kernel is the same. */
 const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibration *calibration,
                                                     enum roof_kernel kernel, enum roof_stack stack,
                                                     enum roof_numerics numerics,

@@ -37,9 +37,10 @@ struct roof_compare_calls {
      * ROOF_UNSATISFIED the row is skipped and counted; another error ends the comparison. */
     enum roof_status (*hardware)(void *context, const struct roof_hardware **out, const char *name,
                                  struct roof_error *error);
-    /** A model, likewise; a row with an error is a bad one. */
+    /** A model, likewise, in the layout of its checkpoint that the row names (empty: none); a row
+     * with an error is a bad one. */
     enum roof_status (*model)(void *context, const struct roof_model **out, const char *name,
-                              struct roof_error *error);
+                              const char *layout, struct roof_error *error);
     /** The header, once, before the rows. May be NULL. */
     enum roof_status (*header)(void *context, const char *const *column, size_t columns,
                                struct roof_error *error);

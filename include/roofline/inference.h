@@ -59,6 +59,14 @@ struct roof_inference {
     double e2e_s;           /**< request: from the prompt to the last token */
     double tokens_per_s;    /**< all sequences; NAN where it does not fit */
     double tokens_per_s_per_user;
+    /** What real kernels are expected to take; NAN where one operator has no expected time. */
+    double expected_near; /**< fraction of it that other devices, stacks or formats stand in for */
+    double expected_step_s;
+    double expected_ttft_s;
+    double expected_tpot_s;
+    double expected_e2e_s;
+    double expected_tokens_per_s;
+    double expected_tokens_per_s_per_user;
     size_t count;
     struct roof_inference_node node[ROOF_GRAPH_MAX];
 };

@@ -20,6 +20,7 @@ enum roof_bound {
     ROOF_BOUND_OPERANDS, /**< operands from the L2 to the SMs */
     ROOF_BOUND_LATENCY,  /**< steps that wait for each other */
     ROOF_BOUND_QUANTIZE, /**< the quantisation of the input */
+    ROOF_BOUND_NETWORK,  /**< the links between devices */
     ROOF_BOUND_COUNT
 };
 const char *roof_bound_name(enum roof_bound bound);
@@ -42,10 +43,11 @@ struct roof_expected {
     double low_s; /**< eight of ten measured times lie between low and high */
     double high_s;
     double launch_s; /**< of it, launches */
-    bool tiled;      /**< tiling holds */
+    bool tiled;      /**< tiling holds; else only its l2_hit does */
     struct roof_tiling tiling;
     enum roof_bound bound;
     const struct roof_kernel_fit *fit;
+    bool near; /**< the fit is of another device or of formats next to these; the band is wider */
 };
 
 /** Which model a workload has; COUNT: none. */
@@ -54,13 +56,14 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload);
 enum roof_numerics roof_workload_numerics(const struct roof_workload *workload);
 
 /**
- * The expected time of a workload that is resolved and no composite. flops is its work;
- * peak_flops_per_s what it runs at (NAN: unknown); ideal_s the roofline bound, below which no cold
- * kernel is expected. hardware->calibration may be NULL.
+ * The expected time of a workload that is resolved and no composite. work is what it does; rate
+ * what it runs at in FLOP/s, of a collective the bytes/s of a link inside the node (NAN: unknown);
+ * ideal_s the roofline bound, below which no cold kernel is expected. hardware->calibration may be
+ * NULL.
  */
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
-                        const struct roof_hardware *hardware, double flops, double peak_flops_per_s,
-                        double ideal_s);
+                        const struct roof_hardware *hardware, const struct roof_work *work,
+                        double rate, double ideal_s);
 
 #ifdef __cplusplus
 }

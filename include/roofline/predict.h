@@ -78,7 +78,8 @@ struct roof_prediction {
     double expected_low_s;
     double expected_high_s;
     enum roof_bottleneck expected_bottleneck;
-    double measured_s; /**< with roof_predict_measured, else NAN like the next three */
+    bool expected_near; /**< a kernel's parameters are of another device, stack or format */
+    double measured_s;  /**< with roof_predict_measured, else NAN like the next three */
     double achieved_flops_per_s;
     double achieved_bytes_per_s;
     double fraction_of_bound; /**< time_s / measured_s: 1 is the bound itself */

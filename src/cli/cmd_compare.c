@@ -46,14 +46,6 @@ static enum roof_status look_up(void ***out, bool *fresh, struct known *known, c
     return ROOF_OK;
 }
 
-static enum roof_status give(void **out, void *object, const char *what, const char *name,
-                             struct roof_error *error)
-{
-    *out = object;
-    return object != NULL ? ROOF_OK
-                          : roof_error_set(error, ROOF_USAGE, "unknown %s '%s'", what, name);
-}
-
 static enum roof_status on_hardware(void *context, const struct roof_hardware **out,
                                     const char *name, struct roof_error *error)
 {
@@ -82,22 +74,29 @@ static enum roof_status on_hardware(void *context, const struct roof_hardware **
 }
 
 static enum roof_status on_model(void *context, const struct roof_model **out, const char *name,
-                                 struct roof_error *error)
+                                 const char *layout, struct roof_error *error)
 {
     struct work *const w = context;
-    void **object = NULL;
-    void *found = NULL;
+    struct roof_text key = ROOF_TEXT_INIT;
+    void *unknown = NULL;
+    void **object = &unknown;
     bool fresh = false;
-    enum roof_status status = look_up(&object, &fresh, &w->models, name, error);
-    if (object != NULL && fresh) {
+    roof_text_printf(&key, *layout == '\0' ? "%s" : "%s as %s", name, layout);
+    enum roof_status status = key.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                                         : look_up(&object, &fresh, &w->models, key.data, error);
+    if (status == ROOF_OK && fresh) {
+        struct cli_options options = *w->options;
         struct roof_model *loaded = NULL;
-        (void)cli_model(&loaded, name, w->options, NULL);
+        if (*layout != '\0') {
+            options.value[ROOF_INPUT_LAYOUT] = layout;
+        }
+        status = cli_model(&loaded, name, &options, error);
         *object = loaded;
+    } else if (status == ROOF_OK && *object == NULL) {
+        status = roof_error_set(error, ROOF_USAGE, "unknown model '%s'", key.data);
     }
-    if (object != NULL) {
-        status = give(&found, *object, "model", name, error);
-    }
-    *out = found;
+    *out = status == ROOF_OK ? *object : NULL;
+    roof_text_free(&key);
     return status;
 }
 

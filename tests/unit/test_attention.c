@@ -174,7 +174,25 @@ static void test_prefill(void **unused)
     roof_hardware_free(f.device);
 }
 
-/* Formats of which nothing is known, unfused attention, and the fastest of two stacks. */
+/* The band: that of the fit, or a wider one where the fit only stands in. */
+static void check_band(const struct fixture *f, const struct roof_kernel_fit *fit, bool near)
+{
+    const struct roof_expected *const e = &f->prediction.part[0].expected;
+    const double wider = near ? 1.25 : 1;
+    assert_ptr_equal(e->fit, fit);
+    assert_true(e->near == near);
+    assert_near(e->low_s, fmax(e->time_s * fit->low / wider, f->prediction.time_s), 1e-12);
+    assert_near(e->high_s, e->time_s * fit->high * wider, 1e-12);
+}
+
+static void check_absent(struct fixture *f)
+{
+    assert_int_equal(roof_predict(&f->prediction, &f->workload, f->device, NULL), ROOF_OK);
+    assert_true(isnan(f->prediction.expected_s));
+    assert_true(isnan(f->prediction.expected_high_s));
+}
+
+/* Formats of which nothing is known, those that stand in for others, and stacks. */
 static void test_which(void **unused)
 {
     (void)unused;
@@ -182,28 +200,134 @@ static void test_which(void **unused)
     begin(&f);
     f.workload.shape =
         (struct roof_shape){.batch = 2, .heads = 8, .kv_heads = 4, .head_dim = 50, .kv_len = 1000};
-    f.workload.formats.kv = ROOF_PRECISION_INT8;
-    assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
-    assert_true(isnan(f.prediction.expected_s));
+    f.workload.formats.kv = ROOF_PRECISION_INT8; /* by 16-bit kernels, for want of others */
+    check(&f, 8.032, ROOF_BOUND_MEMORY);
+    check_band(&f, &f.fit[0], true);
     f.fit[0].numerics = ROOF_NUMERICS_W8A16;
-    assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
-    assert_near(f.prediction.expected_s, 8.032e-6, 1e-9);
-    f.workload.op = ROOF_OPERATOR_ATTENTION;
-    assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
-    assert_true(isnan(f.prediction.expected_s));
+    check(&f, 8.032, ROOF_BOUND_MEMORY);
+    check_band(&f, &f.fit[0], false);
+    f.workload.formats.kv = ROOF_PRECISION_INT4; /* half of the bytes, by the same kernel */
+    check(&f, 4.032, ROOF_BOUND_MEMORY);
+    check_band(&f, &f.fit[0], true);
+    f.workload.formats.kv = ROOF_PRECISION_FP8_E4M3; /* 16-bit queries go before 8-bit ones */
+    f.fit[0].numerics = ROOF_NUMERICS_FP8;
+    check(&f, 8.032, ROOF_BOUND_MEMORY);
+    check_band(&f, &f.fit[0], true);
+    f.fit[1] = f.fit[0];
+    f.fit[1].numerics = ROOF_NUMERICS_W8A16;
+    f.fit[1].parameter[D_LAUNCH] = 1000;
+    check(&f, 9.032, ROOF_BOUND_MEMORY);
+    check_band(&f, &f.fit[1], false);
+    f.workload.op = ROOF_OPERATOR_ATTENTION; /* no batched product */
+    check_absent(&f);
     f.workload.op = ROOF_OPERATOR_FLASH_ATTENTION;
     f.workload.formats.kv = ROOF_PRECISION_AUTO;
-    f.fit[1] = f.fit[0];
     f.fit[0].numerics = f.fit[1].numerics = ROOF_NUMERICS_16BIT;
     f.fit[1].stack = ROOF_STACK_SGLANG;
-    f.fit[1].parameter[D_LAUNCH] = 1000;
     check(&f, 16.032, ROOF_BOUND_MEMORY);
-    assert_ptr_equal(f.prediction.part[0].expected.fit, &f.fit[0]);
+    check_band(&f, &f.fit[0], false);
     f.workload.stack = ROOF_STACK_SGLANG;
     check(&f, 17.032, ROOF_BOUND_MEMORY);
-    f.workload.stack = ROOF_STACK_TRTLLM;
-    assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
-    assert_true(isnan(f.prediction.expected_s));
+    check_band(&f, &f.fit[1], false);
+    f.workload.stack = ROOF_STACK_TRTLLM; /* the faster of the others */
+    check(&f, 16.032, ROOF_BOUND_MEMORY);
+    check_band(&f, &f.fit[0], true);
+    f.fit[1].stack = ROOF_STACK_TRTLLM;
+    check(&f, 17.032, ROOF_BOUND_MEMORY);
+    check_band(&f, &f.fit[1], false);
+    f.fit[1].lent = "other";
+    check(&f, 17.032, ROOF_BOUND_MEMORY);
+    check_band(&f, &f.fit[1], true);
+    /* 8-bit queries over a 16-bit cache are widened. */
+    f.fit[1].lent = NULL;
+    f.workload.formats.kv = ROOF_PRECISION_FP16;
+    f.workload.formats.activations = ROOF_PRECISION_FP8_E4M3;
+    f.workload.formats.out = ROOF_PRECISION_FP16;
+    check(&f, 17.024, ROOF_BOUND_MEMORY);
+    check_band(&f, &f.fit[1], false);
+    roof_hardware_free(f.device);
+}
+
+/* Several queries, of which the decode kernel's fit is that of another stack. */
+static void test_prefill_near(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    f.workload.shape = (struct roof_shape){
+        .batch = 1, .heads = 10, .kv_heads = 5, .head_dim = 50, .query_len = 256, .kv_len = 256};
+    f.workload.stack = ROOF_STACK_VLLM;
+    f.fit[0].stack = ROOF_STACK_SGLANG;
+    check(&f, 131.072, ROOF_BOUND_COMPUTE); /* it is shorter, and of no matter */
+    check_band(&f, &f.fit[1], false);
+    f.decode[D_LAUNCH] = 1e6;
+    check(&f, 1131.072, ROOF_BOUND_LAUNCH);
+    check_band(&f, &f.fit[0], true);
+    f.fit[1].stack = ROOF_STACK_TRTLLM;
+    f.decode[D_LAUNCH] = 0;
+    check(&f, 131.072, ROOF_BOUND_COMPUTE);
+    check_band(&f, &f.fit[1], true);
+    f.calibration.count = 1; /* decode alone is no prefill */
+    check_absent(&f);
+    roof_hardware_free(f.device);
+}
+
+enum {
+#define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
+#include "kernel_parameters.h"
+};
+enum {
+#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,
+#include "kernel_parameters.h"
+};
+
+/* Scores, softmax and values: two batched products and the rows between them. */
+static void test_unfused(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f);
+    double *const bmm = f.decode;
+    double *const norm = f.prefill;
+    for (int i = 0; i < ROOF_FIT_PARAMETERS_MAX; i++) {
+        bmm[i] = norm[i] = 0;
+    }
+    f.fit[0].kernel = ROOF_KERNEL_BMM;
+    bmm[P_DRAM] = bmm[P_PEAK] = bmm[P_L2_CAPACITY] = bmm[P_WAVE] = 1;
+    bmm[P_FEED] = bmm[P_L2_RATE] = bmm[P_STREAM] = bmm[P_REDUCE] = bmm[P_EPILOGUE] = 1e12;
+    bmm[P_SPLIT] = 1e15;
+    bmm[P_LAUNCH] = 2000;
+    f.fit[1].kernel = ROOF_KERNEL_ACTIVATION;
+    f.fit[1].stack = ROOF_STACK_BEST;
+    norm[V_DRAM] = 0.5;
+    norm[V_L2_CAPACITY] = norm[V_L2_RATE] = 1;
+    norm[V_LAUNCH] = 1000;
+    /* 20 products of 64 x 256 x 64 and of 64 x 64 x 256, a tile each, in two waves on 10 SMs; and
+     * 327,680 scores of 2 bytes, read and written at half of the bandwidth. */
+    f.workload.op = ROOF_OPERATOR_ATTENTION;
+    f.workload.shape = (struct roof_shape){
+        .batch = 10, .heads = 4, .kv_heads = 2, .head_dim = 64, .query_len = 32, .kv_len = 256};
+    check(&f, 2 + 41.94304 + 1 + 26.2144 + 2 + 41.94304, ROOF_BOUND_COMPUTE);
+    assert_int_equal(f.prediction.part_count, 3);
+    const struct roof_part *const part = f.prediction.part;
+    assert_ptr_equal(part[0].expected.fit, &f.fit[0]);
+    assert_ptr_equal(part[1].expected.fit, &f.fit[1]);
+    assert_ptr_equal(part[2].expected.fit, &f.fit[0]);
+    assert_near(f.prediction.expected_high_s,
+                part[0].expected.high_s + part[1].expected.high_s + part[2].expected.high_s, 1e-12);
+    assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_COMPUTE);
+    /* The cache in 8 bits is another product; the rows between are the same. */
+    f.workload.formats.kv = ROOF_PRECISION_FP8_E4M3;
+    f.fit[0].numerics = ROOF_NUMERICS_FP4; /* which stands in for nothing */
+    check_absent(&f);
+    assert_true(isnan(part[0].expected.time_s) && isnan(part[2].expected.time_s));
+    assert_near(part[1].expected.time_s, 27.2144e-6, 1e-9);
+    f.fit[0].numerics = ROOF_NUMERICS_FP8;
+    check(&f, 2 + 41.94304 + 1 + 26.2144 + 2 + 41.94304, ROOF_BOUND_COMPUTE);
+    assert_true(part[0].expected.near && part[1].expected.near && part[2].expected.near);
+    assert_true(f.prediction.expected_near);
+    f.calibration.count = 1; /* without one of them it is not known */
+    check_absent(&f);
     roof_hardware_free(f.device);
 }
 
@@ -275,7 +399,8 @@ static void check_shape(const struct roof_hardware *device, struct roof_workload
 static void test_properties(void **unused)
 {
     (void)unused;
-    static const char *const ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
+    static const char *const ids[] = {"a100-sxm-80gb", "h100-sxm",  "hgx-b200",
+                                      "l40s",          "dgx-spark", "h200-sxm"};
     for (size_t i = 0; i < COUNT(ids); i++) {
         struct roof_hardware *device = NULL;
         struct roof_calibration *c = NULL;
@@ -290,7 +415,11 @@ static void test_properties(void **unused)
             }
             struct roof_workload w = ROOF_WORKLOAD_INIT;
             w.op = ROOF_OPERATOR_FLASH_ATTENTION;
-            w.stack = draw() % 4 == 0 ? ROOF_STACK_BEST : fit->stack;
+            /* The stack of the fit, the best, or any. */
+            const uint64_t other = draw() % 8;
+            w.stack = other == 0   ? (int64_t)(draw() % ROOF_STACK_COUNT)
+                      : other == 1 ? ROOF_STACK_BEST
+                                   : fit->stack;
             w.cache = (int64_t)(draw() % 2);
             w.formats.activations =
                 fit->numerics == ROOF_NUMERICS_FP8 ? ROOF_PRECISION_FP8_E4M3 : ROOF_PRECISION_BF16;
@@ -317,10 +446,9 @@ static void test_properties(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decode),
-        cmocka_unit_test(test_prefill),
-        cmocka_unit_test(test_which),
-        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_decode),  cmocka_unit_test(test_prefill),
+        cmocka_unit_test(test_which),   cmocka_unit_test(test_prefill_near),
+        cmocka_unit_test(test_unfused), cmocka_unit_test(test_properties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

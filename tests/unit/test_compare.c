@@ -22,19 +22,46 @@ static char path[] = "/tmp/roofline-compare-XXXXXX";
     "{\"id\": \"ten\", \"bandwidth_gb_s\": 100, \"sm_count\": 10, \"boost_clock_mhz\": 1000,"      \
     " \"l2_bytes\": 1000000, \"peak_tflops\": {\"fp16\": 100000, \"fp8\": 100000}}"
 
+/* A device for whole models. */
+#define WHOLE                                                                                      \
+    "{\"id\": \"whole\", \"bandwidth_gb_s\": 100, \"sm_count\": 10, \"boost_clock_mhz\": 1000,"    \
+    " \"l2_bytes\": 1000000, \"link_gb_s\": 100, \"peak_tflops\": {\"fp16\": 1}, "                 \
+    "\"vector_tflops\": {\"fp32\": 0.1}}"
+
 static struct roof_hardware *ten;
 static struct roof_hardware *plain; /* without a calibration */
+static struct roof_hardware *whole; /* with one for every operator of the model */
 static struct roof_model *small;
-static struct roof_kernel_fit fit = {
-    .stack = ROOF_STACK_VLLM, .numerics = ROOF_NUMERICS_16BIT, .low = 0.75, .high = 1.2};
-static const struct roof_calibration calibration = {.id = "ten", .fit = &fit, .count = 1};
+static struct roof_kernel_fit fit[] = {{.kernel = ROOF_KERNEL_GEMM,
+                                        .stack = ROOF_STACK_VLLM,
+                                        .numerics = ROOF_NUMERICS_16BIT,
+                                        .low = 0.75,
+                                        .high = 1.2},
+                                       {.kernel = ROOF_KERNEL_BMM,
+                                        .stack = ROOF_STACK_VLLM,
+                                        .numerics = ROOF_NUMERICS_16BIT,
+                                        .low = 0.75,
+                                        .high = 1.2}};
+static const struct roof_calibration calibration = {.id = "ten", .fit = fit, .count = COUNT(fit)};
+static struct roof_kernel_fit all_fits[] = {
+    {.kernel = ROOF_KERNEL_GEMM, .low = 0.9, .high = 1.1},
+    {.kernel = ROOF_KERNEL_DECODE, .low = 0.8, .high = 1.3},
+    {.kernel = ROOF_KERNEL_PREFILL, .low = 0.7, .high = 1.4},
+    {.kernel = ROOF_KERNEL_NORM, .low = 0.9, .high = 1.2},
+    {.kernel = ROOF_KERNEL_ADD, .low = 0.9, .high = 1.2},
+    {.kernel = ROOF_KERNEL_ACTIVATION, .low = 0.9, .high = 1.2},
+    {.kernel = ROOF_KERNEL_ROPE, .low = 0.9, .high = 1.2},
+    {.kernel = ROOF_KERNEL_ALL_TO_ALL, .low = 0.9, .high = 1.2}};
+static const struct roof_calibration all = {
+    .id = "whole", .fit = all_fits, .count = COUNT(all_fits)};
 
 /* What a comparison told. */
 struct heard {
     struct roof_text header;
-    struct roof_text rows; /* "LINE:time/expected us;" */
-    struct roof_text bad;  /* "LINE message\n" */
-    enum roof_status fail; /* of the row callback */
+    struct roof_text rows;   /* "LINE:time/expected us;" */
+    struct roof_text bad;    /* "LINE message\n" */
+    struct roof_text models; /* "NAME as LAYOUT;" */
+    enum roof_status fail;   /* of the row callback */
     size_t columns;
 };
 
@@ -42,16 +69,18 @@ static enum roof_status on_hardware(void *context, const struct roof_hardware **
                                     const char *name, struct roof_error *error)
 {
     (void)context;
-    *out = strcmp(name, "ten") == 0 ? ten : plain;
-    return strcmp(name, "ten") == 0 || strcmp(name, "synthetic") == 0
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_UNSATISFIED, "no such device");
+    *out = strcmp(name, "ten") == 0         ? ten
+           : strcmp(name, "whole") == 0     ? whole
+           : strcmp(name, "synthetic") == 0 ? plain
+                                            : NULL;
+    return *out != NULL ? ROOF_OK : roof_error_set(error, ROOF_UNSATISFIED, "no such device");
 }
 
 static enum roof_status on_model(void *context, const struct roof_model **out, const char *name,
-                                 struct roof_error *error)
+                                 const char *layout, struct roof_error *error)
 {
-    (void)context;
+    struct heard *const heard = context;
+    roof_text_printf(&heard->models, "%s as %s;", name, layout);
     *out = small;
     return strcmp(name, "small") == 0 ? ROOF_OK
                                       : roof_error_set(error, ROOF_USAGE, "no such model");
@@ -83,6 +112,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
         assert_int_equal(isnan(row->low_s) && isnan(row->high_s), 1);
         roof_text_put(&heard->rows, "-;");
     } else {
+        assert_true(row->low_s <= row->expected_s && row->expected_s <= row->high_s);
         roof_text_printf(&heard->rows, "%.6g;", row->expected_s * 1e6);
     }
     return ROOF_OK;
@@ -104,10 +134,12 @@ static void forget(void)
     roof_text_free(&heard.header);
     roof_text_free(&heard.rows);
     roof_text_free(&heard.bad);
+    roof_text_free(&heard.models);
     heard = (struct heard){.fail = ROOF_OK};
     roof_text_put(&heard.header, "");
     roof_text_put(&heard.rows, "");
     roof_text_put(&heard.bad, "");
+    roof_text_put(&heard.models, "");
 }
 
 static enum roof_status compare(const char *text, const struct roof_scenario *base,
@@ -288,7 +320,7 @@ static void test_options(void **unused)
     struct roof_scenario base;
     roof_scenario_init(&base);
     base.common.shape.k = 500;
-    base.common.formats.weights = ROOF_PRECISION_FP8_E4M3; /* 8-bit weights have no fit here */
+    base.common.formats.weights = ROOF_PRECISION_FP8_E4M3; /* by 16-bit kernels */
     compare_ok("operator,measured_us,n,k,weights,stack\n"
                "gemv,1,1000,,fp16,\n"
                "gemv,1,1000,1000,fp16,\n"
@@ -297,9 +329,27 @@ static void test_options(void **unused)
                "gemv,1,1000,1000,,\n",
                &base, NULL);
     assert_string_equal(heard.bad.data, "");
-    /* 500,000 weights, 500 inputs, 1000 results; with 8-bit weights 1,000,000 + 4000 bytes. */
+    /* 500,000 weights, 500 inputs, 1000 results; with 8-bit weights 1,000,000 + 4000 bytes. A stack
+     * that was not measured is expected to be as the others are. */
     assert_string_equal(heard.rows.data,
-                        "2:10.03/20.06;3:20.04/40.08;4:20.04/40.08;5:20.04/-;6:10.04/-;");
+                        "2:10.03/20.06;3:20.04/40.08;4:20.04/40.08;5:20.04/40.08;6:10.04/20.08;");
+    done();
+    /* But with a band of 40.08 x 0.75 / 1.25 to 40.08 x 1.2 x 1.25. */
+    compare_ok("operator,measured_us,n,k,stack\n"
+               "gemv,30.1,1000,1000,vllm\n"
+               "gemv,30.0,1000,1000,vllm\n"
+               "gemv,48.0,1000,1000,vllm\n"
+               "gemv,48.2,1000,1000,vllm\n"
+               "gemv,24.1,1000,1000,trtllm\n"
+               "gemv,24.0,1000,1000,trtllm\n"
+               "gemv,60.1,1000,1000,trtllm\n"
+               "gemv,60.2,1000,1000,trtllm\n",
+               NULL, "measured_us");
+    for (size_t i = 0; i < result.groups; i++) {
+        assert_near(result.group[i].band_coverage + 1, i == 0 || i == 2 || i == 4 || i == 6 ? 2 : 1,
+                    0);
+    }
+    assert_int_equal(result.groups, 8);
     done();
     /* The device of a row, else the option's. */
     compare_ok("hardware,operator,measured_us,n,k\n"
@@ -471,6 +521,115 @@ static void test_models(void **unused)
     free(inference);
 }
 
+/* What a model takes at best and is expected to take, with its band; where one operator has no
+ * parameters, nothing is expected of the model. */
+static void test_expected_of_models(void **unused)
+{
+    (void)unused;
+    struct roof_inference *const inference = malloc(sizeof *inference);
+    assert_non_null(inference);
+    struct roof_scenario cases[4];
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        roof_scenario_init(&cases[i]);
+        cases[i].common.shape.batch = 3;
+    }
+    cases[0].context = 128;
+    cases[1].context = 128;
+    cases[1].phase = ROOF_PHASE_PREFILL;
+    cases[2].prompt = 100;
+    cases[2].generate = 20;
+    cases[3] = cases[1];
+    cases[3].pp = 2;
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_text rows = ROOF_TEXT_INIT;
+    roof_text_put(
+        &text, "operator,measured_us,hardware,model,phase,batch,context,prompt,generate,pp,tag\n");
+    double mape = 0;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(roof_infer(inference, small, &cases[i], whole, NULL), ROOF_OK);
+        const struct roof_prediction *const total = &inference->total;
+        const double step = inference->expected_step_s;
+        /* Stages that work at the same time are off by as much as those that do not. */
+        const double low = total->expected_low_s * step / total->expected_s;
+        const double high = total->expected_high_s * step / total->expected_s;
+        assert_true(step > inference->step_s);
+        assert_true(low < 0.95 * step && high > 1.05 * step);
+        assert_true((step > 1.2 * total->expected_s) == (i == 3));
+        const struct {
+            double s;
+            const char *tag;
+        } measured[] = {{step, "in"},
+                        {low * 1.001, "in"},
+                        {low / 1.001, "out"},
+                        {high / 1.001, "in"},
+                        {high * 1.001, "out"}};
+        for (size_t k = 0; k < COUNT(measured); k++) {
+            const char *const lengths = i == 2 ? ",100,20," : i == 3 ? "128,,,2" : "128,,,";
+            roof_text_printf(&text, "model,%.17g,whole,small,%s,3,%s,%s\n", measured[k].s * 1e6,
+                             i % 2 == 1 ? "prefill" : "", lengths, measured[k].tag);
+            roof_text_printf(&rows, "%zu:%.6g/%.6g;", 2 + i * COUNT(measured) + k,
+                             inference->step_s * 1e6, step * 1e6);
+            mape += fabs(step / measured[k].s - 1);
+        }
+    }
+    compare_ok(text.data, NULL, "tag");
+    assert_string_equal(heard.bad.data, "");
+    assert_string_equal(heard.rows.data, rows.data);
+    assert_int_equal(result.groups, 2);
+    assert_near(result.group[0].band_coverage, 1, 0);
+    assert_true(result.group[1].band_coverage == 0);
+    assert_near(result.overall.expected_mape, mape / 20, 1e-12);
+    done();
+    /* Without parameters for one kernel, after a row that had all. */
+    compare_ok("operator,measured_us,hardware,model,batch,context\n"
+               "model,1,whole,small,1,128\n"
+               "model,1,ten,small,1,128\n"
+               "model,1,synthetic,small,1,128\n"
+               "model,1,whole,big,1,128\n",
+               NULL, "hardware");
+    assert_int_equal(result.groups, 3);
+    assert_int_equal(isnan(result.group[0].expected_mape) != 0, 0);
+    for (size_t i = 1; i < result.groups; i++) {
+        assert_int_equal(result.group[i].rows, 1);
+        assert_true(isnan(result.group[i].expected_mape));
+        assert_true(isnan(result.group[i].band_coverage));
+        assert_int_equal(isnan(result.group[i].ideal_mape) != 0, 0);
+    }
+    assert_string_equal(heard.bad.data, "5 no such model\n");
+    done();
+    roof_text_free(&rows);
+    roof_text_free(&text);
+    free(inference);
+}
+
+/* The layout of a row's checkpoint goes to who knows models; none is an empty one. */
+static void test_layouts(void **unused)
+{
+    (void)unused;
+    compare_ok("layout,operator,measured_us,model,context,n,k\n"
+               "q8_0,model,1,small,128,,\n"
+               ",model,1,small,128,,\n"
+               "q8_0,gemv,1,small,,10,10\n"
+               "\"a, b\",model,1,big,128,,\n"
+               "q8_0,model,1,,128,,\n",
+               NULL, "layout");
+    assert_string_equal(heard.models.data, "small as q8_0;small as ;big as a, b;");
+    assert_non_null(strstr(heard.bad.data, "5 no such model\n"));
+    assert_non_null(strstr(heard.bad.data, "6 a row with operator model needs a model\n"));
+    assert_int_equal(result.groups, 2);
+    assert_string_equal(result.group[0].value[0], "q8_0");
+    assert_int_equal(result.group[0].rows, 2);
+    assert_string_equal(result.group[1].value[0], "");
+    done();
+    compare_ok("operator,measured_us,model,context\nmodel,1,small,128\n", NULL, NULL);
+    assert_string_equal(heard.models.data, "small as ;");
+    done();
+    struct roof_error error = {0};
+    assert_int_equal(compare("operator,measured_us,layout,model,layout\n", NULL, NULL, &error),
+                     ROOF_INVALID);
+    assert_non_null(strstr(error.message, "layout stands twice"));
+}
+
 /* --- the plumbing -------------------------------------------------------------------------- */
 
 /* Times that the model itself gives have no error, whatever the columns. */
@@ -479,9 +638,10 @@ static void test_own_times(void **unused)
     (void)unused;
     struct roof_text text = ROOF_TEXT_INIT;
     int rows = 0;
-    double *const p = fit.parameter;
-    p[P_LAUNCH] = 3000;
-    p[P_K_STEP] = 50;
+    for (size_t i = 0; i < COUNT(fit); i++) { /* a product alone, and many of them */
+        fit[i].parameter[P_LAUNCH] = 3000 + 1000 * (double)i;
+        fit[i].parameter[P_K_STEP] = 50;
+    }
     roof_text_put(&text, "k,n,m,batch,operator,cache,working_set_bytes,measured_us,"
                          "no_launch_overhead,note\n");
     for (int64_t m = 1; m <= 4096; m *= 8) {
@@ -515,8 +675,9 @@ static void test_own_times(void **unused)
     assert_near(result.overall.band_coverage, 1, 0);
     assert_true(result.overall.ideal_mape > 0.1);
     assert_int_equal(result.groups, 2);
-    p[P_LAUNCH] = 0;
-    p[P_K_STEP] = 0;
+    for (size_t i = 0; i < COUNT(fit); i++) {
+        fit[i].parameter[P_LAUNCH] = fit[i].parameter[P_K_STEP] = 0;
+    }
     done();
     roof_text_free(&text);
 }
@@ -543,14 +704,25 @@ static int set_up(void **unused)
         " \"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 2,"
         " \"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"vocab_size\": 100,"
         " \"max_position_embeddings\": 1024}";
-    double *const p = fit.parameter;
-    p[P_DRAM] = 0.5;
-    p[P_PEAK] = p[P_L2_CAPACITY] = p[P_WAVE] = 1;
-    p[P_FEED] = p[P_L2_RATE] = p[P_STREAM] = p[P_REDUCE] = p[P_EPILOGUE] = p[P_Q_RATE] = 1e12;
-    p[P_SPLIT] = 1e15;
+    for (size_t i = 0; i < COUNT(fit); i++) {
+        double *const p = fit[i].parameter;
+        p[P_DRAM] = 0.5;
+        p[P_PEAK] = p[P_L2_CAPACITY] = p[P_WAVE] = 1;
+        p[P_FEED] = p[P_L2_RATE] = p[P_STREAM] = p[P_REDUCE] = p[P_EPILOGUE] = p[P_Q_RATE] = 1e12;
+        p[P_SPLIT] = 1e15;
+    }
+    for (size_t i = 0; i < COUNT(all_fits); i++) { /* where a fit begins is a fair kernel */
+        size_t count = 0;
+        const struct roof_parameter *const row = roof_kernel_parameters(all_fits[i].kernel, &count);
+        for (size_t k = 0; k < count; k++) {
+            all_fits[i].parameter[k] = row[k].start;
+        }
+    }
     ten = parse_device(DEVICE);
     plain = parse_device(SYNTHETIC);
+    whole = parse_device(WHOLE);
     ten->calibration = &calibration;
+    whole->calibration = &all;
     forget();
     const int file = mkstemp(path);
     if (file < 0 || close(file) != 0) {
@@ -568,10 +740,12 @@ static int tear_down(void **unused)
     (void)unused;
     roof_hardware_free(ten);
     roof_hardware_free(plain);
+    roof_hardware_free(whole);
     roof_model_free(small);
     roof_text_free(&heard.header);
     roof_text_free(&heard.rows);
     roof_text_free(&heard.bad);
+    roof_text_free(&heard.models);
     return unlink(path);
 }
 
@@ -581,7 +755,8 @@ int main(void)
         cmocka_unit_test(test_header),           cmocka_unit_test(test_bad_rows),
         cmocka_unit_test(test_options),          cmocka_unit_test(test_statistics),
         cmocka_unit_test(test_nothing_expected), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_models),           cmocka_unit_test(test_own_times),
+        cmocka_unit_test(test_models),           cmocka_unit_test(test_expected_of_models),
+        cmocka_unit_test(test_layouts),          cmocka_unit_test(test_own_times),
         cmocka_unit_test(test_callers_failure),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

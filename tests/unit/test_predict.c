@@ -225,6 +225,7 @@ static void test_bottleneck_names(void **unused)
     assert_string_equal(roof_bottleneck_name(ROOF_BOTTLENECK_MEMORY), "memory");
     assert_string_equal(roof_bottleneck_name(ROOF_BOTTLENECK_COMPUTE), "compute");
     assert_string_equal(roof_bottleneck_name(ROOF_BOTTLENECK_NETWORK), "network");
+    assert_string_equal(roof_bottleneck_name(ROOF_BOTTLENECK_OVERHEAD), "overhead");
 }
 
 /* A workload that is not valid is refused and the prediction stays. */
@@ -1080,6 +1081,136 @@ static void test_no_flops_and_no_products(void **unused)
     roof_hardware_free(device);
 }
 
+/* --- what kernels are expected to take ----------------------------------------------------- */
+
+#define EXPECTING                                                                                  \
+    "{\"id\": \"e\", \"bandwidth_gb_s\": 100, \"peak_tflops\": {\"fp16\": 1},"                     \
+    " \"vector_tflops\": {\"fp32\": 0.1}, \"sm_count\": 10, \"boost_clock_mhz\": 1000,"            \
+    " \"l2_bytes\": 1000000, \"devices_per_node\": 4, \"link_gb_s\": 10, \"network_gb_s\": 1}"
+
+static void put(struct roof_kernel_fit *fit, const char *key, double value)
+{
+    size_t count = 0;
+    const struct roof_parameter *const row = roof_kernel_parameters(fit->kernel, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(row[i].key, key) == 0) {
+            fit->parameter[i] = value;
+            return;
+        }
+    }
+    fail_msg("%s has no %s", roof_kernel_name(fit->kernel), key);
+}
+
+/*
+ * Collectives run over the link of the node: 2,000,000 bytes at half of 10 GB/s are 400 us, beside
+ * 5 us of a launch. Between nodes nothing is known. At best they take as long as the whole link
+ * needs: 200 us.
+ */
+static void test_expected_collectives(void **unused)
+{
+    (void)unused;
+    static const struct {
+        enum roof_operator op;
+        enum roof_kernel kernel;
+        int64_t devices;
+        double sent; /* of the buffer, as the parameters count it */
+        double steps;
+    } cases[] = {
+        {ROOF_OPERATOR_ALL_REDUCE, ROOF_KERNEL_ALL_REDUCE, 2, 1, 2},
+        {ROOF_OPERATOR_ALL_REDUCE, ROOF_KERNEL_ALL_REDUCE, 4, 1, 6},
+        {ROOF_OPERATOR_ALL_GATHER, ROOF_KERNEL_ALL_GATHER, 2, 0.5, 1},
+        {ROOF_OPERATOR_REDUCE_SCATTER, ROOF_KERNEL_REDUCE_SCATTER, 4, 0.5, 3},
+        {ROOF_OPERATOR_ALL_TO_ALL, ROOF_KERNEL_ALL_TO_ALL, 4, 0.5, 2},
+        {ROOF_OPERATOR_SEND, ROOF_KERNEL_ALL_TO_ALL, 0, 1, 1},
+    };
+    struct roof_hardware *const device = parse_device(EXPECTING);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_kernel_fit fit = {.kernel = cases[i].kernel, .low = 0.75, .high = 1.5};
+        const struct roof_calibration calibration = {.id = "e", .fit = &fit, .count = 1};
+        struct roof_workload w = workload(
+            cases[i].op, SHAPE(.elements = 1000000, .devices = cases[i].devices, .within = 0));
+        const double moved = cases[i].sent * 400e-6;
+        device->calibration = &calibration;
+        put(&fit, "launch_clocks", 5000);
+        put(&fit, "link", 0.5);
+        put(&fit, "short", 1);
+        put(&fit, "long_clocks", 1e12);
+        struct roof_prediction p = predict(w, device);
+        /* No less than the ideal. */
+        const double expected = fmax(moved, p.time_s) + 5e-6;
+        assert_near(p.expected_s, expected, TIGHT);
+        assert_near(p.expected_low_s, fmax(0.75 * expected, p.time_s), TIGHT);
+        assert_near(p.expected_high_s, 1.5 * expected, TIGHT);
+        assert_int_equal(p.bottleneck, ROOF_BOTTLENECK_NETWORK);
+        assert_int_equal(p.expected_bottleneck, ROOF_BOTTLENECK_NETWORK);
+        /* Steps that wait for each other. */
+        put(&fit, "step_clocks", 1e6);
+        p = predict(w, device);
+        assert_near(p.expected_s, moved + cases[i].steps * 1e-3 + 5e-6, TIGHT);
+        assert_int_equal(p.expected_bottleneck, ROOF_BOTTLENECK_OVERHEAD);
+        put(&fit, "step_clocks", 0);
+        put(&fit, "launch_clocks", 1e7);
+        p = predict(w, device);
+        assert_near(p.expected_s, fmax(moved, p.time_s) + 10e-3, TIGHT);
+        assert_int_equal(p.expected_bottleneck, ROOF_BOTTLENECK_OVERHEAD);
+        /* Beyond the node. */
+        w.shape.within = 5;
+        w.shape.devices = cases[i].devices > 0 ? 5 : 0;
+        p = predict(w, device);
+        assert_ptr_equal(p.link.figure, &device->figure[ROOF_FIGURE_NETWORK]);
+        assert_true(isnan(p.expected_s) && isnan(p.expected_low_s) && isnan(p.expected_high_s));
+        assert_true(p.time_s > 0);
+    }
+    device->calibration = NULL;
+    roof_hardware_free(device);
+}
+
+/* Attention in three steps: the sum of the parts, bound by what takes most of it; unknown with one
+ * of them. */
+static void test_expected_composite(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(EXPECTING);
+    struct roof_kernel_fit fit[] = {{.kernel = ROOF_KERNEL_BMM, .low = 0.5, .high = 2},
+                                    {.kernel = ROOF_KERNEL_ACTIVATION, .low = 0.8, .high = 1.25}};
+    struct roof_calibration calibration = {.id = "e", .fit = fit, .count = COUNT(fit)};
+    const struct roof_workload w =
+        workload(ROOF_OPERATOR_ATTENTION, SHAPE(.batch = 1, .heads = 4, .kv_heads = 2,
+                                                .head_dim = 8, .query_len = 1, .kv_len = 10));
+    static const char *const rates[] = {"dram",   "peak",   "feed_bytes_per_clock",
+                                        "stream", "reduce", "epilogue"};
+    device->calibration = &calibration;
+    for (size_t i = 0; i < COUNT(rates); i++) {
+        put(&fit[0], rates[i], 1e12);
+    }
+    put(&fit[0], "launch_clocks", 1e6);
+    put(&fit[1], "launch_clocks", 1e7);
+    put(&fit[1], "dram", 1e12);
+    put(&fit[1], "l2_rate", 1);
+    struct roof_prediction p = predict(w, device);
+    assert_int_equal(p.part_count, 3);
+    assert_near(p.expected_s, 12e-3 + p.time_s, TIGHT);
+    /* No such kernel was measured: the bands are wider. */
+    assert_near(p.expected_low_s, (2 * 0.5e-3 + 8e-3) / 1.25, 1e-3);
+    assert_near(p.expected_high_s, (2 * 2e-3 + 12.5e-3) * 1.25, 1e-3);
+    assert_int_equal(p.expected_bottleneck, ROOF_BOTTLENECK_OVERHEAD);
+    /* Each of the two products moves 464 bytes in 4 ms, beside 10 ms of softmax; then in 6 ms. */
+    put(&fit[0], "launch_clocks", 0);
+    put(&fit[0], "dram", 464 / (100e9 * 4e-3));
+    assert_int_equal(predict(w, device).expected_bottleneck, ROOF_BOTTLENECK_OVERHEAD);
+    put(&fit[0], "dram", 464 / (100e9 * 6e-3));
+    p = predict(w, device);
+    assert_int_equal(p.expected_bottleneck, ROOF_BOTTLENECK_MEMORY);
+    assert_true(p.part[0].expected.time_s < p.part[1].expected.time_s);
+    assert_true(p.expected_near);
+    /* One part without parameters. */
+    calibration.count = 1;
+    p = predict(w, device);
+    assert_true(isnan(p.expected_s) && isnan(p.expected_low_s) && isnan(p.expected_high_s));
+    assert_true(p.part[0].expected.time_s > 0 && p.time_s > 0);
+    roof_hardware_free(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1108,6 +1239,8 @@ int main(void)
         cmocka_unit_test(test_fp8_bmm_on_gb200),
         cmocka_unit_test(test_intensities),
         cmocka_unit_test(test_dense_and_missing_units),
+        cmocka_unit_test(test_expected_collectives),
+        cmocka_unit_test(test_expected_composite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

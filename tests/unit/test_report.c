@@ -1050,7 +1050,7 @@ static void test_text_of_gemv(void **unused)
     expect(&text, "0.9995");
     expect(&text, "ridge point 216");
     assert_null(strstr(text.data, "published"));
-    assert_null(strstr(text.data, "measured"));
+    expect(&text, "no kernels of a device like this were measured\n");
     assert_null(strstr(text.data, "Why"));
 
     /* The device is as the documents specify it; the product has other figures. */
@@ -1082,6 +1082,107 @@ static void test_text_of_gemv(void **unused)
     roof_text_free(&text);
     roof_hardware_free(gb10);
     roof_hardware_free(spark);
+}
+
+/* Where the parameters of an expected time are from is said where it is not these kernels on this
+ * device. */
+static void test_text_of_expected(void **unused)
+{
+    (void)unused;
+    static const char *const none[] = {NULL};
+    static const struct {
+        enum roof_stack fit_stack, asked;
+        enum roof_numerics numerics;
+        enum roof_precision precision;
+        const char *lent;
+        bool inherited;
+        const char *line; /* from the band on */
+    } cases[] = {
+        {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
+         "10 us to 40 us for eight kernels of ten; overhead-bound\n"},
+        {ROOF_STACK_VLLM, ROOF_STACK_VLLM, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
+         "10 us to 40 us for eight kernels of ten; overhead-bound\n"},
+        {ROOF_STACK_BEST, ROOF_STACK_VLLM, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
+         "10 us to 40 us for eight kernels of ten; overhead-bound\n"},
+        {ROOF_STACK_VLLM, ROOF_STACK_SGLANG, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
+         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on "
+         "gemm kernels (16bit, vllm)\n"},
+        {ROOF_STACK_TRTLLM, ROOF_STACK_BEST, ROOF_NUMERICS_W8A16, P(FP8_E4M3), NULL, false,
+         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on "
+         "gemm kernels (w8a16, trtllm)\n"},
+        {ROOF_STACK_BEST, ROOF_STACK_BEST, ROOF_NUMERICS_W8A16, P(FP8_E4M3), NULL, false,
+         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on "
+         "gemm kernels (w8a16)\n"},
+        {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), "other", false,
+         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on other, not on this "
+         "device\n"},
+        {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), NULL, true,
+         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on kin, not on this "
+         "device\n"},
+        {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), "other", true,
+         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on other, not on this "
+         "device\n"},
+    };
+    struct roof_hardware *const device =
+        parse_device("{\"id\": \"fast\", \"bandwidth_gb_s\": 1e7, \"sm_count\": 10, "
+                     "\"boost_clock_mhz\": 1000, \"l2_bytes\": 1000000, "
+                     "\"peak_tflops\": {\"fp16\": 1e9, \"fp8\": 1e9}}");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_kernel_fit fit = {.kernel = ROOF_KERNEL_GEMM,
+                                      .stack = cases[i].fit_stack,
+                                      .numerics = cases[i].numerics,
+                                      .lent = cases[i].lent,
+                                      .low = 0.5,
+                                      .high = 2};
+        const struct roof_calibration calibration = {.id = "kin",
+                                                     .attributions = none,
+                                                     .inherited = cases[i].inherited,
+                                                     .fit = &fit,
+                                                     .count = 1};
+        size_t count = 0;
+        const struct roof_parameter *const row = roof_kernel_parameters(fit.kernel, &count);
+        for (size_t k = 0; k < count; k++) { /* a launch of 20 us, and nothing else */
+            fit.parameter[k] = strstr(row[k].key, "clocks") != NULL ? 0 : 1e12;
+        }
+        fit.parameter[0] = 20000;
+        assert_string_equal(row[0].key, "launch_clocks");
+        struct roof_workload w = ROOF_WORKLOAD_INIT;
+        struct roof_prediction p;
+        struct roof_text text = ROOF_TEXT_INIT;
+        w.op = ROOF_OPERATOR_GEMM;
+        w.shape = SHAPE(.m = 1, .n = 64, .k = 64);
+        w.formats.precision = cases[i].precision;
+        w.stack = cases[i].asked;
+        device->calibration = &calibration;
+        assert_int_equal(roof_predict(&p, &w, device, NULL), ROOF_OK);
+        roof_report_text(&text, &p, NULL, NULL, false);
+        expect(&text, "\n  expected      20 us         ");
+        expect(&text, cases[i].line);
+        check_text(&text);
+        roof_text_free(&text);
+    }
+    /* Three kernels, of which the second is from elsewhere. */
+    struct roof_kernel_fit fits[] = {{.kernel = ROOF_KERNEL_BMM, .low = 0.5, .high = 2},
+                                     {.kernel = ROOF_KERNEL_ACTIVATION, .low = 0.5, .high = 2}};
+    const struct roof_calibration calibration = {
+        .id = "kin", .attributions = none, .fit = fits, .count = COUNT(fits)};
+    for (size_t i = 0; i < COUNT(fits); i++) {
+        for (size_t k = 0; k < ROOF_FIT_PARAMETERS_MAX; k++) {
+            fits[i].parameter[k] = 1;
+        }
+    }
+    fits[1].lent = "other";
+    device->calibration = &calibration;
+    const struct roof_prediction p = predict(
+        ROOF_OPERATOR_ATTENTION,
+        SHAPE(.batch = 1, .heads = 4, .kv_heads = 2, .head_dim = 8, .query_len = 1, .kv_len = 10),
+        device);
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_report_text(&text, &p, NULL, NULL, false);
+    expect(&text, "-bound; measured on other, not on this device\n");
+    roof_text_free(&text);
+    device->calibration = NULL;
+    roof_hardware_free(device);
 }
 
 static void test_text_of_fallbacks(void **unused)
@@ -1538,6 +1639,7 @@ int main(void)
         cmocka_unit_test(test_unknown_texts_are_absent),
         cmocka_unit_test(test_precision_row),
         cmocka_unit_test(test_text_of_gemv),
+        cmocka_unit_test(test_text_of_expected),
         cmocka_unit_test(test_text_of_fallbacks),
         cmocka_unit_test(test_text_without_flops),
         cmocka_unit_test(test_text_of_a_group_of_one),

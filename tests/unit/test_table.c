@@ -104,13 +104,55 @@ static void test_readable_columns(void **unused)
     }
 }
 
+/* Model predictions: what kernels are expected to take closes the row, for programs only. */
+static void test_columns_of_models(void **unused)
+{
+    (void)unused;
+    static const char end[] =
+        ",tokens_per_s,tokens_per_s_per_user,expected_time_us,expected_low_us,expected_high_us,"
+        "expected_bottleneck,expected_basis,expected_near_fraction,expected_step_ms,expected_ttft_"
+        "ms,expected_tpot_ms,"
+        "expected_e2e_ms,"
+        "expected_tokens_per_s,expected_tokens_per_s_per_user\n";
+    for (size_t i = 0; i < COUNT(outputs); i++) {
+        struct roof_table table;
+        struct roof_text text = ROOF_TEXT_INIT;
+        assert_int_equal(roof_table_open(&table, outputs[i], ROOF_TABLE_INFERENCES,
+                                         ROOF_OPERATOR_GEMM, NULL, NULL),
+                         ROOF_OK);
+        assert_true(table.count < ROOF_COLUMNS_MAX);
+        roof_table_begin(&table, &text);
+        const size_t length = strlen(end);
+        if (outputs[i] == ROOF_OUTPUT_CSV) {
+            assert_true(text.length > length);
+            assert_string_equal(text.data + text.length - length, end);
+        } else {
+            assert_true(text.data == NULL || strstr(text.data, "expected_low") == NULL);
+        }
+        /* Each can be asked for. */
+        roof_table_show(&table, "expected_tpot_ms");
+        roof_text_clear(&text);
+        roof_table_begin(&table, &text);
+        assert_int_equal(text.data != NULL && strstr(text.data, "expected_tpot_ms") != NULL,
+                         outputs[i] != ROOF_OUTPUT_JSON && outputs[i] != ROOF_OUTPUT_NDJSON);
+        roof_text_free(&text);
+    }
+    for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
+        struct roof_table table;
+        assert_int_equal(roof_table_open(&table, ROOF_OUTPUT_CSV, ROOF_TABLE_NODES,
+                                         (enum roof_operator)op, "name,count,expected_time_us",
+                                         NULL),
+                         ROOF_OK);
+        assert_int_equal(table.count, 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_columns),
-        cmocka_unit_test(test_columns_of_operators),
-        cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_readable_columns),
+        cmocka_unit_test(test_refused_columns),   cmocka_unit_test(test_columns_of_operators),
+        cmocka_unit_test(test_no_rows),           cmocka_unit_test(test_readable_columns),
+        cmocka_unit_test(test_columns_of_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

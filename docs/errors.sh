@@ -1,0 +1,167 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Prints docs/errors.md: sh docs/errors.sh DIR BIN FIT
+# DIR: published timings, BIN: roofline, FIT: roofline-calibrate. Some minutes.
+set -eu
+LC_ALL=C
+export LC_ALL
+if [ $# -ne 3 ]; then
+    echo "usage: $0 DIR BIN FIT" >&2
+    exit 2
+fi
+dir=$1
+bin=$2
+fit=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sh tests/measured.sh "$dir" > "$work/rows.csv"
+sh tests/measured.sh "$dir" models > "$work/models.csv"
+
+# Fractions as per cent, and rows of a Markdown table.
+helpers='def pc: if . == null then "-" else (. * 1000 | round / 10 | tostring | if test("[.]") then . else . + ".0" end) end;
+    def signed: if . == null then "-" elif . >= 0.0005 then "+" + pc else pc end;
+    def row: "| " + (map(if . == null then "" else tostring end) | join(" | ")) + " |";'
+
+# compare ROWS COLUMNS HEADING...: statistics of groups of rows
+compare() {
+    file=$1
+    columns=$2
+    shift 2
+    printf '| %s | rows | ideal | MAPE | median | 90th percentile | bias | in band |\n' "$(echo "$columns" | sed 's/,/ | /g')"
+    printf '|%s---|---|---|---|---|---|---|\n' "$(echo "$columns" | sed 's/[^,]*,*/---|/g')"
+    "$bin" compare "$file" --group-by "$columns" -f json "$@" > "$work/groups.json"
+    jq -r --arg columns "$columns" "$helpers"'
+        .groups[] | select(.expected_mape != null) | . as $g | ($columns / ",") as $c
+        | [$g[$c[]], .rows, (.ideal_mape | pc), "**" + (.expected_mape | pc) + "**", (.expected_median_ape | pc),
+           (.expected_p90_ape | pc), (.expected_bias | signed), (.band_coverage | pc)] | row' "$work/groups.json"
+}
+
+cat << EOF
+# Errors of the expected time
+
+Written by \`make errors MEASURED=DIR\`; [accuracy](accuracy.md) says what the words mean. All errors are per cent of the measured
+time; MAPE is the mean of |expected / measured - 1| over all rows, small and launch-bound ones included.
+
+## Kernels, on sizes that no fit saw
+
+All devices and stacks of a kernel together, and the worst line of the next table.
+
+| kernel | formats | fits | rows | unseen MAPE | worst |
+|---|---|---|---|---|---|
+EOF
+jq -rs "$helpers"'
+    [.[] | .hardware as $d | .fits[] | select(.lent == null) + {device: $d}]
+    | group_by([.kernel, .numerics])[]
+    | [.[0].kernel, .[0].numerics, length, (map(.rows) | add),
+       "**" + ((map(.rows * .mape) | add) / (map(.rows) | add) | pc) + "**",
+       (max_by(.mape) | (.mape | pc) + " (" + .device + " " + .stack + ")")] | row' data/calibration/*.json
+cat << 'EOF'
+
+Each fit, with its band: measured / expected of eight rows of ten. `best` is a kernel without a stack.
+
+| device | kernel | formats | quantisation | stack | rows | unseen MAPE | band |
+|---|---|---|---|---|---|---|---|
+EOF
+jq -r "$helpers"'
+    .hardware as $d | .fits[] | select(.lent == null)
+    | [$d, .kernel, .numerics, .quantize_input, .stack, .rows, "**" + (.mape | pc) + "**",
+       ((.low * 100 | round / 100 | tostring) + " to " + (.high * 100 | round / 100 | tostring))] | row' data/calibration/*.json
+cat << 'EOF'
+
+## Kernels, with the parameters of the files
+
+The same rows as `roofline compare` sees them: the parameters saw them too. `ideal` is the error of the roofline bound.
+
+EOF
+compare "$work/rows.csv" source,operator,algorithm,hardware,stack,weights,activations,kv,quantize_input
+cat << 'EOF'
+
+## The fastest of the stacks
+
+Shapes that two stacks or more were measured on, the fastest of them against `--stack best`.
+
+EOF
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; s = column["stack"]; t = column["measured_us"]; print; next }
+    $s != "" { time = $t; $s = "best"; $t = ""; key = $0; count[key]++; $t = time
+      if (!(key in least) || time + 0 < least[key]) { least[key] = time + 0; row[key] = $0 } }
+    END { for (key in row) if (count[key] > 1) print row[key] | "sort" }' "$work/rows.csv" > "$work/best.csv"
+compare "$work/best.csv" source,hardware,weights,activations,kv,quantize_input
+cat << 'EOF'
+
+## Experts that share their tokens unevenly
+
+Rows whose tokens follow a power law, which no fit saw, as if they were routed at random (`routing uniform`).
+
+EOF
+sh tests/measured.sh "$dir" skewed > "$work/skewed.csv"
+compare "$work/skewed.csv" source,hardware,weights,activations
+cat << 'EOF'
+
+## A device that no fit saw
+
+The bf16 products of a device, predicted by a fit to the rows of the other three together (`roofline-calibrate --from`).
+
+EOF
+awk -F, 'NR == 1 || ($1 == "aic_gemm" && $16 == "bf16" && $17 == "bf16")' "$work/rows.csv" > "$work/bf16.csv"
+devices='a100-sxm-80gb h100-sxm hgx-b200 l40s'
+first=yes
+for device in $devices; do
+    others=$(echo "$devices" | tr ' ' '\n' | grep -vx "$device" | paste -sd, -)
+    "$fit" "$work/bf16.csv" --hardware "$device" --from "$others" -o "$work/others.json" 2> /dev/null
+    awk -F, -v d="$device" 'NR == 1 || $3 == d' "$work/bf16.csv" > "$work/own.csv"
+    compare "$work/own.csv" hardware --calibration "$work/others.json" | if [ $first = yes ]; then cat; else sed 1,2d; fi
+    first=no
+done
+cat << 'EOF'
+
+With the parameters of one other device, as a device of another family would inherit them; the mean error in brackets:
+
+EOF
+echo "| rows of | $(echo "$devices" | sed 's/\([^ ]*\)/from \1/g; s/ from/ | from/g') |"
+echo '|---|---|---|---|---|'
+for device in $devices; do
+    awk -F, -v d="$device" 'NR == 1 || $3 == d' "$work/bf16.csv" > "$work/own.csv"
+    cells=
+    for other in $devices; do
+        cells="$cells $("$bin" compare "$work/own.csv" --summary -f json --calibration "data/calibration/$other.json" |
+            jq -r "$helpers"'.overall | (.expected_mape | pc) + " (" + (.expected_bias | signed) + ")"') |"
+    done
+    echo "| $device |$cells"
+done
+cat << 'EOF'
+
+## Whole models
+
+Decode steps, and static batches from the prompt to the last token, of dense models at a batch of 1 to 32, by source. No fit saw any of them.
+
+EOF
+awk -F, 'NR == 1 || ($2 == "dense" && $12 <= 32 && $3 !~ /^prefill/)' "$work/models.csv" > "$work/dense.csv"
+compare "$work/dense.csv" source
+echo
+compare "$work/dense.csv" source,hardware,stack,model,layout
+cat << 'EOF'
+
+All of them together:
+
+EOF
+compare "$work/dense.csv" kind
+cat << 'EOF'
+
+Prefill, mixtures of experts and larger batches:
+
+EOF
+awk -F, 'NR == 1 || $2 == "moe" || $12 > 32 || $3 ~ /^prefill/' "$work/models.csv" > "$work/rest.csv"
+compare "$work/rest.csv" source,hardware,model,metric
+cat << 'EOF'
+
+## The largest errors of products
+
+Groups of one m, with the parameters of the files.
+
+| device | formats | quantisation | stack | m | rows | MAPE | bias |
+|---|---|---|---|---|---|---|---|
+EOF
+awk -F, 'NR == 1 || $1 == "aic_gemm"' "$work/rows.csv" > "$work/gemm.csv"
+"$bin" compare "$work/gemm.csv" --group-by hardware,weights,quantize_input,stack,m -f json | jq -r "$helpers"'
+    [.groups[]] | sort_by(-.expected_mape)[:12][]
+    | [.hardware, .weights, .quantize_input, .stack, .m, .rows, (.expected_mape | pc), (.expected_bias | signed)] | row'

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: MIT
+/* The expected time of collectives: each term alone on devices that make mental arithmetic, then
+ * what holds for all shapes. */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum {
+#define ROOF_COLLECTIVE_PARAMETER(id, key, least, most, start, meaning) C_##id,
+#include "kernel_parameters.h"
+};
+enum {
+#define ROOF_ONE_SHOT_PARAMETER(id, key, least, most, start, meaning) O_##id,
+#include "kernel_parameters.h"
+};
+
+/* Eight devices in a node, 10 bytes per nanosecond, which is a clock, between two of them; memory
+ * and sums take next to no time. */
+#define DEVICE                                                                                     \
+    "{\"id\": \"ten\", \"bandwidth_gb_s\": 1000, \"sm_count\": 10, \"boost_clock_mhz\": 1000,"     \
+    " \"l2_bytes\": 400000, \"peak_tflops\": {\"fp16\": 1}, \"vector_tflops\": {\"fp32\": 10},"    \
+    " \"devices_per_node\": 8, \"link_gb_s\": 10, \"network_gb_s\": 1}"
+
+static const enum roof_kernel kernels[] = {ROOF_KERNEL_ALL_REDUCE, ROOF_KERNEL_ALL_GATHER,
+                                           ROOF_KERNEL_REDUCE_SCATTER, ROOF_KERNEL_ALL_TO_ALL,
+                                           ROOF_KERNEL_ONE_SHOT};
+
+struct fixture {
+    struct roof_hardware *device;
+    struct roof_kernel_fit fit[COUNT(kernels)];
+    double *parameter; /* of the fit that is looked at */
+    double *one_shot;
+    struct roof_calibration calibration;
+    struct roof_workload workload;
+    struct roof_prediction prediction;
+};
+
+/* No term shows, but for the link's own and a ring's growth; one fit for each kernel, but that of a
+ * one-shot all-reduce is left out. */
+static void begin(struct fixture *f, enum roof_operator op)
+{
+    static const char *const none[] = {NULL};
+    *f = (struct fixture){.device = parse_device(DEVICE),
+                          .workload = {.formats = ROOF_FORMATS_AUTO, .op = op}};
+    for (size_t i = 0; i < COUNT(kernels); i++) {
+        f->fit[i] = (struct roof_kernel_fit){.kernel = kernels[i],
+                                             .stack = ROOF_STACK_BEST,
+                                             .numerics = ROOF_NUMERICS_16BIT,
+                                             .low = 0.5,
+                                             .high = 2};
+        double *const p = f->fit[i].parameter;
+        if (kernels[i] == ROOF_KERNEL_ONE_SHOT) {
+            f->one_shot = p;
+            p[O_LINK] = 1;
+        } else {
+            p[C_LINK] = p[C_SHORT] = 1;
+            p[C_GROWTH] = p[C_SHORT_GROWTH] = 0.75;
+        }
+    }
+    f->parameter = f->fit[0].parameter;
+    f->calibration = (struct roof_calibration){
+        .id = "ten", .attributions = none, .fit = f->fit, .count = COUNT(kernels) - 1};
+    f->device->calibration = &f->calibration;
+    f->workload.formats.precision = ROOF_PRECISION_FP16;
+    f->workload.shape.elements = 50000; /* 100 kB: 10 us */
+    f->workload.shape.devices = op == ROOF_OPERATOR_SEND ? 0 : 2;
+}
+
+static void check(struct fixture *f, double us, enum roof_bound bound)
+{
+    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
+        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_BOUND_NETWORK] = ROOF_BOTTLENECK_NETWORK};
+    const struct roof_prediction *const p = &f->prediction;
+    struct roof_error error = {0};
+    if (roof_predict(&f->prediction, &f->workload, f->device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    const struct roof_expected *const e = &p->part[0].expected;
+    assert_near(p->expected_s * 1e6, us, 1e-9);
+    assert_int_equal(e->bound, bound);
+    assert_int_equal(p->expected_bottleneck, of[bound]);
+    assert_ptr_equal(e->fit->parameter, f->parameter);
+    assert_false(e->near);
+    /* The band is the fit's, and does not begin below the bound. */
+    assert_near(p->expected_low_s * 1e6, fmax(us / 2, p->time_s * 1e6), 1e-9);
+    assert_near(p->expected_high_s * 1e6, us * 2, 1e-9);
+}
+
+static void check_absent(struct fixture *f)
+{
+    struct roof_error error = {0};
+    if (roof_predict(&f->prediction, &f->workload, f->device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_true(isnan(f->prediction.expected_s));
+    assert_true(isnan(f->prediction.expected_low_s));
+    assert_true(isnan(f->prediction.expected_high_s));
+    assert_true(f->prediction.time_s > 0);
+}
+
+static void test_long_messages(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_ALL_REDUCE);
+    double *const p = f.parameter;
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    p[C_SHORT] = 0.01; /* its protocol is out of the question */
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    p[C_LINK] = 2; /* never below the bound */
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    f.workload.cache = ROOF_CACHE_WARM; /* no cache makes a link faster */
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    f.workload.cache = ROOF_CACHE_COLD;
+    p[C_LINK] = 0.5;
+    check(&f, 20, ROOF_BOUND_NETWORK);
+    p[C_LINK] = 1;
+    p[C_GROWTH] = 3; /* none of it for two devices, 2/3 for four, all for eight */
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    f.workload.shape.devices = 4;
+    check(&f, 30, ROOF_BOUND_NETWORK);
+    f.workload.shape.devices = 8;
+    check(&f, 40, ROOF_BOUND_NETWORK);
+    p[C_PIPE] = 10000; /* the geometric mean of 10 and 40 us */
+    check(&f, 60, ROOF_BOUND_NETWORK);
+    p[C_LONG] = 5000;
+    check(&f, 65, ROOF_BOUND_NETWORK);
+    assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=250", NULL), ROOF_OK);
+    check(&f, 20 + 40 + 40, ROOF_BOUND_NETWORK);
+    roof_hardware_free(f.device);
+}
+
+static void test_short_messages(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_ALL_REDUCE);
+    double *const p = f.parameter;
+    p[C_LONG] = 1e6; /* the other protocol is out of the question */
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    p[C_SHORT] = 0.5;
+    check(&f, 20, ROOF_BOUND_NETWORK);
+    p[C_LINK] = 0.5;
+    check(&f, 40, ROOF_BOUND_NETWORK);
+    p[C_LINK] = 1;
+    p[C_SHORT_GROWTH] = 3;
+    check(&f, 20, ROOF_BOUND_NETWORK);
+    f.workload.shape.devices = 4;
+    check(&f, 60, ROOF_BOUND_NETWORK);
+    f.workload.shape.devices = 8;
+    check(&f, 80, ROOF_BOUND_NETWORK);
+    p[C_LONG] = 60000; /* the faster of the two: 60 + 17.5 us */
+    check(&f, 77.5, ROOF_BOUND_NETWORK);
+    f.workload.shape.devices = 2; /* here 60 + 10 */
+    check(&f, 20, ROOF_BOUND_NETWORK);
+    f.workload.formats.precision = ROOF_PRECISION_FP8_E4M3; /* half of the bytes, the same kernel */
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    roof_hardware_free(f.device);
+}
+
+static void test_latency(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_ALL_REDUCE);
+    double *const p = f.parameter;
+    p[C_LAUNCH] = 8000;
+    check(&f, 18, ROOF_BOUND_NETWORK);
+    p[C_LAUNCH] = 12000;
+    check(&f, 22, ROOF_BOUND_LAUNCH);
+    assert_near(f.prediction.part[0].expected.launch_s, 12e-6, 1e-12);
+    f.workload.cache = ROOF_CACHE_WARM;
+    check(&f, 22, ROOF_BOUND_LAUNCH);
+    f.workload.no_launch_overhead = 1;
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    assert_true(f.prediction.part[0].expected.launch_s == 0);
+    f.workload.no_launch_overhead = 0;
+    f.workload.cache = ROOF_CACHE_COLD;
+    assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
+    check(&f, 34, ROOF_BOUND_LAUNCH);
+    p[C_LAUNCH] = 0;
+    p[C_STEP] = 1000; /* 2 us, to reduce and to spread */
+    check(&f, 14, ROOF_BOUND_NETWORK);
+    assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=1000", NULL), ROOF_OK);
+    check(&f, 12, ROOF_BOUND_NETWORK);
+    p[C_STEP] = 6000;
+    check(&f, 22, ROOF_BOUND_LATENCY);
+    roof_hardware_free(f.device);
+}
+
+/* What two and eight devices send, and the steps that wait. */
+static void test_operators(void **unused)
+{
+    (void)unused;
+    static const struct {
+        enum roof_operator op;
+        size_t fit; /* of kernels */
+        double two_us;
+        double two_steps;
+        double four_steps;
+        double eight_steps;
+    } cases[] = {
+        {ROOF_OPERATOR_ALL_REDUCE, 0, 10, 2, 6, 14},   /* twice n-1 */
+        {ROOF_OPERATOR_ALL_GATHER, 1, 5, 1, 3, 7},     /* n-1, one half is there already */
+        {ROOF_OPERATOR_REDUCE_SCATTER, 2, 5, 1, 3, 7}, /* likewise */
+        {ROOF_OPERATOR_ALL_TO_ALL, 3, 5, 1, 2, 3},     /* as deep as a tree */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture f;
+        begin(&f, cases[i].op);
+        f.parameter = f.fit[cases[i].fit].parameter;
+        double *const p = f.parameter;
+        const double us = cases[i].two_us;
+        check(&f, us, ROOF_BOUND_NETWORK);
+        p[C_LAUNCH] = 3000;
+        check(&f, us + 3, ROOF_BOUND_NETWORK);
+        p[C_LAUNCH] = 0;
+        p[C_STEP] = 100;
+        check(&f, us + 0.1 * cases[i].two_steps, ROOF_BOUND_NETWORK);
+        f.workload.shape.devices = 4;
+        check(&f, us * 1.5 + 0.1 * cases[i].four_steps, ROOF_BOUND_NETWORK);
+        f.workload.shape.devices = 8;
+        check(&f, us * 1.75 + 0.1 * cases[i].eight_steps, ROOF_BOUND_NETWORK);
+        f.fit[cases[i].fit].kernel = ROOF_KERNEL_GEMM; /* no other stands in */
+        check_absent(&f);
+        roof_hardware_free(f.device);
+    }
+}
+
+/* Half of an all-to-all of two devices: it sends all of its elements, that sends half. */
+static void test_send(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_SEND);
+    f.parameter = f.fit[3].parameter;
+    double *const p = f.parameter;
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    p[C_STEP] = 3000; /* one step */
+    check(&f, 13, ROOF_BOUND_NETWORK);
+    p[C_STEP] = 11000;
+    check(&f, 21, ROOF_BOUND_LATENCY);
+    p[C_LAUNCH] = 25000;
+    p[C_LONG] = 2000; /* 2 + 10 + 20 us, by the other protocol 40 */
+    p[C_PIPE] = 40000;
+    p[C_SHORT] = 0.25;
+    p[C_GROWTH] = p[C_SHORT_GROWTH] = 50; /* of more than two devices */
+    check(&f, 32 + 11 + 25, ROOF_BOUND_NETWORK);
+    f.workload.op = ROOF_OPERATOR_ALL_TO_ALL;
+    f.workload.shape.elements = 100000;
+    f.workload.shape.devices = 2;
+    check(&f, 32 + 11 + 25, ROOF_BOUND_NETWORK);
+    roof_hardware_free(f.device);
+}
+
+/* An all-reduce in which each device reads the others' buffers. */
+static void test_one_shot(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_ALL_REDUCE);
+    double *const p = f.one_shot;
+    f.workload.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
+    check_absent(&f); /* a ring does not stand in */
+    f.calibration.count = COUNT(kernels);
+    f.parameter = p;
+    check(&f, 10, ROOF_BOUND_NETWORK);
+    f.workload.shape.devices = 4; /* three buffers, although a ring takes 15 us */
+    check(&f, 30, ROOF_BOUND_NETWORK);
+    f.workload.formats.precision = ROOF_PRECISION_FP8_E4M3;
+    check(&f, 15, ROOF_BOUND_NETWORK);
+    f.workload.formats.precision = ROOF_PRECISION_FP16;
+    p[O_LINK] = 2;
+    check(&f, 30, ROOF_BOUND_NETWORK);
+    f.workload.cache = ROOF_CACHE_WARM;
+    check(&f, 30, ROOF_BOUND_NETWORK);
+    f.workload.cache = ROOF_CACHE_COLD;
+    p[O_LINK] = 0.5;
+    check(&f, 60, ROOF_BOUND_NETWORK);
+    p[O_STEP] = 20000; /* two doublings */
+    check(&f, 100, ROOF_BOUND_NETWORK);
+    p[O_STEP] = 40000;
+    check(&f, 140, ROOF_BOUND_LATENCY);
+    f.workload.shape.devices = 8; /* seven buffers, three doublings */
+    check(&f, 140 + 120, ROOF_BOUND_NETWORK);
+    f.workload.shape.devices = 4;
+    p[O_LAUNCH] = 50000;
+    check(&f, 190, ROOF_BOUND_LATENCY);
+    p[O_STEP] = 0;
+    check(&f, 110, ROOF_BOUND_NETWORK);
+    p[O_LAUNCH] = 70000;
+    check(&f, 130, ROOF_BOUND_LAUNCH);
+    assert_near(f.prediction.part[0].expected.launch_s, 70e-6, 1e-12);
+    assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
+    p[O_STEP] = 10000;
+    check(&f, 60 + 40 + 140, ROOF_BOUND_LAUNCH);
+    f.workload.no_launch_overhead = 1;
+    check(&f, 100, ROOF_BOUND_NETWORK);
+    assert_true(f.prediction.part[0].expected.launch_s == 0);
+    roof_hardware_free(f.device);
+}
+
+/* A ring is not the other algorithm, however fast that is: models choose. */
+static void test_stated(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_ALL_REDUCE);
+    f.calibration.count = COUNT(kernels);
+    f.fit[0].parameter[C_LAUNCH] = 30000;
+    f.workload.shape.devices = 4;
+    check(&f, 15 + 30, ROOF_BOUND_LAUNCH); /* one-shot: 3 x 10 us */
+    roof_hardware_free(f.device);
+}
+
+/* Models are of links inside a node, and of groups that send something. */
+static void test_groups(void **unused)
+{
+    (void)unused;
+    static const enum roof_operator ops[] = {ROOF_OPERATOR_ALL_REDUCE, ROOF_OPERATOR_ALL_GATHER,
+                                             ROOF_OPERATOR_REDUCE_SCATTER, ROOF_OPERATOR_ALL_TO_ALL,
+                                             ROOF_OPERATOR_SEND};
+    for (size_t i = 0; i < COUNT(ops); i++) {
+        struct fixture f;
+        begin(&f, ops[i]);
+        f.calibration.count = COUNT(kernels);
+        struct roof_shape *const s = &f.workload.shape;
+        for (int64_t algorithm = 0; algorithm < 2; algorithm++) {
+            const bool send = ops[i] == ROOF_OPERATOR_SEND;
+            if (send && algorithm > 0) {
+                continue;
+            }
+            s->algorithm = algorithm;
+            if (!send) {
+                s->devices = 1;
+                check_absent(&f);
+                assert_true(f.prediction.network_time_s == 0);
+                s->devices = 9;
+                check_absent(&f);
+                s->devices = 2;
+            }
+            s->within = 8;
+            assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
+            assert_true(f.prediction.expected_s > 0);
+            const double inside = f.prediction.time_s;
+            s->within = 9; /* two devices of different nodes */
+            check_absent(&f);
+            assert_true(f.prediction.time_s > 2 * inside);
+            /* Also where the network is no slower than the links. */
+            assert_int_equal(roof_hardware_set(f.device, "network_gb_s=20", NULL), ROOF_OK);
+            check_absent(&f);
+            assert_int_equal(roof_hardware_set(f.device, "network_gb_s=1", NULL), ROOF_OK);
+            s->within = 0;
+        }
+        roof_hardware_free(f.device);
+    }
+}
+
+/* --- what holds for all -------------------------------------------------------------------- */
+
+#define SEED 20261121
+#define SHAPES 20000
+static uint64_t state;
+
+static uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state >> 8;
+}
+
+/* 1 to 2^bits, evenly on a log scale. */
+static int64_t draw_size(unsigned bits)
+{
+    const int64_t top = (int64_t)1 << (draw() % (bits + 1));
+    return top + (int64_t)(draw() % (uint64_t)top);
+}
+
+static void show(const struct roof_hardware *device, const struct roof_workload *w,
+                 const char *what, double one, double other)
+{
+    const struct roof_operator_row *const row = roof_operator_row(w->op);
+    char shape[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < row->dim_count; i++) {
+        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
+        used += (size_t)snprintf(shape + used, sizeof shape - used, " %s %lld", input->key,
+                                 (long long)roof_input_get(w, input));
+    }
+    fail_msg("%s: %s: %.17g s, %.17g s: %s%s, %s, stack %lld, cache %lld", device->id, what, one,
+             other, row->name, shape, roof_format(w->formats.precision)->name, (long long)w->stack,
+             (long long)w->cache);
+}
+
+static double expect(struct roof_prediction *p, const struct roof_workload *w,
+                     const struct roof_hardware *device)
+{
+    struct roof_error error = {0};
+    if (roof_predict(p, w, device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    if (!(p->expected_s > 0 && isfinite(p->expected_high_s) && p->expected_low_s <= p->expected_s &&
+          p->expected_s <= p->expected_high_s)) {
+        show(device, w, "expected time and the end of its band", p->expected_s, p->expected_high_s);
+    }
+    return p->expected_s;
+}
+
+static void check_shape(const struct roof_hardware *device, const struct roof_workload *drawn)
+{
+    struct roof_workload w = *drawn;
+    struct roof_prediction p;
+    w.cache = ROOF_CACHE_COLD;
+    const double cold = expect(&p, &w, device);
+    if (!(cold >= p.time_s && p.expected_low_s >= p.time_s)) {
+        show(device, &w, "below the bound", p.expected_low_s, p.time_s);
+    }
+    w.no_launch_overhead = 1;
+    const double bare = expect(&p, &w, device);
+    if (!(bare <= cold && p.part[0].expected.launch_s == 0)) {
+        show(device, &w, "without a launch", bare, cold);
+    }
+    w.no_launch_overhead = 0;
+    w.cache = ROOF_CACHE_WARM;
+    const double warm = expect(&p, &w, device);
+    if (!(warm <= cold * (1 + 1e-9))) {
+        show(device, &w, "warm", warm, cold);
+    }
+    /* More is never faster. */
+    w = *drawn;
+    const double time = w.cache == ROOF_CACHE_COLD ? cold : warm;
+    const struct roof_operator_row *const row = roof_operator_row(w.op);
+    for (int i = 0; i < row->dim_count; i++) {
+        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
+        const int64_t size = roof_input_get(drawn, input);
+        if (input->kind != ROOF_INPUT_INTEGER || size == 0) {
+            continue;
+        }
+        for (int64_t more = size + 1; more <= 2 * size; more += size > 1 ? size - 1 : 1) {
+            roof_input_put(&w, input, more);
+            if (w.shape.devices > 8) { /* of a node */
+                continue;
+            }
+            const double longer = expect(&p, &w, device);
+            if (!(longer >= time * (1 - 1e-9))) {
+                show(device, &w, "smaller is slower", time, longer);
+            }
+        }
+        roof_input_put(&w, input, size);
+    }
+}
+
+static void check_device(const char *id)
+{
+    static const enum roof_operator ops[] = {ROOF_OPERATOR_ALL_REDUCE, ROOF_OPERATOR_ALL_GATHER,
+                                             ROOF_OPERATOR_REDUCE_SCATTER, ROOF_OPERATOR_ALL_TO_ALL,
+                                             ROOF_OPERATOR_SEND};
+    static const enum roof_precision formats[] = {ROOF_PRECISION_BF16, ROOF_PRECISION_FP32,
+                                                  ROOF_PRECISION_FP8_E4M3};
+    struct roof_hardware *device = NULL;
+    struct roof_calibration *c = NULL;
+    print_message("%s: seed %llu\n", id, (unsigned long long)state);
+    assert_int_equal(roof_hardware_load(&device, id, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
+    assert_non_null(c);
+    device->calibration = c;
+    for (int i = 0; i < SHAPES; i++) {
+        struct roof_workload w = ROOF_WORKLOAD_INIT;
+        w.op = ops[draw() % COUNT(ops)];
+        w.stack = (int64_t)(draw() % ROOF_STACK_COUNT);
+        w.cache = (int64_t)(draw() % 2);
+        w.formats.precision = formats[draw() % COUNT(formats)];
+        w.shape.elements = draw_size(30);
+        if (w.op != ROOF_OPERATOR_SEND) {
+            w.shape.devices = 2 + (int64_t)(draw() % 7);
+        }
+        if (w.op == ROOF_OPERATOR_ALL_REDUCE) {
+            w.shape.algorithm = (int64_t)(draw() % 2);
+        }
+        check_shape(device, &w);
+    }
+    roof_calibration_free(c);
+    roof_hardware_free(device);
+}
+
+static void test_properties(void **unused)
+{
+    (void)unused;
+    static const char *const ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
+    state = SEED;
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        check_device(ids[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_long_messages), cmocka_unit_test(test_short_messages),
+        cmocka_unit_test(test_latency),       cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_send),          cmocka_unit_test(test_one_shot),
+        cmocka_unit_test(test_stated),        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_properties),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+/* The expected time of vector operators: each term alone on a device that makes mental arithmetic,
+ * then what holds for all shapes. */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum {
+#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,
+#include "kernel_parameters.h"
+};
+
+/* 100 GB/s, 10 SMs at 1 GHz: 100 bytes per nanosecond, which is a clock. */
+#define DEVICE                                                                                     \
+    "{\"id\": \"ten\", \"bandwidth_gb_s\": 100, \"sm_count\": 10, \"boost_clock_mhz\": 1000,"      \
+    " \"l2_bytes\": 400000, \"peak_tflops\": {\"fp16\": 1}, \"vector_tflops\": {\"fp32\": 10}}"
+
+static const enum roof_kernel kernels[] = {ROOF_KERNEL_NORM, ROOF_KERNEL_ADD,
+                                           ROOF_KERNEL_ACTIVATION, ROOF_KERNEL_ROPE,
+                                           ROOF_KERNEL_QUANTIZE};
+
+struct fixture {
+    struct roof_hardware *device;
+    struct roof_kernel_fit fit[COUNT(kernels)];
+    double *parameter; /* of the fit that is looked at */
+    struct roof_calibration calibration;
+    struct roof_workload workload;
+    struct roof_prediction prediction;
+    double hit; /* share that is found in the L2 */
+};
+
+/* No term shows, but for the memory's own; one fit for each kernel, the first is looked at. */
+static void begin(struct fixture *f, enum roof_operator op)
+{
+    static const char *const none[] = {NULL};
+    *f = (struct fixture){.device = parse_device(DEVICE),
+                          .workload = {.formats = ROOF_FORMATS_AUTO, .op = op}};
+    for (size_t i = 0; i < COUNT(kernels); i++) {
+        f->fit[i] = (struct roof_kernel_fit){.kernel = kernels[i],
+                                             .stack = ROOF_STACK_BEST,
+                                             .numerics = ROOF_NUMERICS_16BIT,
+                                             .low = 0.5,
+                                             .high = 2};
+        double *const p = f->fit[i].parameter;
+        p[V_DRAM] = 1;
+        p[V_L2_CAPACITY] = 0.5;
+        p[V_L2_RATE] = 1e12;
+    }
+    f->parameter = f->fit[0].parameter;
+    f->calibration = (struct roof_calibration){
+        .id = "ten", .attributions = none, .fit = f->fit, .count = COUNT(kernels)};
+    f->device->calibration = &f->calibration;
+}
+
+static void check(struct fixture *f, double us, enum roof_bound bound)
+{
+    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
+        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
+        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD};
+    const struct roof_prediction *const p = &f->prediction;
+    const struct roof_workload *const w = &f->workload;
+    struct roof_error error = {0};
+    if (roof_predict(&f->prediction, w, f->device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    const struct roof_expected *const e = &p->part[0].expected;
+    const bool cold = w->cache == ROOF_CACHE_COLD && w->working_set == 0;
+    assert_near(p->expected_s * 1e6, us, 1e-9);
+    assert_int_equal(e->bound, bound);
+    assert_near(e->tiling.l2_hit, f->hit, 1e-9);
+    assert_false(e->tiled);
+    assert_int_equal(p->expected_bottleneck, of[bound]);
+    assert_ptr_equal(e->fit->parameter, f->parameter);
+    /* Of these no kernel was measured. */
+    const bool near = w->op == ROOF_OPERATOR_LAYERNORM || w->op == ROOF_OPERATOR_ROUTER ||
+                      w->op == ROOF_OPERATOR_SOFTMAX || w->op == ROOF_OPERATOR_GELU;
+    const double wider = near ? 1.25 : 1;
+    assert_int_equal(e->near, near);
+    /* The band is the fit's, and does not begin below the bound. */
+    assert_near(p->expected_low_s * 1e6, fmax(us / 2 / wider, cold ? p->time_s * 1e6 : 0), 1e-9);
+    assert_near(p->expected_high_s * 1e6, us * 2 * wider, 1e-9);
+}
+
+/* 1000 rows of 50 elements, in and out: 200 kB. */
+#define ROWS                                                                                       \
+    {                                                                                              \
+        .tokens = 1000, .hidden = 50                                                               \
+    }
+#define ROWS_US 2.0
+
+static void test_terms(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_RMSNORM);
+    double *const p = f.parameter;
+    f.workload.shape = (struct roof_shape)ROWS;
+    check(&f, ROWS_US, ROOF_BOUND_MEMORY);
+    p[V_DRAM] = 2; /* never below the bound */
+    check(&f, ROWS_US, ROOF_BOUND_MEMORY);
+    p[V_DRAM] = 0.5;
+    check(&f, 2 * ROWS_US, ROOF_BOUND_MEMORY);
+    p[V_DRAM] = 1;
+    p[V_ROW] = 10; /* 100 rows in each SM */
+    check(&f, ROWS_US + 1, ROOF_BOUND_MEMORY);
+    p[V_ROW] = 30;
+    check(&f, ROWS_US + 3, ROOF_BOUND_LATENCY);
+    assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
+    check(&f, ROWS_US + 6, ROOF_BOUND_LATENCY);
+    p[V_ROW] = 0;
+    p[V_LAUNCH] = 900;
+    check(&f, ROWS_US + 1.8, ROOF_BOUND_MEMORY);
+    p[V_LAUNCH] = 1500;
+    check(&f, ROWS_US + 3, ROOF_BOUND_LAUNCH);
+    assert_near(f.prediction.part[0].expected.launch_s, 3e-6, 1e-12);
+    f.workload.no_launch_overhead = 1;
+    check(&f, ROWS_US, ROOF_BOUND_MEMORY);
+    assert_true(f.prediction.part[0].expected.launch_s == 0);
+    roof_hardware_free(f.device);
+}
+
+static void test_warm(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_RMSNORM);
+    double *const p = f.parameter;
+    f.workload.shape = (struct roof_shape)ROWS;
+    p[V_L2_RATE] = 2;
+    check(&f, ROWS_US, ROOF_BOUND_MEMORY);
+    f.hit = 0.5;
+    f.workload.cache = ROOF_CACHE_WARM; /* as large as its share of the L2: half is found */
+    check(&f, ROWS_US * (0.5 + 0.5 / 2), ROOF_BOUND_MEMORY);
+    p[V_DRAM] = 0.5;
+    check(&f, ROWS_US * (0.5 * 2 + 0.5 / 2), ROOF_BOUND_MEMORY);
+    p[V_DRAM] = 1;
+    p[V_L2_CAPACITY] = 1; /* (1/2)^8 */
+    f.hit = 256 / 257.0;
+    check(&f, ROWS_US * (1 / 257.0 + 256 / 257.0 / 2), ROOF_BOUND_MEMORY);
+    f.hit = 0.5;
+    f.workload.working_set = 400000; /* bytes between two uses, however the cache began */
+    check(&f, ROWS_US * (0.5 + 0.5 / 2), ROOF_BOUND_MEMORY);
+    f.workload.cache = ROOF_CACHE_COLD;
+    check(&f, ROWS_US * (0.5 + 0.5 / 2), ROOF_BOUND_MEMORY);
+    p[V_ROW] = 20;
+    check(&f, ROWS_US * (0.5 + 0.5 / 2) + 2, ROOF_BOUND_LATENCY);
+    p[V_ROW] = 0;
+    f.workload.working_set = 1; /* no less than the data itself */
+    f.hit = 256 / 257.0;
+    check(&f, ROWS_US * (1 / 257.0 + 256 / 257.0 / 2), ROOF_BOUND_MEMORY);
+    roof_hardware_free(f.device);
+}
+
+/* Which kernel an operator is, what it moves and how many rows it has. */
+static void test_operators(void **unused)
+{
+    (void)unused;
+    static const struct {
+        enum roof_operator op;
+        enum roof_kernel kernel;
+        struct roof_shape shape;
+        double bytes;
+        double rows;
+    } cases[] = {
+        {ROOF_OPERATOR_RMSNORM, ROOF_KERNEL_NORM, ROWS, 200e3, 1000},
+        {ROOF_OPERATOR_RMSNORM, /* with 50 weights */
+         ROOF_KERNEL_NORM,
+         {.tokens = 1000, .hidden = 50, .gain = 1},
+         200100,
+         1000},
+        {ROOF_OPERATOR_LAYERNORM, /* with twice 50 */
+         ROOF_KERNEL_ACTIVATION,
+         {.tokens = 1000, .hidden = 50, .gain = 1},
+         200200,
+         1000},
+        {ROOF_OPERATOR_ROUTER, /* 8 logits in; 2 weights and 2 indices of 4 bytes out */
+         ROOF_KERNEL_ACTIVATION,
+         {.tokens = 1000, .experts = 8, .top_k = 2},
+         28e3,
+         1000},
+        {ROOF_OPERATOR_SOFTMAX, /* a row of 50 scores for each of 4 x 25 x 10 queries */
+         ROOF_KERNEL_ACTIVATION,
+         {.batch = 4, .heads = 25, .query_len = 10, .kv_len = 50},
+         200e3,
+         1000},
+        {ROOF_OPERATOR_ADD, ROOF_KERNEL_ADD, ROWS, 300e3, 1000},
+        {ROOF_OPERATOR_EMBEDDING, ROOF_KERNEL_ADD, ROWS, 200e3, 1000},
+        {ROOF_OPERATOR_KV_APPEND, /* K and V of 2 heads, in and out */
+         ROOF_KERNEL_ADD,
+         {.tokens = 1000, .kv_heads = 2, .head_dim = 25},
+         400e3,
+         1000},
+        {ROOF_OPERATOR_SILU_MUL, ROOF_KERNEL_ACTIVATION, ROWS, 300e3, 1000},
+        {ROOF_OPERATOR_GELU, ROOF_KERNEL_ACTIVATION, ROWS, 200e3, 1000},
+        {ROOF_OPERATOR_ROPE, /* 8 heads of Q and 2 of K, in and out */
+         ROOF_KERNEL_ROPE,
+         {.tokens = 1000, .heads = 8, .kv_heads = 2, .head_dim = 10},
+         400e3,
+         1000},
+        {ROOF_OPERATOR_QUANTIZE, ROOF_KERNEL_QUANTIZE, ROWS, 150e3, 1000}, /* 2 bytes in, 1 out */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture f;
+        begin(&f, cases[i].op);
+        f.workload.shape = cases[i].shape;
+        for (size_t k = 0; k < COUNT(kernels); k++) {
+            if (kernels[k] == cases[i].kernel) {
+                f.parameter = f.fit[k].parameter;
+            }
+        }
+        double *const p = f.parameter;
+        const double memory = cases[i].bytes / 1e5;
+        check(&f, memory, ROOF_BOUND_MEMORY);
+        p[V_ROW] = 50;
+        check(&f, memory + 50 * cases[i].rows / 1e4, ROOF_BOUND_LATENCY);
+        p[V_ROW] = 0;
+        p[V_LAUNCH] = 5000;
+        if (cases[i].op == ROOF_OPERATOR_KV_APPEND) { /* its launch is that of attention */
+            check(&f, memory, ROOF_BOUND_MEMORY);
+            assert_true(f.prediction.part[0].expected.launch_s == 0);
+        } else {
+            check(&f, memory + 5, ROOF_BOUND_LAUNCH);
+        }
+        for (size_t k = 0; k < COUNT(kernels); k++) { /* no other kernel stands in */
+            if (f.fit[k].parameter == f.parameter) {
+                f.fit[k].kernel = ROOF_KERNEL_GEMM;
+            }
+        }
+        assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
+        assert_true(isnan(f.prediction.expected_s));
+        roof_hardware_free(f.device);
+    }
+}
+
+/* Formats show in the bytes only: all have one kernel. */
+static void test_formats(void **unused)
+{
+    (void)unused;
+    struct fixture f;
+    begin(&f, ROOF_OPERATOR_RMSNORM);
+    f.workload.shape = (struct roof_shape)ROWS;
+    f.workload.formats.activations = ROOF_PRECISION_FP32;
+    f.workload.formats.out = ROOF_PRECISION_FP16;
+    check(&f, ROWS_US * 1.5, ROOF_BOUND_MEMORY);
+    f.workload.formats.out = ROOF_PRECISION_FP8_E4M3;
+    check(&f, ROWS_US * 1.25, ROOF_BOUND_MEMORY);
+    f.workload.stack = ROOF_STACK_SGLANG; /* and all stacks the same */
+    f.workload.formats.activations = ROOF_PRECISION_FP16;
+    check(&f, ROWS_US * 0.75, ROOF_BOUND_MEMORY);
+    f.workload.op = ROOF_OPERATOR_KV_APPEND;
+    f.workload.shape = (struct roof_shape){.tokens = 1000, .kv_heads = 2, .head_dim = 25};
+    f.workload.formats.out = ROOF_PRECISION_AUTO;
+    f.workload.formats.kv = ROOF_PRECISION_FP8_E4M3;
+    f.parameter = f.fit[1].parameter;
+    check(&f, 3, ROOF_BOUND_MEMORY);
+    roof_hardware_free(f.device);
+}
+
+/* --- what holds for all -------------------------------------------------------------------- */
+
+#define SEED 20261121
+#define SHAPES 20000
+static uint64_t state;
+
+static uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state >> 8;
+}
+
+/* 1 to 2^bits, evenly on a log scale. */
+static int64_t draw_size(unsigned bits)
+{
+    const int64_t top = (int64_t)1 << (draw() % (bits + 1));
+    return top + (int64_t)(draw() % (uint64_t)top);
+}
+
+static void show(const struct roof_hardware *device, const struct roof_workload *w,
+                 const char *what, double one, double other)
+{
+    const struct roof_operator_row *const row = roof_operator_row(w->op);
+    char shape[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < row->dim_count; i++) {
+        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
+        used += (size_t)snprintf(shape + used, sizeof shape - used, " %s %lld", input->key,
+                                 (long long)roof_input_get(w, input));
+    }
+    fail_msg("%s: %s: %.17g s, %.17g s: %s%s, cache %lld, working set %lld", device->id, what, one,
+             other, row->name, shape, (long long)w->cache, (long long)w->working_set);
+}
+
+static double expect(struct roof_prediction *p, const struct roof_workload *w,
+                     const struct roof_hardware *device)
+{
+    struct roof_error error = {0};
+    if (roof_predict(p, w, device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    if (!(p->expected_s > 0 && isfinite(p->expected_high_s) && p->expected_low_s <= p->expected_s &&
+          p->expected_s <= p->expected_high_s)) {
+        show(device, w, "expected time and the end of its band", p->expected_s, p->expected_high_s);
+    }
+    return p->expected_s;
+}
+
+static void check_shape(const struct roof_hardware *device, const struct roof_workload *drawn)
+{
+    struct roof_workload w = *drawn;
+    struct roof_prediction p;
+    w.cache = ROOF_CACHE_COLD;
+    const double cold = expect(&p, &w, device);
+    if (!(cold >= p.time_s && p.expected_low_s >= p.time_s)) {
+        show(device, &w, "below the bound", p.expected_low_s, p.time_s);
+    }
+    w.no_launch_overhead = 1;
+    const double bare = expect(&p, &w, device);
+    if (!(bare <= cold && p.part[0].expected.launch_s == 0)) {
+        show(device, &w, "without a launch", bare, cold);
+    }
+    w.no_launch_overhead = 0;
+    w.cache = ROOF_CACHE_WARM;
+    const double warm = expect(&p, &w, device);
+    if (!(warm <= cold * (1 + 1e-9))) {
+        show(device, &w, "warm", warm, cold);
+    }
+    /* The more lies between two uses, the less is found. */
+    const int64_t between = 1 + (int64_t)(draw() % 100000000);
+    w.working_set = between;
+    const double near = expect(&p, &w, device);
+    w.working_set = 2 * between;
+    const double far = expect(&p, &w, device);
+    if (!(near <= far * (1 + 1e-9) && far <= cold * (1 + 1e-9))) {
+        show(device, &w, "working set", near, far);
+    }
+    /* More is never faster. */
+    w = *drawn;
+    const double time = w.cache == ROOF_CACHE_COLD ? cold : warm;
+    const struct roof_operator_row *const row = roof_operator_row(w.op);
+    for (int i = 0; i < row->dim_count; i++) {
+        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
+        const int64_t size = roof_input_get(drawn, input);
+        if (input->kind != ROOF_INPUT_INTEGER || size == 0) {
+            continue;
+        }
+        for (int64_t more = size + 1; more <= 2 * size; more += size > 1 ? size - 1 : 1) {
+            roof_input_put(&w, input, more);
+            if ((w.shape.causal > 0 && w.shape.query_len > w.shape.kv_len) ||
+                (w.shape.kv_heads > 0 && w.shape.heads % w.shape.kv_heads != 0) ||
+                w.shape.top_k > w.shape.experts) {
+                continue;
+            }
+            const double longer = expect(&p, &w, device);
+            if (!(longer >= time * (1 - 1e-9))) {
+                show(device, &w, "smaller is slower", time, longer);
+            }
+        }
+        roof_input_put(&w, input, size);
+    }
+}
+
+static void draw_shape(struct roof_workload *w)
+{
+    static const enum roof_operator ops[] = {
+        ROOF_OPERATOR_RMSNORM,   ROOF_OPERATOR_LAYERNORM, ROOF_OPERATOR_SOFTMAX,
+        ROOF_OPERATOR_ROUTER,    ROOF_OPERATOR_ADD,       ROOF_OPERATOR_EMBEDDING,
+        ROOF_OPERATOR_KV_APPEND, ROOF_OPERATOR_SILU_MUL,  ROOF_OPERATOR_GELU,
+        ROOF_OPERATOR_ROPE,      ROOF_OPERATOR_QUANTIZE};
+    struct roof_shape *const s = &w->shape;
+    w->op = ops[draw() % COUNT(ops)];
+    switch ((int)w->op) {
+    case ROOF_OPERATOR_SOFTMAX:
+        s->batch = draw_size(6);
+        s->heads = draw_size(6);
+        s->query_len = draw_size(10);
+        s->kv_len = s->query_len + draw_size(12);
+        s->causal = (int64_t)(draw() % 2);
+        s->window = draw() % 4 == 0 ? draw_size(12) : 0;
+        return;
+    case ROOF_OPERATOR_ROUTER:
+        s->experts = draw_size(8);
+        s->top_k = 1 + (int64_t)(draw() % (uint64_t)s->experts);
+        break;
+    case ROOF_OPERATOR_ROPE:
+    case ROOF_OPERATOR_KV_APPEND:
+        s->kv_heads = draw_size(5);
+        s->heads = s->kv_heads * draw_size(4);
+        s->head_dim = draw_size(8);
+        break;
+    default:
+        s->hidden = draw_size(15);
+        s->gain = roof_operator_has(w->op, ROOF_DIM_GAIN) ? (int64_t)(draw() % 2) : 0;
+    }
+    s->tokens = draw_size(17);
+}
+
+static void check_device(const char *id)
+{
+    struct roof_hardware *device = NULL;
+    struct roof_calibration *c = NULL;
+    print_message("%s: seed %llu\n", id, (unsigned long long)state);
+    assert_int_equal(roof_hardware_load(&device, id, NULL, NULL), ROOF_OK);
+    assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
+    assert_non_null(c);
+    device->calibration = c;
+    for (int i = 0; i < SHAPES; i++) {
+        struct roof_workload w = ROOF_WORKLOAD_INIT;
+        w.stack = (int64_t)(draw() % ROOF_STACK_COUNT);
+        w.cache = (int64_t)(draw() % 2);
+        w.formats.precision = ROOF_PRECISION_BF16;
+        draw_shape(&w);
+        check_shape(device, &w);
+    }
+    roof_calibration_free(c);
+    roof_hardware_free(device);
+}
+
+static void test_properties(void **unused)
+{
+    (void)unused;
+    static const char *const ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
+    state = SEED;
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        check_device(ids[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_terms),      cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_operators),  cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_properties),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
