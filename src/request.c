@@ -26,15 +26,24 @@
 #define option_quantize_input "quantize-input"
 #define MODEL(field_)                                                                              \
     .offset = offsetof(struct roof_scenario, field_), .field = true, .of = ROOF_OF_MODELS
-#define LENGTH(option_, field_, key_, help_)                                                       \
+#define LENGTH(option_, field_, key_, help_) LENGTH_OF(option_, field_, key_, help_, POINT)
+#define LENGTH_OF(option_, field_, key_, help_, commands_)                                         \
     {                                                                                              \
         .key = (key_), .option = (option_), .kind = ROOF_INPUT_INTEGER, .min = 1,                  \
-        .max = LENGTH_MAX, .value = "N", .help = (help_), MODEL(field_), .commands = POINT         \
+        .max = LENGTH_MAX, .value = "N", .help = (help_), MODEL(field_), .commands = (commands_)   \
     }
 #define NUMBER(option_, field_, key_, value_, help_)                                               \
+    NUMBER_OF(option_, field_, key_, value_, help_, POINT)
+#define NUMBER_OF(option_, field_, key_, value_, help_, commands_)                                 \
     {                                                                                              \
         .key = (key_), .option = (option_), .kind = ROOF_INPUT_NUMBER, .max = 1,                   \
-        .value = (value_), .help = (help_), MODEL(field_), .commands = POINT                       \
+        .value = (value_), .help = (help_), MODEL(field_), .commands = (commands_)                 \
+    }
+/* A bound for plans of models, as a text. */
+#define LIMIT(option_, value_, help_)                                                              \
+    {                                                                                              \
+        .option = (option_), .kind = ROOF_INPUT_TEXT, .value = (value_), .help = (help_),          \
+        .of = ROOF_OF_MODELS, .commands = ROOF_COMMAND_RECOMMEND                                   \
     }
 #define SWITCH(option_, field_, help_)                                                             \
     {                                                                                              \
@@ -50,7 +59,8 @@ static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
 static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
-static const char *const objectives[] = {"balanced", "time", NULL};
+static const char *const objectives[] = {"balanced", "time",   "throughput", "latency",
+                                         "cost",     "energy", NULL};
 
 static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
 #define ROW(id) [ROOF_INPUT_##id - ROOF_DIM_COUNT]
@@ -126,14 +136,16 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .help = "what a pass of the model does (default decode)",
                   MODEL(phase),
                   .commands = POINT},
-    ROW(CONTEXT) = LENGTH("context", context, "context",
-                          "prompt tokens, or tokens a decode step works on (default 4096, or the "
-                          "model's limit)"),
+    ROW(CONTEXT) = LENGTH_OF("context", context, "context",
+                             "prompt tokens, or tokens a decode step works on (default 4096, or "
+                             "the model's limit)",
+                             WORKLOAD),
     ROW(CHUNK) = LENGTH("chunk", chunk, "chunk",
                         "new tokens of a prefill; the rest of the context is cached already"),
-    ROW(PROMPT) = LENGTH("prompt", prompt, "prompt",
-                         "a whole request: tokens of the prompt, with --generate"),
-    ROW(GENERATE) = LENGTH("generate", generate, "generate", "tokens generated after the prompt"),
+    ROW(PROMPT) = LENGTH_OF("prompt", prompt, "prompt",
+                            "a whole request: tokens of the prompt, with --generate", WORKLOAD),
+    ROW(GENERATE) =
+        LENGTH_OF("generate", generate, "generate", "tokens generated after the prompt", WORKLOAD),
     ROW(PREFIX_HIT) = NUMBER("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
                              "part of the prompt that a prefix cache holds (0 to 1)"),
     ROW(PREFILL_BATCH) = LENGTH("prefill-batch", prefill_batch, "prefill_batch",
@@ -179,16 +191,16 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                                     "Q, K, V and gate, up as products of their own"),
     ROW(UNFUSED_ATTENTION) = SWITCH("unfused-attention", unfused_attention,
                                     "attention with its scores stored in memory"),
-    ROW(RESERVE) = NUMBER("reserve", reserve, "reserve", "FRACTION",
-                          "part of the memory that is kept free (default 0.1)"),
+    ROW(RESERVE) = NUMBER_OF("reserve", reserve, "reserve", "FRACTION",
+                             "part of the memory that is kept free (default 0.1)", WORKLOAD),
     ROW(TOP) = {.option = "top",
                 .kind = ROOF_INPUT_INTEGER,
                 .min = 1,
                 .max = LENGTH_MAX,
                 .value = "N",
-                .help = "operators to show (default 12)",
+                .help = "operators, or plans, to show (default 12)",
                 .of = ROOF_OF_MODELS,
-                .commands = ROOF_COMMAND_PREDICT},
+                .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND},
     ROW(MEASURED) = {.key = "measured_us",
                      .option = "measured",
                      .kind = ROOF_INPUT_TEXT,
@@ -216,10 +228,10 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(OBJECTIVE) = {.option = "objective",
                       .kind = ROOF_INPUT_CHOICE,
                       .choices = objectives,
-                      .max = 1,
-                      .value = "balanced|time",
-                      .help = "balanced (default): the least accuracy loss within 20% of the "
-                              "fastest; time: the fastest",
+                      .max = 5,
+                      .value = "NAME",
+                      .help = "operators: balanced (default) or time; models: throughput "
+                              "(default), latency, cost, energy",
                       .commands = ROOF_COMMAND_RECOMMEND},
     ROW(BY) = {.option = "by",
                .kind = ROOF_INPUT_CHOICE,
@@ -239,6 +251,18 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .max = 1,
                         .help = "only formats that the device multiplies itself",
                         .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(MAX_TTFT) = LIMIT("max-ttft", "TIME", "longest time to the first token (500ms, 1s)"),
+    ROW(MAX_TPOT) = LIMIT("max-tpot", "TIME", "longest time per token (30ms)"),
+    ROW(MIN_TOKENS_PER_S) = LIMIT("min-tokens-per-s", "RATE", "least tokens/s of all sequences"),
+    ROW(MAX_COST) = LIMIT("max-cost", "PRICE", "highest cost per million tokens"),
+    ROW(MAX_POWER) = LIMIT("max-power", "WATT", "most power of all devices, at their TDP"),
+    ROW(PRICE) = {.option = "price-per-hour",
+                  .kind = ROOF_INPUT_TEXT,
+                  .value = "ID=PRICE",
+                  .help = "price of a device per hour, in any currency",
+                  .of = ROOF_OF_MODELS,
+                  .commands = ROOF_COMMAND_RECOMMEND,
+                  .many = true},
     ROW(SUMMARY) = {.option = "summary",
                     .kind = ROOF_INPUT_FLAG,
                     .max = 1,

@@ -7,6 +7,7 @@
 
 #include "csv.h"
 #include "json.h"
+#include "roofline/plan.h"
 #include "roofline/predict.h"
 #include "roofline/recommend.h"
 #include "roofline/request.h"
@@ -375,6 +376,44 @@ static const struct roof_field operator_fields[] = {
      .offset = offsetof(struct roof_operator_row, summary),
      .width = -57},
     {.key = "dimensions", .source = DIMENSION_LIST, .width = -20},
+};
+
+#define OF_PLAN(key_, source_, member, unit_, width_, label_)                                      \
+    {                                                                                              \
+        .key = (key_), .source = (source_), .unit = ROOF_UNIT_##unit_,                             \
+        .offset = offsetof(struct roof_plan_row, member), .width = (width_), .label = (label_)     \
+    }
+static const struct roof_field plan_fields[] = {
+    {.key = "schema", .source = CONSTANT, .text = "roofline/plan/1"},
+    OF_PLAN("rank", RANK, rank, NONE, 5, NULL),
+    OF_PLAN("model", AT_TEXT, model, NONE, 0, NULL),
+    OF_PLAN("hardware", AT_TEXT, hardware, NONE, -14, NULL),
+    OF_PLAN("formats", AT_TEXT, formats, NONE, -11, NULL),
+    OF_PLAN("weights", AT_PRECISION, weights, NONE, 0, NULL),
+    OF_PLAN("activations", AT_PRECISION, activations, NONE, 0, NULL),
+    OF_PLAN("kv", AT_PRECISION, kv, NONE, -8, NULL),
+    OF_PLAN("engines", AT_CHARS, engines, NONE, 0, NULL),
+    OF_PLAN("devices", NODE_COUNT, plan.devices, NONE, 7, NULL),
+    OF_PLAN("tp", NODE_COUNT, plan.tp, NONE, 3, NULL),
+    OF_PLAN("pp", NODE_COUNT, plan.pp, NONE, 3, NULL),
+    OF_PLAN("ep", NODE_COUNT, plan.ep, NONE, 3, NULL),
+    OF_PLAN("batch", NODE_COUNT, plan.batch, NONE, 6, NULL),
+    OF_PLAN("ttft_ms", AT_NUMBER, plan.ideal_ttft_s, MILLISECONDS, 0, NULL),
+    OF_PLAN("tpot_ms", AT_NUMBER, plan.ideal_tpot_s, MILLISECONDS, 0, NULL),
+    OF_PLAN("expected_ttft_ms", AT_NUMBER, plan.ttft_s, MILLISECONDS, 9, "TTFT ms"),
+    OF_PLAN("expected_tpot_ms", AT_NUMBER, plan.tpot_s, MILLISECONDS, 9, "TPOT ms"),
+    OF_PLAN("expected_tokens_per_s", AT_NUMBER, plan.tokens_per_s, NONE, 9, "tokens/s"),
+    OF_PLAN("expected_tokens_per_s_per_user", AT_NUMBER, plan.tokens_per_s_per_user, NONE, 9,
+            "per user"),
+    OF_PLAN("expected_tokens_per_s_per_device", AT_NUMBER, plan.tokens_per_s_per_device, NONE, 10,
+            "per device"),
+    OF_PLAN("expected_near_fraction", AT_NUMBER, plan.near, NONE, 0, NULL),
+    OF_PLAN("memory_bytes", AT_NUMBER, plan.memory_bytes, NONE, 0, NULL),
+    OF_PLAN("accuracy_loss", LOSS, plan.loss, NONE, 0, NULL),
+    OF_PLAN("tdp_w", AT_NUMBER, plan.watt, NONE, 0, NULL),
+    OF_PLAN("tdp_joule_per_token", AT_NUMBER, plan.joule, NONE, 0, NULL),
+    OF_PLAN("cost_per_million_tokens", AT_NUMBER, plan.cost, NONE, 8, "per Mtok"),
+    OF_PLAN("pareto", AT_BOOLEAN, plan.pareto, NONE, 6, NULL),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -781,6 +820,9 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
     case ROOF_TABLE_NODES:
         add_fields(out, node_head, COUNT(node_head), true);
         add_prediction(out, op, true, 3); /* the device stands in the model's own row */
+        break;
+    case ROOF_TABLE_PLANS:
+        add_fields(out, plan_fields, COUNT(plan_fields), all);
         break;
     case ROOF_TABLE_LAYOUTS:
         add_fields(out, layout_fields, COUNT(layout_fields), all);

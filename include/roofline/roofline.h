@@ -20,6 +20,8 @@
  *   checkpoint.h models from files: config.json, GGUF, safetensors
  *   transformer.h a model at work: the operators of a phase and a split over devices
  *   inference.h  operators meet a device: time, tokens/s, memory, limits
+ *   engine.h     what serving engines run where
+ *   plan.h       how to serve a model: a search under constraints
  *   request.h    the input keys: options, axes, values from text
  *   sweep.h      a grid of predictions
  *   recommend.h  which format to use, and why not the others
@@ -27,6 +29,7 @@
  *   table.h      rows of results as text, JSON, NDJSON, CSV, Markdown
  *   report.h     documents about one result
  *   model_report.h documents about a model
+ *   plan_report.h documents about a search of plans
  *
  * Rules that hold for all of them:
  *
@@ -80,6 +83,10 @@
 
 #include "roofline/inference.h"
 
+#include "roofline/engine.h"
+
+#include "roofline/plan.h"
+
 #include "roofline/request.h"
 
 #include "roofline/sweep.h"
@@ -93,5 +100,7 @@
 #include "roofline/report.h"
 
 #include "roofline/model_report.h"
+
+#include "roofline/plan_report.h"
 
 #endif

@@ -130,6 +130,12 @@ static int64_t mixed(int64_t a, int64_t b)
     return (int64_t)((((uint64_t)a + (uint64_t)b) * 0x9e3779b97f4a7c15U ^ (uint64_t)b) >> 1);
 }
 
+/* In the order of the first, as other sizes are, and then in any. */
+static int64_t ordered(int64_t first, int64_t others)
+{
+    return (int64_t)(((uint64_t)first << 40 | (uint64_t)others >> 23) & INT64_MAX);
+}
+
 /* The sizes by which a kernel's rows are dealt: a fold leaves out whole ones. */
 static int sizes_of(int64_t out[2], const struct roof_workload *w)
 {
@@ -149,7 +155,7 @@ static int sizes_of(int64_t out[2], const struct roof_workload *w)
         out[0] = s->heads;
         return 1;
     case ROOF_KERNEL_MOE: /* the model */
-        out[0] = mixed(mixed(mixed(s->hidden, s->intermediate), s->experts), s->top_k);
+        out[0] = ordered(s->hidden, mixed(mixed(s->intermediate, s->experts), s->top_k));
         return 1;
     case ROOF_KERNEL_ALL_REDUCE:
     case ROOF_KERNEL_ONE_SHOT:

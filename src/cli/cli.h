@@ -45,6 +45,7 @@ struct cli_options {
     const char *value[ROOF_INPUT_COUNT]; /* NULL: not given; "" for a flag that was */
     struct cli_many set;                 /* --set, in order */
     struct cli_many classes;             /* --class */
+    struct cli_many prices;              /* --price-per-hour */
     const char *operand[CLI_OPERANDS_MAX];
     int operand_count;
     enum roof_output output; /* --format */
@@ -54,6 +55,13 @@ struct cli_options {
 /* Reads argv by the table of inputs. Prints the help when it is asked for: the command is done. */
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
                              char **argv, struct roof_error *error);
+
+/* --formats P,P or "all"; *count of them. */
+enum roof_status cli_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
+                             const char *text, struct roof_error *error);
+/* recommend model NAME. */
+enum roof_status cli_recommend_model(const struct cli_options *options, enum roof_status *answer,
+                                     struct roof_error *error);
 
 /* Whether the workload is "model NAME". */
 bool cli_is_model(const struct cli_options *options);

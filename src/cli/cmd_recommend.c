@@ -4,9 +4,8 @@
 
 #include "cli.h"
 
-/* --formats P,P or "all". */
-static enum roof_status parse_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
-                                      const char *text, struct roof_error *error)
+enum roof_status cli_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
+                             const char *text, struct roof_error *error)
 {
     *count = 0;
     if (strcmp(text, "all") == 0) {
@@ -87,9 +86,9 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
         return 0;
     }
     if (status == ROOF_OK && cli_is_model(&options)) {
-        status = roof_error_set(&error, ROOF_USAGE,
-                                "recommend takes an operator; compare a model's formats with "
-                                "roofline sweep model NAME -p fp16,fp8,nvfp4");
+        enum roof_status found = ROOF_OK;
+        status = cli_recommend_model(&options, &found, &error);
+        return status == ROOF_OK ? cli_exit_code(found) : cli_fail(command->name, &error);
     }
     struct roof_recommendation *const recommendation = malloc(sizeof *recommendation);
     if (status == ROOF_OK && recommendation == NULL) {
@@ -97,6 +96,10 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     }
     if (status == ROOF_OK) {
         status = cli_choice(&objective, &options, ROOF_INPUT_OBJECTIVE, &error);
+        if (status == ROOF_OK && objective > ROOF_OBJECTIVE_TIME) {
+            status = roof_error_set(&error, ROOF_USAGE,
+                                    "--objective of an operator is balanced or time");
+        }
         how.objective = (enum roof_objective)objective;
     }
     if (status == ROOF_OK) {
@@ -108,8 +111,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
             roof_accuracy_find(&how.max_loss, options.value[ROOF_INPUT_MAX_ACCURACY_LOSS], &error);
     }
     if (status == ROOF_OK && options.value[ROOF_INPUT_FORMATS] != NULL) {
-        status =
-            parse_formats(formats, &how.format_count, options.value[ROOF_INPUT_FORMATS], &error);
+        status = cli_formats(formats, &how.format_count, options.value[ROOF_INPUT_FORMATS], &error);
         how.formats = formats;
     }
     if (status == ROOF_OK) {

@@ -22,9 +22,11 @@ static const struct cli_command commands[] = {
      "  roofline sweep gemv -n 4Ki -k 4Ki -H gb10,h100,b200 -p fp16,fp8,nvfp4\n"
      "  roofline sweep model llama-3-8b,llama-3-70b -H h100,b200 --batch 1:64:x2 -p fp16,fp8\n"},
     {"recommend", ROOF_COMMAND_RECOMMEND, cli_recommend, "WORKLOAD",
-     "Ranks the number formats for an operator, with a reason for each.",
+     "Ranks the number formats for an operator, or the ways to serve a model, with reasons.",
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H gb10\n"
-     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"},
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"
+     "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k --generate 500 "
+     "--max-tpot 30ms\n"},
     {"compare", ROOF_COMMAND_COMPARE, cli_compare, "FILE.csv",
      "Compares measured times with predictions, row by row or by groups.",
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"

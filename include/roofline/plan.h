@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/**
+ * How to serve a model: formats, batch, split and device, searched under constraints. Every plan is
+ * two predictions that roofline predict gives to the last digit: the prefill of one prompt and a
+ * decode step of the batch.
+ */
+#ifndef ROOFLINE_PLAN_H
+#define ROOFLINE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "roofline/engine.h"
+#include "roofline/inference.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum roof_plan_objective {
+    ROOF_PLAN_THROUGHPUT, /**< most tokens/s per device */
+    ROOF_PLAN_LATENCY,    /**< least time per token */
+    ROOF_PLAN_COST,       /**< least cost per million tokens */
+    ROOF_PLAN_ENERGY      /**< least energy per token, at TDP */
+};
+
+/** What a plan may miss. Same order as `limit` of a query. */
+enum roof_plan_limit {
+    ROOF_LIMIT_TTFT,         /**< s, at most */
+    ROOF_LIMIT_TPOT,         /**< s, at most */
+    ROOF_LIMIT_TOKENS_PER_S, /**< at least */
+    ROOF_LIMIT_COST,         /**< per million tokens, at most */
+    ROOF_LIMIT_POWER,        /**< W of all devices, at most */
+    ROOF_LIMIT_COUNT
+};
+const char *roof_plan_limit_name(enum roof_plan_limit limit);
+
+/** Why candidates are no plans, beside the limits. */
+enum roof_plan_rejection {
+    ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device */
+    ROOF_REJECTED_LOSS,    /**< typical loss above what is allowed */
+    ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
+    ROOF_REJECTED_SPLIT,   /**< the split does not divide the model, or a link is unknown */
+    ROOF_REJECTED_MEMORY,  /**< does not fit, or the capacity is unknown */
+    ROOF_REJECTED_UNKNOWN, /**< an operator has no expected time */
+    ROOF_REJECTED_LIMIT,   /**< misses one or more limits */
+    ROOF_REJECTED_COUNT
+};
+const char *roof_plan_rejection_name(enum roof_plan_rejection rejection);
+
+/** A way to serve; expected times, and the bounds beside them. */
+struct roof_plan {
+    size_t hardware; /**< number in the query */
+    size_t serving;  /**< number in the engines */
+    unsigned engines;
+    int64_t tp;
+    int64_t pp;
+    int64_t ep;
+    int64_t devices;
+    int64_t batch;
+    double ttft_s; /**< of one prompt alone */
+    double tpot_s; /**< a decode step at the whole context */
+    double ideal_ttft_s;
+    double ideal_tpot_s;
+    double tokens_per_s; /**< all sequences, their prefills in between */
+    double tokens_per_s_per_user;
+    double tokens_per_s_per_device;
+    double memory_bytes; /**< of the device that needs most */
+    double near;  /**< fraction of tpot_s that other devices, stacks or formats stand in for */
+    double cost;  /**< per million tokens; NAN without a price */
+    double joule; /**< per token, every device at its TDP; NAN without one */
+    double watt;  /**< TDP of all devices */
+    enum roof_accuracy_class loss;
+    bool pareto;                    /**< nothing has both more tokens/s per user and per device */
+    double value[ROOF_LIMIT_COUNT]; /**< what the limits look at */
+};
+
+struct roof_plan_query {
+    const struct roof_model *model;
+    const struct roof_hardware *const *hardware; /**< with their calibrations */
+    size_t hardware_count;
+    const double *price; /**< per hour and device, of each hardware; NAN: unknown. May be NULL */
+    const struct roof_engines *engines;
+    const struct roof_accuracy *accuracy;
+    /** context, or prompt and generate; reserve, stack and what else is the same for all; a format
+     * of the KV cache that is given is the only one. */
+    struct roof_scenario base;
+    const enum roof_precision *formats; /**< of weights, that may be used; NULL: all */
+    size_t format_count;
+    const int64_t *batch; /**< ascending */
+    size_t batches;
+    const int64_t *devices; /**< how many may be used, each time all of them */
+    size_t device_counts;
+    enum roof_plan_objective objective;
+    double limit[ROOF_LIMIT_COUNT]; /**< NAN: none */
+    enum roof_accuracy_class max_loss;
+    bool native_only;
+};
+
+struct roof_plans {
+    struct roof_plan *plan; /**< best first; owned */
+    size_t count;
+    size_t rejected[ROOF_REJECTED_COUNT];
+    /** Candidates that miss this limit alone, and the one that misses it least. */
+    size_t missed[ROOF_LIMIT_COUNT];
+    struct roof_plan nearest[ROOF_LIMIT_COUNT];
+};
+
+/**
+ * Searches all combinations. ROOF_UNSATISFIED when none is left (*out then says why). On both the
+ * caller owns *out: roof_plans_free.
+ */
+enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_query *query,
+                                  struct roof_error *error);
+void roof_plans_free(struct roof_plans *plans);
+
+/** A plan with its names, for tables. The plan stands first. */
+struct roof_plan_row {
+    struct roof_plan plan;
+    int rank;
+    const char *model;
+    const char *hardware;
+    const char *formats; /**< "fp8", as engines call it */
+    enum roof_precision weights;
+    enum roof_precision activations;
+    enum roof_precision kv;
+    char engines[128]; /**< "trtllm vllm" */
+};
+void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
+                    const struct roof_plan_query *query);
+
+/** The two scenarios whose predictions a plan is. */
+void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
+                         const struct roof_plan *plan, const struct roof_plan_query *query);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+/** What a search of plans found, for people and for programs. */
+#ifndef ROOFLINE_PLAN_REPORT_H
+#define ROOFLINE_PLAN_REPORT_H
+
+#include "roofline/plan.h"
+#include "roofline/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The best plans (at most top), those that nothing beats in both rates, what was left out and how
+ * near it came. plans may be empty. */
+void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
+                           const struct roof_plan_query *query, size_t top);
+void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
+                           const struct roof_plan_query *query, size_t top);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define DEVICES_MAX 64
+#define TOP_DEFAULT 12
+#define COUNT_MAX 4096 /* devices of a plan */
+
+/* What a search needs and gives. */
+struct work {
+    struct roof_hardware *hardware[DEVICES_MAX];
+    double price[DEVICES_MAX];
+    size_t hardware_count;
+    struct roof_model *model;
+    struct roof_engines *engines;
+    struct roof_accuracy accuracy;
+    struct roof_values batches;
+    struct roof_values counts;
+    enum roof_precision format[ROOF_PRECISION_COUNT];
+    int64_t *batch;
+    int64_t *devices;
+    struct roof_plan_query query;
+    struct roof_plans plans;
+};
+
+static enum roof_status load_devices(struct work *w, const struct cli_options *options,
+                                     struct roof_error *error)
+{
+    const char *const given = options->value[ROOF_INPUT_HARDWARE];
+    const char *item = given == NULL ? ROOF_DEFAULT_HARDWARE : given;
+    enum roof_status status = ROOF_OK;
+    while (status == ROOF_OK && item != NULL) {
+        const size_t length = strcspn(item, ",");
+        char *const name = strndup(item, length);
+        if (name == NULL) {
+            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+        if (length == 0 || w->hardware_count == DEVICES_MAX) {
+            status =
+                roof_error_set(error, ROOF_USAGE, "--hardware takes 1 to %d names", DEVICES_MAX);
+        } else {
+            status = cli_hardware(&w->hardware[w->hardware_count], name, options, error);
+            w->price[w->hardware_count] = ROOF_UNKNOWN;
+            w->hardware_count += status == ROOF_OK;
+        }
+        free(name);
+        item = item[length] == '\0' ? NULL : item + length + 1;
+    }
+    return status;
+}
+
+/* --price-per-hour ID=PRICE. */
+static enum roof_status put_prices(struct work *w, const struct cli_options *options,
+                                   struct roof_error *error)
+{
+    enum roof_status status = ROOF_OK;
+    for (int i = 0; i < options->prices.count && status == ROOF_OK; i++) {
+        const char *const text = options->prices.value[i];
+        const char *const equals = strchr(text, '=');
+        bool found = false;
+        double price = 0;
+        if (equals == NULL) {
+            return roof_error_set(error, ROOF_USAGE, "--price-per-hour is ID=PRICE, not '%s'",
+                                  text);
+        }
+        status = roof_parse_number(&price, equals + 1, "--price-per-hour", 0, 1e9, error);
+        for (size_t h = 0; h < w->hardware_count && status == ROOF_OK; h++) {
+            const char *const id = w->hardware[h]->id;
+            if (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0) {
+                w->price[h] = price;
+                found = true;
+            }
+        }
+        if (status == ROOF_OK && !found) {
+            status = roof_error_set(
+                error, ROOF_USAGE, "--price-per-hour %s: the device is not among --hardware", text);
+        }
+    }
+    return status;
+}
+
+static enum roof_status put_limits(struct work *w, const struct cli_options *options,
+                                   struct roof_error *error)
+{
+    static const struct {
+        size_t input;
+        enum roof_plan_limit limit;
+        bool time;
+    } limits[] = {{ROOF_INPUT_MAX_TTFT, ROOF_LIMIT_TTFT, true},
+                  {ROOF_INPUT_MAX_TPOT, ROOF_LIMIT_TPOT, true},
+                  {ROOF_INPUT_MIN_TOKENS_PER_S, ROOF_LIMIT_TOKENS_PER_S, false},
+                  {ROOF_INPUT_MAX_COST, ROOF_LIMIT_COST, false},
+                  {ROOF_INPUT_MAX_POWER, ROOF_LIMIT_POWER, false}};
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        w->query.limit[i] = ROOF_UNKNOWN;
+    }
+    for (size_t i = 0; i < sizeof limits / sizeof *limits && status == ROOF_OK; i++) {
+        const char *const text = options->value[limits[i].input];
+        char name[ROOF_INPUT_NAME_SIZE];
+        if (text == NULL) {
+            continue;
+        }
+        double *const out = &w->query.limit[limits[i].limit];
+        (void)roof_input_name(name, roof_input(limits[i].input));
+        status = limits[i].time ? roof_parse_time(out, text, name, error)
+                                : roof_parse_number(out, text, name, 0, 1e15, error);
+    }
+    return status;
+}
+
+/* The values of a list, or the default ones. */
+static enum roof_status read_list(int64_t **out, size_t *count, struct roof_values *values,
+                                  size_t input, const char *usual,
+                                  const struct cli_options *options, struct roof_error *error)
+{
+    const char *const text = options->value[input] == NULL ? usual : options->value[input];
+    const enum roof_status status = roof_input_parse_list(values, roof_input(input), text, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    if (values->count > 4096) {
+        return roof_error_set(error, ROOF_USAGE, "'%s' has more than 4096 values", text);
+    }
+    *count = (size_t)values->count;
+    *out = malloc((*count + 1) * sizeof **out);
+    if (*out == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < *count; i++) {
+        (*out)[i] = roof_values_at(values, (int64_t)i);
+    }
+    return ROOF_OK;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a;
+    const int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* batch and devices are lists here, and no part of the scenario. */
+static enum roof_status read_query(struct work *w, const struct cli_options *options,
+                                   struct roof_error *error)
+{
+    struct cli_options single = *options;
+    struct roof_plan_query *const q = &w->query;
+    int64_t objective = 0;
+    single.value[ROOF_DIM_BATCH] = single.value[ROOF_DIM_DEVICES] = NULL;
+    enum roof_status status = cli_scenario(&q->base, &single, error);
+    if (status == ROOF_OK && options->operand_count < 2) {
+        status = roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
+    }
+    if (status == ROOF_OK && options->value[ROOF_DIM_EP] != NULL) {
+        status = roof_error_set(error, ROOF_USAGE, "the search chooses the split, --ep too");
+    }
+    if (status == ROOF_OK && options->value[ROOF_INPUT_BY] != NULL &&
+        strcmp(options->value[ROOF_INPUT_BY], "expected") != 0) {
+        status = roof_error_set(error, ROOF_USAGE, "plans of models rank by expected times");
+    }
+    if (status == ROOF_OK && options->value[ROOF_INPUT_FORMATS] != NULL) {
+        status =
+            cli_formats(w->format, &q->format_count, options->value[ROOF_INPUT_FORMATS], error);
+        q->formats = w->format;
+    }
+    if (status == ROOF_OK && (q->base.prompt > 0) != (q->base.generate > 0)) {
+        status = roof_error_set(error, ROOF_USAGE, "--prompt and --generate go together");
+    }
+    if (status == ROOF_OK && q->base.prompt > 0 && q->base.context > 0) {
+        status =
+            roof_error_set(error, ROOF_USAGE, "--context, or --prompt and --generate, not both");
+    }
+    if (status == ROOF_OK) {
+        status = read_list(&w->batch, &q->batches, &w->batches, ROOF_DIM_BATCH, "1:2048:x2",
+                           options, error);
+    }
+    if (status == ROOF_OK) {
+        status = read_list(&w->devices, &q->device_counts, &w->counts, ROOF_DIM_DEVICES, "1:8:x2",
+                           options, error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_choice(&objective, options, ROOF_INPUT_OBJECTIVE, error);
+    }
+    if (status == ROOF_OK && options->value[ROOF_INPUT_OBJECTIVE] != NULL && objective < 2) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "--objective of a model is throughput, latency, cost or energy");
+    }
+    if (status != ROOF_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < q->device_counts; i++) {
+        if (w->devices[i] > COUNT_MAX) {
+            return roof_error_set(error, ROOF_USAGE, "--devices goes up to %d here", COUNT_MAX);
+        }
+    }
+    qsort(w->batch, q->batches, sizeof *w->batch, by_size); /* the search stops where it is full */
+    q->batch = w->batch;
+    q->devices = w->devices;
+    q->objective = (enum roof_plan_objective)(objective < 2 ? 0 : objective - 2);
+    q->max_loss = ROOF_ACCURACY_2_TO_5;
+    q->native_only = options->value[ROOF_INPUT_NATIVE_ONLY] != NULL;
+    if (options->value[ROOF_INPUT_MAX_ACCURACY_LOSS] != NULL) {
+        status =
+            roof_accuracy_find(&q->max_loss, options->value[ROOF_INPUT_MAX_ACCURACY_LOSS], error);
+    }
+    return status == ROOF_OK ? put_limits(w, options, error) : status;
+}
+
+static enum roof_status load(struct work *w, const struct cli_options *options,
+                             struct roof_error *error)
+{
+    enum roof_status status = read_query(w, options, error);
+    if (status == ROOF_OK) {
+        status = load_devices(w, options, error);
+    }
+    if (status == ROOF_OK) {
+        status = put_prices(w, options, error);
+    }
+    if (status == ROOF_OK && options->prices.count == 0 &&
+        (w->query.objective == ROOF_PLAN_COST || !isnan(w->query.limit[ROOF_LIMIT_COST]))) {
+        status = roof_error_set(error, ROOF_USAGE, "a cost needs --price-per-hour ID=PRICE");
+    }
+    if (status == ROOF_OK) {
+        status = cli_model(&w->model, options->operand[1], options, error);
+    }
+    if (status == ROOF_OK) {
+        roof_model_forget_formats(w->model); /* the plans say them */
+        status = roof_engines_load(&w->engines, error);
+    }
+    if (status == ROOF_OK) {
+        status = roof_accuracy_load(&w->accuracy, error);
+    }
+    /* The default context, and whether the lengths are ones that the model takes. */
+    struct roof_scenario resolved = w->query.base;
+    if (status == ROOF_OK && w->query.base.generate > 0) {
+        resolved.context = w->query.base.prompt + w->query.base.generate;
+        resolved.prompt = resolved.generate = 0;
+    }
+    if (status == ROOF_OK) {
+        status = roof_scenario_resolve(&resolved, w->model, error);
+    }
+    if (status == ROOF_OK && w->query.base.generate == 0) {
+        w->query.base.context = resolved.context;
+    }
+    w->query.model = w->model;
+    w->query.hardware = (const struct roof_hardware *const *)w->hardware;
+    w->query.hardware_count = w->hardware_count;
+    w->query.price = w->price;
+    w->query.engines = w->engines;
+    w->query.accuracy = &w->accuracy;
+    return status;
+}
+
+static enum roof_status write_plans(struct roof_text *out, const struct work *w,
+                                    const struct cli_options *options, struct roof_error *error)
+{
+    struct roof_table table;
+    int64_t top = options->output == ROOF_OUTPUT_TEXT ? TOP_DEFAULT : INT64_MAX;
+    enum roof_status status =
+        roof_table_open(&table, options->output, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM,
+                        options->value[ROOF_INPUT_COLUMNS], error);
+    if (status == ROOF_OK && options->value[ROOF_INPUT_TOP] != NULL) {
+        status = roof_input_parse(&top, roof_input(ROOF_INPUT_TOP), options->value[ROOF_INPUT_TOP],
+                                  error);
+    }
+    if (status != ROOF_OK) {
+        return status;
+    }
+    switch (options->output) {
+    case ROOF_OUTPUT_TEXT:
+        roof_plan_report_text(out, &w->plans, &w->query, (size_t)top);
+        break;
+    case ROOF_OUTPUT_JSON:
+        roof_plan_report_json(out, &w->plans, &w->query, (size_t)top);
+        break;
+    case ROOF_OUTPUT_NDJSON:
+    case ROOF_OUTPUT_CSV:
+    case ROOF_OUTPUT_MARKDOWN:
+        roof_table_begin(&table, out);
+        for (size_t i = 0; i < w->plans.count && (int64_t)i < top; i++) {
+            struct roof_plan_row row;
+            roof_plan_name(&row, &w->plans.plan[i], (int)i + 1, &w->query);
+            roof_table_row(&table, out, &row);
+        }
+        roof_table_end(&table, out);
+        break;
+    }
+    return status;
+}
+
+enum roof_status cli_recommend_model(const struct cli_options *options, enum roof_status *answer,
+                                     struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct work *const w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    enum roof_status status = load(w, options, error);
+    if (status == ROOF_OK) {
+        *answer = roof_plan_search(&w->plans, &w->query, error);
+        status = *answer == ROOF_UNSATISFIED ? ROOF_OK : *answer;
+    }
+    if (status == ROOF_OK) {
+        status = write_plans(&text, w, options, error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
+    }
+    roof_text_free(&text);
+    roof_plans_free(&w->plans);
+    roof_engines_free(w->engines);
+    roof_accuracy_free(&w->accuracy);
+    roof_model_free(w->model);
+    for (size_t i = 0; i < w->hardware_count; i++) {
+        cli_hardware_free(w->hardware[i]);
+    }
+    roof_values_free(&w->batches);
+    roof_values_free(&w->counts);
+    free(w->batch);
+    free(w->devices);
+    free(w);
+    return status;
+}

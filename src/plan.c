@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *roof_plan_limit_name(enum roof_plan_limit limit)
+{
+    static const char *const names[ROOF_LIMIT_COUNT] = {"time to first token", "time per token",
+                                                        "tokens/s", "cost", "power"};
+    return names[limit];
+}
+
+const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
+{
+    static const char *const names[ROOF_REJECTED_COUNT] = {
+        [ROOF_REJECTED_ENGINE] = "pairs of device and formats that no engine runs",
+        [ROOF_REJECTED_LOSS] = "pairs of device and formats with more accuracy loss than allowed",
+        [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
+        [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
+        [ROOF_REJECTED_MEMORY] = "does not fit in memory",
+        [ROOF_REJECTED_UNKNOWN] = "an operator has no expected time",
+        [ROOF_REJECTED_LIMIT] = "misses a limit"};
+    return names[rejection];
+}
+
+/* --- one candidate ------------------------------------------------------------------------- */
+
+void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
+                         const struct roof_plan *plan, const struct roof_plan_query *query)
+{
+    const struct roof_serving *const s = &query->engines->serving[plan->serving];
+    struct roof_scenario both = query->base;
+    both.common.formats.weights = s->weights;
+    both.common.formats.activations = s->activations;
+    both.common.formats.kv = s->kv;
+    both.common.shape.ep = plan->ep;
+    both.tp = plan->tp;
+    both.pp = plan->pp;
+    both.prompt = both.generate = 0;
+    *prefill = *decode = both;
+    prefill->phase = ROOF_PHASE_PREFILL;
+    prefill->common.shape.batch = 1;
+    decode->phase = ROOF_PHASE_DECODE;
+    decode->common.shape.batch = plan->batch;
+    if (query->base.generate > 0) {
+        prefill->context = query->base.prompt;
+        decode->context = query->base.prompt + query->base.generate;
+    }
+}
+
+void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
+                    const struct roof_plan_query *query)
+{
+    const struct roof_serving *const s = &query->engines->serving[plan->serving];
+    *out = (struct roof_plan_row){.plan = *plan,
+                                  .rank = rank,
+                                  .model = query->model->id,
+                                  .hardware = query->hardware[plan->hardware]->id,
+                                  .formats = s->id,
+                                  .weights = s->weights,
+                                  .activations = s->activations,
+                                  .kv = s->kv};
+    size_t used = 0;
+    for (size_t i = 0; i < query->engines->count; i++) {
+        const char *const id = query->engines->id[i];
+        if ((plan->engines >> i & 1) != 0 && used + strlen(id) + 2 < sizeof out->engines) {
+            used += (size_t)snprintf(out->engines + used, sizeof out->engines - used, "%s%s",
+                                     used == 0 ? "" : " ", id);
+        }
+    }
+}
+
+/* What the search works with. */
+struct search {
+    const struct roof_plan_query *query;
+    struct roof_plans *out;
+    size_t capacity;
+    struct roof_inference *inference;
+    struct roof_error *error;
+};
+
+static enum roof_accuracy_class loss_of(const struct roof_plan_query *q, size_t serving)
+{
+    const struct roof_serving *const s = &q->engines->serving[serving];
+    const enum roof_precision formats[] = {s->weights, s->activations, s->kv};
+    enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const enum roof_accuracy_class one = q->accuracy->of[formats[i]].loss;
+        loss = one > loss ? one : loss;
+    }
+    return loss;
+}
+
+/* What follows from the two times. */
+static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
+{
+    const double batch = (double)p->batch;
+    const double devices = (double)p->devices;
+    const double generate = (double)q->base.generate;
+    const double tdp = q->hardware[p->hardware]->figure[ROOF_FIGURE_TDP].value;
+    /* A user's tokens, and the time in which all users get theirs: every prompt, then the steps;
+     * the first token is from the prefill. */
+    p->tokens_per_s = generate > 0
+                          ? batch * generate / (batch * p->ttft_s + (generate - 1) * p->tpot_s)
+                          : batch / p->tpot_s;
+    p->tokens_per_s_per_user = 1 / p->tpot_s;
+    p->tokens_per_s_per_device = p->tokens_per_s / devices;
+    p->watt = devices * tdp;
+    p->joule = p->watt / p->tokens_per_s;
+    p->cost = q->price == NULL ? ROOF_UNKNOWN
+                               : q->price[p->hardware] * devices / 3600 / p->tokens_per_s * 1e6;
+    p->value[ROOF_LIMIT_TTFT] = p->ttft_s;
+    p->value[ROOF_LIMIT_TPOT] = p->tpot_s;
+    p->value[ROOF_LIMIT_TOKENS_PER_S] = p->tokens_per_s;
+    p->value[ROOF_LIMIT_COST] = p->cost;
+    p->value[ROOF_LIMIT_POWER] = p->watt;
+}
+
+/* How far a value is from a limit: above 1 it misses it; unknown misses every limit. */
+static double excess(enum roof_plan_limit limit, double value, double bound)
+{
+    if (isnan(value)) {
+        return (double)INFINITY;
+    }
+    return limit == ROOF_LIMIT_TOKENS_PER_S ? bound / value : value / bound;
+}
+
+static enum roof_status keep(struct search *s, const struct roof_plan *plan)
+{
+    struct roof_plans *const out = s->out;
+    if (out->count == s->capacity) {
+        const size_t capacity = s->capacity == 0 ? 256 : 2 * s->capacity;
+        struct roof_plan *const grown = realloc(out->plan, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return roof_error_set(s->error, ROOF_MEMORY, "out of memory");
+        }
+        out->plan = grown;
+        s->capacity = capacity;
+    }
+    out->plan[out->count++] = *plan;
+    return ROOF_OK;
+}
+
+static enum roof_status judge(struct search *s, const struct roof_plan *plan)
+{
+    const struct roof_plan_query *const q = s->query;
+    int misses = 0;
+    enum roof_plan_limit which = ROOF_LIMIT_COUNT;
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        const enum roof_plan_limit limit = (enum roof_plan_limit)i;
+        if (!isnan(q->limit[i]) && excess(limit, plan->value[i], q->limit[i]) > 1) {
+            misses++;
+            which = limit;
+        }
+    }
+    if (misses == 0) {
+        return keep(s, plan);
+    }
+    s->out->rejected[ROOF_REJECTED_LIMIT]++;
+    if (misses == 1) {
+        struct roof_plan *const nearest = &s->out->nearest[which];
+        const bool first = s->out->missed[which]++ == 0;
+        if (first || excess(which, plan->value[which], q->limit[which]) <
+                         excess(which, nearest->value[which], q->limit[which])) {
+            *nearest = *plan;
+        }
+    }
+    return ROOF_OK;
+}
+
+/* --- the search ---------------------------------------------------------------------------- */
+
+/* All batches of one split. */
+static enum roof_status search_batches(struct search *s, struct roof_plan plan)
+{
+    const struct roof_plan_query *const q = s->query;
+    const struct roof_hardware *const hardware = q->hardware[plan.hardware];
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    size_t *const rejected = s->out->rejected;
+    for (size_t b = 0; b < q->batches; b++) {
+        plan.batch = q->batch[b];
+        roof_plan_scenarios(&prefill, &decode, &plan, q);
+        enum roof_status status = roof_infer(s->inference, q->model, &decode, hardware, s->error);
+        if (status == ROOF_USAGE) { /* the same for all batches */
+            rejected[ROOF_REJECTED_SPLIT] += q->batches - b;
+            return ROOF_OK;
+        }
+        if (status != ROOF_OK) {
+            return status;
+        }
+        const struct roof_inference *const i = s->inference;
+        if (q->native_only && !i->total.native) {
+            rejected[ROOF_REJECTED_NATIVE] += q->batches - b;
+            return ROOF_OK;
+        }
+        if (i->fits != ROOF_FIT_YES) { /* nor does a larger batch */
+            rejected[ROOF_REJECTED_MEMORY] += q->batches - b;
+            return ROOF_OK;
+        }
+        plan.tpot_s = i->expected_tpot_s;
+        plan.ideal_tpot_s = i->tpot_s;
+        plan.near = i->expected_near;
+        plan.memory_bytes =
+            i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
+        if (b == 0) { /* one prompt: the same for all batches */
+            status = roof_infer(s->inference, q->model, &prefill, hardware, s->error);
+            if (status != ROOF_OK) {
+                return status;
+            }
+            if (s->inference->fits != ROOF_FIT_YES) {
+                rejected[ROOF_REJECTED_MEMORY] += q->batches;
+                return ROOF_OK;
+            }
+            plan.ttft_s = s->inference->expected_ttft_s;
+            plan.ideal_ttft_s = s->inference->ttft_s;
+        }
+        if (isnan(plan.tpot_s) || isnan(plan.ttft_s)) {
+            rejected[ROOF_REJECTED_UNKNOWN] += q->batches - b;
+            return ROOF_OK;
+        }
+        set_rates(&plan, q);
+        status = judge(s, &plan);
+        if (status != ROOF_OK) {
+            return status;
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Every tp x pp x ep that is the whole number of devices. */
+static enum roof_status search_splits(struct search *s, struct roof_plan plan)
+{
+    const struct roof_plan_query *const q = s->query;
+    const bool experts = q->model->experts > 0;
+    enum roof_status status = ROOF_OK;
+    for (size_t n = 0; n < q->device_counts; n++) {
+        plan.devices = q->devices[n];
+        for (plan.tp = 1; plan.tp <= plan.devices && status == ROOF_OK; plan.tp++) {
+            if (plan.devices % plan.tp != 0) {
+                continue;
+            }
+            const int64_t rest = plan.devices / plan.tp;
+            for (plan.pp = 1; plan.pp <= rest && status == ROOF_OK; plan.pp++) {
+                plan.ep = rest / plan.pp;
+                if (rest % plan.pp == 0 && (experts || plan.ep == 1)) {
+                    status = search_batches(s, plan);
+                }
+            }
+        }
+    }
+    return status;
+}
+
+/* Whether the formats are among those that were asked for. */
+static bool asked_for(const struct roof_plan_query *q, const struct roof_serving *serving)
+{
+    const enum roof_precision kv = q->base.common.formats.kv;
+    bool found = q->formats == NULL;
+    for (size_t i = 0; i < q->format_count && !found; i++) {
+        found = q->formats[i] == serving->weights;
+    }
+    return found && (kv == ROOF_PRECISION_AUTO || kv == serving->kv);
+}
+
+static enum roof_status search_all(struct search *s)
+{
+    const struct roof_plan_query *const q = s->query;
+    enum roof_status status = ROOF_OK;
+    for (size_t h = 0; h < q->hardware_count; h++) {
+        for (size_t f = 0; f < q->engines->servings && status == ROOF_OK; f++) {
+            struct roof_plan plan = {.hardware = h, .serving = f};
+            if (!asked_for(q, &q->engines->serving[f])) {
+                continue;
+            }
+            plan.engines = roof_engines_run(q->engines, f, q->hardware[h]);
+            plan.loss = loss_of(q, f);
+            if (plan.engines == 0) {
+                s->out->rejected[ROOF_REJECTED_ENGINE]++;
+            } else if (plan.loss > q->max_loss) {
+                s->out->rejected[ROOF_REJECTED_LOSS]++;
+            } else {
+                status = search_splits(s, plan);
+            }
+        }
+    }
+    return status;
+}
+
+/* --- ranks --------------------------------------------------------------------------------- */
+
+/* Lower is better. */
+static double score(const struct roof_plan *p, enum roof_plan_objective objective)
+{
+    switch (objective) {
+    case ROOF_PLAN_THROUGHPUT:
+        return -p->tokens_per_s_per_device;
+    case ROOF_PLAN_LATENCY:
+        return p->tpot_s;
+    case ROOF_PLAN_COST:
+        return p->cost;
+    case ROOF_PLAN_ENERGY:
+        return p->joule;
+    }
+    return 0;
+}
+
+/* A plan with its score and its place in the search, which breaks ties. */
+struct ranked {
+    double score;
+    size_t place;
+    struct roof_plan plan;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const struct ranked *const x = a;
+    const struct ranked *const y = b;
+    if (isnan(x->score) != isnan(y->score)) {
+        return isnan(y->score) ? -1 : 1;
+    }
+    if (x->score < y->score || x->score > y->score) {
+        return x->score < y->score ? -1 : 1;
+    }
+    if (x->plan.loss != y->plan.loss) {
+        return x->plan.loss < y->plan.loss ? -1 : 1;
+    }
+    return x->place < y->place ? -1 : 1;
+}
+
+static int by_user(const void *a, const void *b)
+{
+    const struct ranked *const x = a;
+    const struct ranked *const y = b;
+    const double user = y->plan.tokens_per_s_per_user - x->plan.tokens_per_s_per_user;
+    const double device = y->plan.tokens_per_s_per_device - x->plan.tokens_per_s_per_device;
+    const int order = user != 0 ? (user > 0) - (user < 0) : (device > 0) - (device < 0);
+    return order != 0 ? order : x->place < y->place ? -1 : 1;
+}
+
+/* Ranks the plans, and marks those that nothing beats in both rates. */
+static enum roof_status rank(struct search *s)
+{
+    struct roof_plans *const out = s->out;
+    struct ranked *const all = malloc((out->count + 1) * sizeof *all);
+    if (all == NULL) {
+        return roof_error_set(s->error, ROOF_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        all[i].score = score(&out->plan[i], s->query->objective);
+        all[i].place = i;
+        all[i].plan = out->plan[i];
+    }
+    qsort(all, out->count, sizeof *all, by_user);
+    double most = -1;
+    for (size_t i = 0; i < out->count; i++) {
+        all[i].plan.pareto = all[i].plan.tokens_per_s_per_device > most;
+        most = fmax(most, all[i].plan.tokens_per_s_per_device);
+    }
+    qsort(all, out->count, sizeof *all, by_score);
+    for (size_t i = 0; i < out->count; i++) {
+        out->plan[i] = all[i].plan;
+    }
+    free(all);
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_query *query,
+                                  struct roof_error *error)
+{
+    *out = (struct roof_plans){.plan = NULL};
+    struct search s = {.query = query, .out = out, .error = error};
+    s.inference = malloc(sizeof *s.inference);
+    if (s.inference == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    enum roof_status status = search_all(&s);
+    if (status == ROOF_OK) {
+        status = rank(&s);
+    }
+    free(s.inference);
+    if (status != ROOF_OK) {
+        roof_plans_free(out);
+        return status;
+    }
+    return out->count > 0
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_UNSATISFIED, "nothing satisfies the constraints");
+}
+
+void roof_plans_free(struct roof_plans *plans)
+{
+    if (plans != NULL) {
+        free(plans->plan);
+        *plans = (struct roof_plans){.plan = NULL};
+    }
+}

@@ -1,0 +1,1004 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The search of plans against the same grid walked a second time: which plans there are, what they
+ * take, how they rank, what is left out and how near it came.
+ */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define TIGHT 1e-14
+#define NONE ((double)NAN)
+
+/* Four devices per node. A launch takes 1 us and all else what it takes at best. */
+#define DEVICE(id, architecture, bandwidth, memory, more)                                          \
+    "{\"id\": \"" id "\", \"architecture\": \"" architecture "\", \"bandwidth_gb_s\": " bandwidth  \
+    ", \"sm_count\": 10, \"boost_clock_mhz\": 1000, \"l2_bytes\": 1000000, "                       \
+    "\"memory_capacity_bytes\": " memory ", \"vector_tflops\": {\"fp32\": 0.5}, "                  \
+    "\"devices_per_node\": 4, \"link_gb_s\": 20, \"network_gb_s\": 5, " more "}"
+#define PEAKS "\"peak_tflops\": {\"fp16\": 1, \"bf16\": 1, \"fp8\": 2, \"int8\": 2, \"nvfp4\": 4}"
+
+enum { HOPPER, BLACKWELL, NO_FP8, NO_TDP, UNMEASURED, NO_ENGINE, NO_MEMORY, DEVICES };
+static const char *const device_text[DEVICES] = {
+    [HOPPER] = DEVICE("hopper", "Hopper", "100", "6e6", PEAKS ", \"tdp_w\": 700"),
+    [BLACKWELL] = DEVICE("blackwell", "Blackwell (X)", "230", "9e6", PEAKS ", \"tdp_w\": 1000"),
+    [NO_FP8] = DEVICE("no-fp8", "Hopper", "60", "7e6",
+                      "\"tdp_w\": 300, \"peak_tflops\": {\"fp16\": 1, \"bf16\": 1}"),
+    [NO_TDP] = DEVICE("no-tdp", "Ada Lovelace", "80", "5e6", PEAKS),
+    [UNMEASURED] = DEVICE("unmeasured", "Hopper", "50", "5e6", PEAKS ", \"tdp_w\": 500"),
+    [NO_ENGINE] = DEVICE("no-engine", "Gaudi 3", "50", "5e6", PEAKS ", \"tdp_w\": 500"),
+    [NO_MEMORY] = "{\"id\": \"no-memory\", \"architecture\": \"Hopper\", \"bandwidth_gb_s\": 100, "
+                  "\"sm_count\": 10, \"boost_clock_mhz\": 1000, \"l2_bytes\": 1000000, "
+                  "\"vector_tflops\": {\"fp32\": 0.5}, " PEAKS "}",
+};
+static const double prices[DEVICES] = {
+    [HOPPER] = 2.5,   [BLACKWELL] = 5.75, [NO_FP8] = NONE, [NO_TDP] = 0.8,
+    [UNMEASURED] = 1, [NO_ENGINE] = 1,    [NO_MEMORY] = 1};
+
+#define SIZES                                                                                      \
+    "\"hidden_size\": 128, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "                 \
+    "\"num_key_value_heads\": 2, \"head_dim\": 16, \"intermediate_size\": 160, "                   \
+    "\"vocab_size\": 1000"
+static const char *const model_text[] = {
+    "{\"model_type\": \"llama\", " SIZES "}",
+    "{\"model_type\": \"mixtral\", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, " SIZES
+    "}"};
+enum { DENSE, EXPERTS, MODELS };
+
+static const int64_t batches[] = {1, 3, 8, 30, 100};
+static const int64_t counts[] = {1, 2, 3, 4, 8};
+static const int64_t few_batches[] = {1, 8, 100};
+static const int64_t few_counts[] = {1, 4};
+
+static struct {
+    struct roof_hardware *device[DEVICES];
+    struct roof_kernel_fit fit[ROOF_KERNEL_COUNT];
+    struct roof_calibration calibration;
+    struct roof_model *model[MODELS];
+    struct roof_engines *engines;
+    struct roof_accuracy accuracy;
+} world;
+
+/* No term shows but the launch: rates are endless, all else is nothing. */
+static void set_fit(struct roof_kernel_fit *fit, enum roof_kernel kernel)
+{
+    static const char *const rates[] = {"dram",
+                                        "peak",
+                                        "l2_capacity",
+                                        "l2_rate",
+                                        "feed_bytes_per_clock",
+                                        "l2_bytes_per_clock",
+                                        "stream",
+                                        "reduce",
+                                        "epilogue",
+                                        "quantize_rate",
+                                        "chunk_tokens",
+                                        "lone_flop_per_clock",
+                                        "link",
+                                        "short"};
+    size_t count = 0;
+    const struct roof_parameter *const row = roof_kernel_parameters(kernel, &count);
+    *fit = (struct roof_kernel_fit){.kernel = kernel, .low = 0.5, .high = 2, .rows = 1};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < COUNT(rates); k++) {
+            if (strcmp(row[i].key, rates[k]) == 0) {
+                fit->parameter[i] = 1e12;
+            }
+        }
+        if (strcmp(row[i].key, "launch_clocks") == 0) {
+            fit->parameter[i] = 1000;
+        }
+    }
+}
+
+static int make_world(void **unused)
+{
+    (void)unused;
+    static const char *const no_attributions[] = {NULL};
+    for (int i = 0; i < ROOF_KERNEL_COUNT; i++) {
+        set_fit(&world.fit[i], (enum roof_kernel)i);
+    }
+    world.calibration = (struct roof_calibration){.id = "synthetic",
+                                                  .attributions = no_attributions,
+                                                  .fit = world.fit,
+                                                  .count = ROOF_KERNEL_COUNT};
+    for (size_t i = 0; i < DEVICES; i++) {
+        world.device[i] = parse_device(device_text[i]);
+        world.device[i]->calibration = i == UNMEASURED ? NULL : &world.calibration;
+    }
+    for (size_t i = 0; i < MODELS; i++) {
+        if (roof_model_parse(&world.model[i], model_text[i], strlen(model_text[i]),
+                             i == DENSE ? "dense" : "experts", NULL) != ROOF_OK) {
+            return -1;
+        }
+    }
+    return roof_engines_load(&world.engines, NULL) == ROOF_OK &&
+                   roof_accuracy_load(&world.accuracy, NULL) == ROOF_OK
+               ? 0
+               : -1;
+}
+
+static int free_world(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < DEVICES; i++) {
+        roof_hardware_free(world.device[i]);
+    }
+    for (size_t i = 0; i < MODELS; i++) {
+        roof_model_free(world.model[i]);
+    }
+    roof_engines_free(world.engines);
+    roof_accuracy_free(&world.accuracy);
+    return 0;
+}
+
+/* All devices, all splits, all batches, no limits. */
+static struct roof_plan_query ask(int model, int64_t prompt, int64_t generate)
+{
+    struct roof_plan_query q = {
+        .model = world.model[model],
+        .hardware = (const struct roof_hardware *const *)world.device,
+        .hardware_count = DEVICES,
+        .price = prices,
+        .engines = world.engines,
+        .accuracy = &world.accuracy,
+        .batch = batches,
+        .batches = COUNT(batches),
+        .devices = counts,
+        .device_counts = COUNT(counts),
+        .objective = ROOF_PLAN_THROUGHPUT,
+        .max_loss = ROOF_ACCURACY_SEVERE,
+    };
+    roof_scenario_init(&q.base);
+    if (generate > 0) {
+        q.base.prompt = prompt;
+        q.base.generate = generate;
+    } else {
+        q.base.context = prompt;
+    }
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        q.limit[i] = NONE;
+    }
+    return q;
+}
+
+/* A smaller grid, where many questions are asked. */
+static struct roof_plan_query ask_less(int model)
+{
+    struct roof_plan_query q = ask(model, 100, 40);
+    q.hardware_count = UNMEASURED; /* those before it */
+    q.batch = few_batches;
+    q.batches = COUNT(few_batches);
+    q.devices = few_counts;
+    q.device_counts = COUNT(few_counts);
+    return q;
+}
+
+static struct roof_plans search(const struct roof_plan_query *q)
+{
+    struct roof_plans plans;
+    struct roof_error error = {0};
+    const enum roof_status status = roof_plan_search(&plans, q, &error);
+    assert_int_equal(status, plans.count > 0 ? ROOF_OK : ROOF_UNSATISFIED);
+    if (status != ROOF_OK) {
+        assert_string_equal(error.message, "nothing satisfies the constraints");
+    }
+    return plans;
+}
+
+static struct roof_inference *infer(const struct roof_plan_query *q, const struct roof_plan *p,
+                                    bool prefill, enum roof_status *status)
+{
+    static struct roof_inference inference;
+    struct roof_scenario s[2];
+    struct roof_error error = {0};
+    roof_plan_scenarios(&s[0], &s[1], p, q);
+    *status =
+        roof_infer(&inference, q->model, &s[prefill ? 0 : 1], q->hardware[p->hardware], &error);
+    if (*status != ROOF_OK && *status != ROOF_USAGE) {
+        fail_msg("%s", error.message);
+    }
+    return &inference;
+}
+
+/* --- the grid a second time ---------------------------------------------------------------- */
+
+static enum roof_accuracy_class worst_of(const struct roof_plan_query *q,
+                                         const struct roof_serving *s)
+{
+    const enum roof_accuracy_class w = q->accuracy->of[s->weights].loss;
+    const enum roof_accuracy_class a = q->accuracy->of[s->activations].loss;
+    const enum roof_accuracy_class kv = q->accuracy->of[s->kv].loss;
+    return w >= a && w >= kv ? w : a >= kv ? a : kv;
+}
+
+/* Fills in what a candidate takes; ROOF_REJECTED_COUNT: it may be a plan. */
+static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_plan_query *q)
+{
+    enum roof_status status = ROOF_OK;
+    const struct roof_inference *i = infer(q, p, false, &status);
+    if (status != ROOF_OK) {
+        return ROOF_REJECTED_SPLIT;
+    }
+    if (q->native_only && !i->total.native) {
+        return ROOF_REJECTED_NATIVE;
+    }
+    const bool fits = i->fits == ROOF_FIT_YES;
+    p->tpot_s = i->expected_tpot_s;
+    p->ideal_tpot_s = i->tpot_s;
+    p->memory_bytes = i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
+    i = infer(q, p, true, &status);
+    assert_int_equal(status, ROOF_OK);
+    if (!fits) {
+        return ROOF_REJECTED_MEMORY;
+    }
+    p->ttft_s = i->expected_ttft_s;
+    p->ideal_ttft_s = i->ttft_s;
+    if (isnan(p->tpot_s) || isnan(p->ttft_s)) {
+        return ROOF_REJECTED_UNKNOWN;
+    }
+    const double batch = (double)p->batch;
+    const double generate = (double)q->base.generate;
+    const double devices = (double)p->devices;
+    p->tokens_per_s = batch / p->tpot_s;
+    if (generate > 0) {
+        p->tokens_per_s = batch * generate / (batch * p->ttft_s + (generate - 1) * p->tpot_s);
+    }
+    p->cost =
+        q->price == NULL ? NONE : q->price[p->hardware] * devices / 3600 / p->tokens_per_s * 1e6;
+    p->watt = q->hardware[p->hardware]->figure[ROOF_FIGURE_TDP].value * devices;
+    p->joule = p->watt / p->tokens_per_s;
+    return ROOF_REJECTED_COUNT;
+}
+
+static double limited(const struct roof_plan *p, int limit)
+{
+    switch ((enum roof_plan_limit)limit) {
+    case ROOF_LIMIT_TTFT:
+        return p->ttft_s;
+    case ROOF_LIMIT_TPOT:
+        return p->tpot_s;
+    case ROOF_LIMIT_TOKENS_PER_S:
+        return -p->tokens_per_s;
+    case ROOF_LIMIT_COST:
+        return p->cost;
+    case ROOF_LIMIT_POWER:
+        return p->watt;
+    case ROOF_LIMIT_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* Least is best, and unknown, which is last, misses every limit. */
+static double known(double value)
+{
+    return isnan(value) ? (double)INFINITY : value;
+}
+
+static double goal(const struct roof_plan *p, enum roof_plan_objective objective)
+{
+    switch (objective) {
+    case ROOF_PLAN_THROUGHPUT:
+        return known(-p->tokens_per_s / (double)p->devices);
+    case ROOF_PLAN_LATENCY:
+        return known(p->tpot_s);
+    case ROOF_PLAN_COST:
+        return known(p->cost);
+    case ROOF_PLAN_ENERGY:
+        return known(p->joule);
+    }
+    return 0;
+}
+
+#define GRID_MAX 20000
+struct grid {
+    struct roof_plan plan[GRID_MAX]; /* what satisfies all, in the order of the search */
+    size_t count;
+    size_t candidates; /* of servings that may be used */
+    size_t rejected[ROOF_REJECTED_COUNT];
+    size_t missed[ROOF_LIMIT_COUNT];
+    double nearest[ROOF_LIMIT_COUNT];
+};
+
+static void judge(struct grid *g, const struct roof_plan *p, const struct roof_plan_query *q)
+{
+    int misses = 0;
+    int last = 0;
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        const double limit = i == ROOF_LIMIT_TOKENS_PER_S ? -q->limit[i] : q->limit[i];
+        if (!isnan(limit) && known(limited(p, i)) > limit) {
+            misses++;
+            last = i;
+        }
+    }
+    if (misses == 0) {
+        assert_true(g->count < GRID_MAX);
+        g->plan[g->count++] = *p;
+    } else {
+        g->rejected[ROOF_REJECTED_LIMIT]++;
+    }
+    if (misses == 1) {
+        const double value = known(limited(p, last));
+        g->nearest[last] = g->missed[last]++ == 0 ? value : fmin(g->nearest[last], value);
+    }
+}
+
+static const struct grid *walk(const struct roof_plan_query *q)
+{
+    static struct grid g;
+    memset(&g, 0, sizeof g);
+    struct roof_plan p = {0};
+    for (p.hardware = 0; p.hardware < q->hardware_count; p.hardware++) {
+        for (p.serving = 0; p.serving < q->engines->servings; p.serving++) {
+            p.engines = roof_engines_run(q->engines, p.serving, q->hardware[p.hardware]);
+            p.loss = worst_of(q, &q->engines->serving[p.serving]);
+            if (p.engines == 0 || p.loss > q->max_loss) {
+                g.rejected[p.engines == 0 ? ROOF_REJECTED_ENGINE : ROOF_REJECTED_LOSS]++;
+                continue;
+            }
+            for (size_t n = 0; n < q->device_counts; n++) {
+                p.devices = q->devices[n];
+                const int64_t most = q->model->experts > 0 ? p.devices : 1;
+                for (p.tp = 1; p.tp <= p.devices; p.tp++) {
+                    for (p.pp = 1; p.pp <= p.devices; p.pp++) {
+                        for (p.ep = 1; p.ep <= most; p.ep++) {
+                            for (size_t b = 0; p.tp * p.pp * p.ep == p.devices && b < q->batches;
+                                 b++) {
+                                p.batch = q->batch[b];
+                                g.candidates++;
+                                const enum roof_plan_rejection why = predict(&p, q);
+                                if (why == ROOF_REJECTED_COUNT) {
+                                    judge(&g, &p, q);
+                                } else {
+                                    g.rejected[why]++;
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return &g;
+}
+
+static bool same_place(const struct roof_plan *a, const struct roof_plan *b)
+{
+    return a->hardware == b->hardware && a->serving == b->serving && a->tp == b->tp &&
+           a->pp == b->pp && a->ep == b->ep && a->devices == b->devices && a->batch == b->batch;
+}
+
+static size_t place_of(const struct roof_plan *plan, const struct roof_plan *of, size_t count)
+{
+    size_t i = 0;
+    while (i < count && !same_place(plan, &of[i])) {
+        i++;
+    }
+    return i;
+}
+
+static void assert_same(double got, double expected)
+{
+    assert_true(got == expected || (isnan(got) && isnan(expected)));
+}
+
+static void assert_close(double got, double expected)
+{
+    if (isnan(expected)) {
+        assert_true(isnan(got));
+    } else {
+        assert_near(got, expected, TIGHT);
+    }
+}
+
+/* All numbers of a plan: those of the inferences to the last bit. */
+static void check_plan(const struct roof_plan *p, const struct roof_plan *expected)
+{
+    assert_int_equal(p->engines, expected->engines);
+    assert_int_equal(p->loss, expected->loss);
+    assert_int_equal(p->tp * p->pp * p->ep, p->devices);
+    assert_same(p->ttft_s, expected->ttft_s);
+    assert_same(p->tpot_s, expected->tpot_s);
+    assert_same(p->ideal_ttft_s, expected->ideal_ttft_s);
+    assert_same(p->ideal_tpot_s, expected->ideal_tpot_s);
+    assert_same(p->memory_bytes, expected->memory_bytes);
+    assert_true(p->ttft_s > p->ideal_ttft_s && p->tpot_s > p->ideal_tpot_s);
+    assert_close(p->tokens_per_s, expected->tokens_per_s);
+    assert_close(p->tokens_per_s_per_user, 1 / expected->tpot_s);
+    assert_close(p->tokens_per_s_per_device, expected->tokens_per_s / (double)expected->devices);
+    assert_close(p->cost, expected->cost);
+    assert_close(p->joule, expected->joule);
+    assert_close(p->watt, expected->watt);
+    const double value[] = {p->ttft_s, p->tpot_s, p->tokens_per_s, p->cost, p->watt};
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        assert_same(p->value[i], value[i]);
+    }
+}
+
+/* Nothing is at least as good in both rates and better in one; of equals one stands for all. */
+static void check_pareto(const struct roof_plans *plans)
+{
+    for (size_t i = 0; i < plans->count; i++) {
+        const struct roof_plan *const p = &plans->plan[i];
+        bool beaten = false;
+        size_t marked = p->pareto;
+        for (size_t k = 0; k < plans->count; k++) {
+            const struct roof_plan *const other = &plans->plan[k];
+            const double user = other->tokens_per_s_per_user - p->tokens_per_s_per_user;
+            const double device = other->tokens_per_s_per_device - p->tokens_per_s_per_device;
+            beaten = beaten || (user >= 0 && device >= 0 && user + device > 0);
+            marked += k != i && user == 0 && device == 0 && other->pareto;
+        }
+        assert_int_equal(marked, beaten ? 0 : 1);
+    }
+}
+
+/* By the objective, then by accuracy loss, then as searched. */
+static void check_ranks(const struct roof_plans *plans, const struct roof_plan_query *q,
+                        const struct grid *g)
+{
+    for (size_t i = 1; i < plans->count; i++) {
+        const struct roof_plan *const a = &plans->plan[i - 1];
+        const struct roof_plan *const b = &plans->plan[i];
+        const double x = goal(a, q->objective);
+        const double y = goal(b, q->objective);
+        assert_true(x <= y);
+        if (x == y && !isinf(x)) {
+            assert_true(a->loss <= b->loss);
+            assert_true(a->loss < b->loss ||
+                        place_of(a, g->plan, g->count) < place_of(b, g->plan, g->count));
+        }
+    }
+}
+
+/* The search of one question, and its answer by hand; how many plans there are. */
+static size_t check(const struct roof_plan_query *q)
+{
+    const struct grid *const g = walk(q);
+    struct roof_plans plans = search(q);
+    assert_int_equal(plans.count, g->count);
+    size_t all = plans.count;
+    for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
+        if (i != ROOF_REJECTED_MEMORY && i != ROOF_REJECTED_UNKNOWN) {
+            assert_int_equal(plans.rejected[i], g->rejected[i]);
+        }
+        all += i == ROOF_REJECTED_ENGINE || i == ROOF_REJECTED_LOSS ? 0 : plans.rejected[i];
+    }
+    /* Larger batches of what has no time need not be known to fit. */
+    assert_true(plans.rejected[ROOF_REJECTED_UNKNOWN] >= g->rejected[ROOF_REJECTED_UNKNOWN]);
+    assert_int_equal(all, g->candidates);
+    for (size_t i = 0; i < g->count; i++) { /* all are found, so each once */
+        const size_t at = place_of(&g->plan[i], plans.plan, plans.count);
+        assert_true(at < plans.count);
+        check_plan(&plans.plan[at], &g->plan[i]);
+        assert_true(goal(&plans.plan[0], q->objective) <= goal(&g->plan[i], q->objective));
+    }
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        assert_int_equal(plans.missed[i], g->missed[i]);
+        if (g->missed[i] > 0) {
+            struct roof_plan near = plans.nearest[i];
+            assert_same(known(limited(&near, i)), g->nearest[i]);
+            assert_int_equal(predict(&near, q), ROOF_REJECTED_COUNT);
+            check_plan(&plans.nearest[i], &near);
+            for (int k = 0; k < ROOF_LIMIT_COUNT; k++) {
+                const double limit = k == ROOF_LIMIT_TOKENS_PER_S ? -q->limit[k] : q->limit[k];
+                assert_int_equal(!isnan(limit) && known(limited(&near, k)) > limit, k == i);
+            }
+        }
+    }
+    check_ranks(&plans, q, g);
+    check_pareto(&plans);
+    const size_t count = plans.count;
+    roof_plans_free(&plans);
+    assert_null(plans.plan);
+    assert_int_equal(plans.count, 0);
+    return count;
+}
+
+/* --- what is asked ------------------------------------------------------------------------- */
+
+static const enum roof_plan_objective objectives[] = {ROOF_PLAN_THROUGHPUT, ROOF_PLAN_LATENCY,
+                                                      ROOF_PLAN_COST, ROOF_PLAN_ENERGY};
+
+static void test_grid(void **state)
+{
+    (void)state;
+    size_t rejected[ROOF_REJECTED_COUNT] = {0};
+    for (size_t o = 0; o < COUNT(objectives); o++) {
+        struct roof_plan_query q = ask((int)o / 2, 100, o % 2 == 0 ? 40 : 0);
+        q.objective = objectives[o];
+        assert_true(check(&q) > 300);
+        q.max_loss = ROOF_ACCURACY_1_TO_2;
+        q.native_only = true;
+        q.base.reserve = 0.25;
+        q.price = o == 3 ? NULL : prices;
+        assert_true(check(&q) > 50);
+        struct roof_plans plans = search(&q);
+        for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
+            rejected[i] += plans.rejected[i];
+        }
+        roof_plans_free(&plans);
+    }
+    struct roof_plan_query q = ask_less(EXPERTS);
+    q.base.generate = 1; /* all of it from the prefill */
+    assert_true(check(&q) > 50);
+    for (int i = 0; i < ROOF_REJECTED_LIMIT; i++) { /* each reason was met */
+        assert_true(rejected[i] > 0);
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value below which a part of the plans is, between two of them. */
+static double part_of(const struct roof_plans *plans, int limit, double part)
+{
+    static double value[GRID_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < plans->count && count < GRID_MAX; i++) {
+        if (!isnan(plans->plan[i].value[limit])) {
+            value[count++] = plans->plan[i].value[limit];
+        }
+    }
+    qsort(value, count, sizeof *value, by_value);
+    const double at = value[(size_t)(part * (double)(count - 1))];
+    return at * (1 + 1e-9);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    static const double parts[] = {0.2, 0.7};
+    for (int model = 0; model < MODELS; model++) {
+        struct roof_plan_query q = ask_less(model);
+        struct roof_plans all = search(&q);
+        for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+            for (size_t k = 0; k < COUNT(parts); k++) {
+                q = ask_less(model);
+                q.objective = objectives[((size_t)i + k) % COUNT(objectives)];
+                q.limit[i] = part_of(&all, i, parts[k]);
+                const size_t one = check(&q);
+                assert_true(one > 0 && one < all.count);
+                const int other = (i + 1 + (int)k) % ROOF_LIMIT_COUNT;
+                q.limit[other] = part_of(&all, other, 0.5);
+                assert_true(check(&q) <= one);
+            }
+        }
+        roof_plans_free(&all);
+    }
+}
+
+/* A value that is the limit satisfies it; the next one does not. */
+static void test_limit_itself(void **state)
+{
+    (void)state;
+    struct roof_plan_query q = ask_less(DENSE);
+    struct roof_plans all = search(&q);
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        const bool least = i == ROOF_LIMIT_TOKENS_PER_S;
+        size_t at = 0;
+        while (isnan(all.plan[at].value[i])) {
+            at++;
+        }
+        const double value = all.plan[at].value[i];
+        const double limit[] = {value, value * (least ? 1 + 1e-9 : 1 - 1e-9)};
+        for (size_t k = 0; k < 2; k++) {
+            q = ask_less(DENSE);
+            q.limit[i] = limit[k];
+            struct roof_plans plans = search(&q);
+            const bool found = place_of(&all.plan[at], plans.plan, plans.count) < plans.count;
+            assert_int_equal(found, k == 0);
+            roof_plans_free(&plans);
+        }
+    }
+    roof_plans_free(&all);
+}
+
+/* Every plan of one answer is in another. */
+static void assert_within(const struct roof_plans *fewer, const struct roof_plans *more)
+{
+    assert_true(fewer->count <= more->count);
+    for (size_t i = 0; i < fewer->count; i++) {
+        assert_true(place_of(&fewer->plan[i], more->plan, more->count) < more->count);
+    }
+}
+
+static void test_tighter(void **state)
+{
+    (void)state;
+    for (size_t o = 0; o < COUNT(objectives); o++) {
+        struct roof_plan_query q = ask_less((int)o % MODELS);
+        q.objective = objectives[o];
+        struct roof_plans all = search(&q);
+        for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+            struct roof_plans before = search(&q);
+            for (int step = 0; step < 3; step++) {
+                const double part = i == ROOF_LIMIT_TOKENS_PER_S ? 0.4 * step : 0.8 - 0.4 * step;
+                struct roof_plan_query narrow = q;
+                narrow.limit[i] = part_of(&all, i, part);
+                struct roof_plans after = search(&narrow);
+                assert_within(&after, &before);
+                if (after.count > 0) {
+                    assert_true(goal(&after.plan[0], q.objective) >=
+                                goal(&before.plan[0], q.objective));
+                }
+                roof_plans_free(&before);
+                before = after;
+            }
+            roof_plans_free(&before);
+        }
+        struct roof_plan_query narrow = q;
+        for (int loss = ROOF_ACCURACY_SEVERE; loss >= ROOF_ACCURACY_NONE; loss--) {
+            struct roof_plans before = search(&narrow);
+            narrow.max_loss = (enum roof_accuracy_class)loss;
+            struct roof_plans after = search(&narrow);
+            assert_within(&after, &before);
+            roof_plans_free(&before);
+            for (size_t i = 0; i < after.count; i++) {
+                assert_true(after.plan[i].loss <= narrow.max_loss);
+            }
+            roof_plans_free(&after);
+        }
+        narrow = q;
+        narrow.native_only = true;
+        struct roof_plans native = search(&narrow);
+        assert_within(&native, &all);
+        assert_true(native.count < all.count);
+        assert_true(native.rejected[ROOF_REJECTED_NATIVE] > 0);
+        roof_plans_free(&native);
+        roof_plans_free(&all);
+    }
+}
+
+/* More memory, more batches and more device counts keep every plan. */
+static void test_wider(void **state)
+{
+    (void)state;
+    static const int64_t more_batches[] = {1, 2, 3, 8, 9, 30, 64, 100, 1000};
+    static const int64_t more_counts[] = {8, 6, 4, 3, 2, 1, 16};
+    struct roof_hardware *const larger =
+        parse_device(DEVICE("hopper", "Hopper", "100", "12e6", PEAKS ", \"tdp_w\": 700"));
+    larger->calibration = &world.calibration;
+    for (int model = 0; model < MODELS; model++) {
+        struct roof_plan_query q = ask(model, 100, 40);
+        q.hardware_count = 1; /* the first */
+        q.devices = few_counts;
+        q.device_counts = COUNT(few_counts);
+        struct roof_plans before = search(&q);
+        const struct roof_hardware *const device = larger;
+        q.hardware = &device;
+        struct roof_plans after = search(&q);
+        assert_within(&before, &after);
+        assert_true(after.count > before.count);
+        roof_plans_free(&before);
+        before = after;
+        q.batch = more_batches;
+        q.batches = COUNT(more_batches);
+        after = search(&q);
+        assert_within(&before, &after);
+        assert_true(after.count > before.count);
+        roof_plans_free(&before);
+        before = after;
+        q.devices = more_counts;
+        q.device_counts = COUNT(more_counts);
+        after = search(&q);
+        assert_within(&before, &after);
+        assert_true(after.count > before.count);
+        (void)check(&q);
+        roof_plans_free(&before);
+        roof_plans_free(&after);
+    }
+    roof_hardware_free(larger);
+}
+
+static void test_nearest(void **state)
+{
+    (void)state;
+    static const double out_of_reach[ROOF_LIMIT_COUNT] = {1e-9, 1e-9, 1e12, 1e-9, 1};
+    for (int model = 0; model < MODELS; model++) {
+        struct roof_plan_query q = ask_less(model);
+        struct roof_plans all = search(&q);
+        for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+            q = ask_less(model);
+            q.limit[i] = out_of_reach[i];
+            assert_int_equal(check(&q), 0);
+            struct roof_plans none = search(&q);
+            assert_int_equal(none.missed[i], all.count);
+            assert_int_equal(none.rejected[ROOF_REJECTED_LIMIT], all.count);
+            roof_plans_free(&none);
+            const int other = (i + 1) % ROOF_LIMIT_COUNT;
+            q.limit[other] = part_of(&all, other, 0.5);
+            assert_int_equal(check(&q), 0);
+            none = search(&q);
+            assert_true(none.missed[i] > 0 && none.missed[i] < all.count);
+            assert_int_equal(none.missed[other], 0);
+            q.limit[other] = out_of_reach[other];
+            assert_int_equal(check(&q), 0);
+            roof_plans_free(&none);
+        }
+        roof_plans_free(&all);
+    }
+    /* No engine at all: nothing is near. */
+    struct roof_plan_query q = ask(DENSE, 100, 40);
+    q.hardware += NO_ENGINE;
+    q.hardware_count = 1;
+    q.price = NULL;
+    assert_int_equal(check(&q), 0);
+}
+
+/* Where the objective is unknown for several plans, they are last, least loss first. */
+static void test_unknown_last(void **state)
+{
+    (void)state;
+    const struct {
+        enum roof_plan_objective objective;
+        size_t hardware;
+    } cases[] = {{ROOF_PLAN_COST, NO_FP8}, {ROOF_PLAN_ENERGY, NO_TDP}};
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        struct roof_plan_query q = ask(DENSE, 100, 40);
+        q.objective = cases[c].objective;
+        const struct grid *const g = walk(&q);
+        struct roof_plans plans = search(&q);
+        size_t last = 0;
+        for (size_t i = 0; i < plans.count; i++) {
+            const struct roof_plan *const p = &plans.plan[i];
+            const bool unknown = isinf(goal(p, q.objective));
+            assert_int_equal(unknown, p->hardware == cases[c].hardware);
+            assert_true(last == 0 || unknown);
+            if (last > 0) {
+                const struct roof_plan *const before = &plans.plan[i - 1];
+                assert_true(before->loss <= p->loss);
+                assert_true(before->loss < p->loss ||
+                            place_of(before, g->plan, g->count) < place_of(p, g->plan, g->count));
+            }
+            last += unknown;
+        }
+        assert_true(last > 10);
+        roof_plans_free(&plans);
+    }
+}
+
+/* One kernel without parameters, and one of the two predictions is unknown. */
+static void test_one_unknown(void **state)
+{
+    (void)state;
+    static const enum roof_kernel without[] = {ROOF_KERNEL_DECODE, ROOF_KERNEL_PREFILL};
+    for (size_t k = 0; k < COUNT(without); k++) {
+        struct roof_kernel_fit fit[ROOF_KERNEL_COUNT];
+        struct roof_calibration less = world.calibration;
+        less.fit = fit;
+        less.count = 0;
+        for (size_t i = 0; i < world.calibration.count; i++) {
+            if (world.fit[i].kernel != without[k]) {
+                fit[less.count++] = world.fit[i];
+            }
+        }
+        struct roof_hardware *const device = parse_device(device_text[HOPPER]);
+        const struct roof_hardware *const only = device;
+        struct roof_plan_query q = ask_less(DENSE);
+        device->calibration = &less;
+        q.hardware = &only;
+        q.hardware_count = 1;
+        assert_int_equal(check(&q), 0);
+        struct roof_plans plans = search(&q);
+        roof_hardware_free(device);
+        assert_true(plans.rejected[ROOF_REJECTED_UNKNOWN] > 0);
+        roof_plans_free(&plans);
+    }
+}
+
+/* The same step and a longer prefill: only the plans of the other device stand out. */
+static void test_same_step(void **state)
+{
+    (void)state;
+    struct roof_kernel_fit fit[ROOF_KERNEL_COUNT];
+    struct roof_calibration slow = world.calibration;
+    struct roof_hardware *const other = parse_device(device_text[HOPPER]);
+    slow.fit = fit;
+    for (size_t i = 0; i < slow.count; i++) {
+        fit[i] = world.fit[i];
+        for (size_t k = 0; fit[i].kernel == ROOF_KERNEL_PREFILL && k < COUNT(fit[i].parameter);
+             k++) {
+            fit[i].parameter[k] *= fit[i].parameter[k] < 1e6 ? 1000 : 1; /* the launch */
+        }
+    }
+    other->calibration = &slow;
+    const struct roof_hardware *const orders[][2] = {{world.device[HOPPER], other},
+                                                     {other, world.device[HOPPER]}};
+    for (size_t o = 0; o < COUNT(orders); o++) {
+        struct roof_plan_query q = ask_less(DENSE);
+        q.hardware = orders[o];
+        q.hardware_count = 2;
+        assert_true(check(&q) > 0);
+        struct roof_plans plans = search(&q);
+        for (size_t i = 0; i < plans.count; i++) {
+            assert_true(!plans.plan[i].pareto || plans.plan[i].hardware == o);
+        }
+        roof_plans_free(&plans);
+    }
+    roof_hardware_free(other);
+}
+
+/* The prefill of one long prompt needs memory of its own. */
+static void test_prefill_fits(void **state)
+{
+    (void)state;
+    struct roof_plan_query q = ask(DENSE, 4000, 40);
+    struct roof_plans plans = search(&q);
+    for (size_t i = 0; i < plans.count; i++) {
+        for (int prefill = 0; prefill < 2; prefill++) {
+            enum roof_status status = ROOF_OK;
+            const struct roof_inference *const got =
+                infer(&q, &plans.plan[i], prefill != 0, &status);
+            if (got->fits != ROOF_FIT_YES) {
+                const struct roof_plan *const p = &plans.plan[i];
+                fail_msg("%s does not fit: %s, tp %d, pp %d, batch %d", got->phase,
+                         q.hardware[p->hardware]->id, (int)p->tp, (int)p->pp, (int)p->batch);
+            }
+        }
+    }
+    roof_plans_free(&plans);
+}
+
+/* A split that does not divide the model is counted, whatever else is asked. */
+static void test_splits(void **state)
+{
+    (void)state;
+    static const int64_t three[] = {3};
+    static const int64_t sixteen[] = {16};
+    struct roof_plan_query q = ask(DENSE, 100, 40);
+    q.hardware_count = 1;
+    q.devices = three;
+    q.device_counts = 1;
+    struct roof_plans plans = search(&q);
+    const struct grid *g = walk(&q);
+    assert_int_equal(g->rejected[ROOF_REJECTED_SPLIT], g->candidates / 2); /* tp 3; pp 3 divides */
+    assert_int_equal(plans.rejected[ROOF_REJECTED_SPLIT], g->candidates / 2);
+    for (size_t i = 0; i < plans.count; i++) {
+        assert_int_equal(plans.plan[i].pp, 3);
+    }
+    roof_plans_free(&plans);
+    q.devices = sixteen; /* tp 16 and pp 8, 16 do not; tp 4, pp 4 and tp 8, pp 2 do */
+    (void)check(&q);
+    q = ask(EXPERTS, 100, 40); /* ep 8 does, 16 does not */
+    q.devices = sixteen;
+    q.device_counts = 1;
+    (void)check(&q);
+}
+
+/* What else is asked reaches both predictions; the lengths are those of the question. */
+static void test_scenarios(void **state)
+{
+    (void)state;
+    struct roof_plan_query q = ask(EXPERTS, 100, 40);
+    q.base.reserve = 0.3;
+    q.base.common.stack = ROOF_STACK_VLLM;
+    const struct roof_plan plan = {.serving = 3, .tp = 2, .pp = 3, .ep = 4, .batch = 50};
+    struct roof_scenario s[2];
+    for (int lengths = 0; lengths < 2; lengths++) {
+        roof_plan_scenarios(&s[0], &s[1], &plan, &q);
+        const struct roof_serving *const formats = &world.engines->serving[3];
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(s[i].phase, i == 0 ? ROOF_PHASE_PREFILL : ROOF_PHASE_DECODE);
+            assert_int_equal(s[i].common.shape.batch, i == 0 ? 1 : 50);
+            assert_int_equal(s[i].common.shape.ep, 4);
+            assert_int_equal(s[i].tp, 2);
+            assert_int_equal(s[i].pp, 3);
+            assert_int_equal(s[i].prompt, 0);
+            assert_int_equal(s[i].generate, 0);
+            assert_int_equal(s[i].common.formats.weights, formats->weights);
+            assert_int_equal(s[i].common.formats.activations, formats->activations);
+            assert_int_equal(s[i].common.formats.kv, formats->kv);
+            assert_int_equal(s[i].common.stack, ROOF_STACK_VLLM);
+            assert_near(s[i].reserve, 0.3, 0);
+            assert_int_equal(s[i].context, lengths == 1 ? 77 : i == 0 ? 100 : 140);
+        }
+        q.base.prompt = q.base.generate = 0;
+        q.base.context = 77;
+    }
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    struct roof_plan_query q = ask(DENSE, 100, 40);
+    struct roof_plans plans = search(&q);
+    for (size_t i = 0; i < plans.count; i++) {
+        const struct roof_plan *const p = &plans.plan[i];
+        struct roof_plan_row row;
+        char engines[128] = "";
+        roof_plan_name(&row, p, (int)i + 1, &q);
+        for (size_t e = 0; e < world.engines->count; e++) {
+            if ((p->engines >> e & 1) != 0) {
+                const size_t used = strlen(engines);
+                snprintf(engines + used, sizeof engines - used, "%s%s", used == 0 ? "" : " ",
+                         world.engines->id[e]);
+            }
+        }
+        assert_string_equal(row.engines, engines);
+        assert_true(engines[0] != '\0');
+        assert_int_equal(row.rank, i + 1);
+        assert_true(same_place(&row.plan, p));
+        assert_string_equal(row.model, "dense");
+        assert_string_equal(row.hardware, world.device[p->hardware]->id);
+        assert_string_equal(row.formats, world.engines->serving[p->serving].id);
+        assert_int_equal(row.weights, world.engines->serving[p->serving].weights);
+        assert_int_equal(row.activations, world.engines->serving[p->serving].activations);
+        assert_int_equal(row.kv, world.engines->serving[p->serving].kv);
+    }
+    roof_plans_free(&plans);
+    roof_plans_free(NULL);
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        for (int k = 0; k < i; k++) {
+            assert_string_not_equal(roof_plan_limit_name((enum roof_plan_limit)i),
+                                    roof_plan_limit_name((enum roof_plan_limit)k));
+        }
+    }
+    for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
+        for (int k = 0; k < i; k++) {
+            assert_string_not_equal(roof_plan_rejection_name((enum roof_plan_rejection)i),
+                                    roof_plan_rejection_name((enum roof_plan_rejection)k));
+        }
+    }
+}
+
+/* Built-in devices and models with what was measured on them. */
+static void test_built_in(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"h100-sxm", "hgx-b200"};
+    static const int64_t few[] = {1, 64, 4096};
+    static const int64_t pair[] = {1, 4};
+    struct roof_hardware *device[COUNT(ids)];
+    struct roof_calibration *calibration[COUNT(ids)];
+    struct roof_model *model = NULL;
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        assert_int_equal(roof_hardware_load(&device[i], ids[i], NULL, NULL), ROOF_OK);
+        assert_int_equal(roof_calibration_load(&calibration[i], device[i], NULL, NULL, NULL),
+                         ROOF_OK);
+        device[i]->calibration = calibration[i];
+    }
+    assert_int_equal(roof_model_load(&model, "llama-3.1-8b", NULL, NULL), ROOF_OK);
+    struct roof_plan_query q = ask(DENSE, 1000, 200);
+    q.model = model;
+    q.hardware = (const struct roof_hardware *const *)device;
+    q.hardware_count = COUNT(ids);
+    q.batch = few;
+    q.batches = COUNT(few);
+    q.devices = pair;
+    q.device_counts = COUNT(pair);
+    for (size_t o = 0; o < COUNT(objectives); o++) {
+        q.objective = objectives[o];
+        assert_true(check(&q) > 50);
+    }
+    q.limit[ROOF_LIMIT_TPOT] = 5e-3;
+    q.limit[ROOF_LIMIT_TTFT] = 0.02;
+    assert_true(check(&q) > 0);
+    roof_model_free(model);
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        roof_calibration_free(calibration[i]);
+        roof_hardware_free(device[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grid),         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_limit_itself), cmocka_unit_test(test_tighter),
+        cmocka_unit_test(test_wider),        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_unknown_last), cmocka_unit_test(test_prefill_fits),
+        cmocka_unit_test(test_one_unknown),  cmocka_unit_test(test_same_step),
+        cmocka_unit_test(test_splits),       cmocka_unit_test(test_scenarios),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_built_in),
+    };
+    return cmocka_run_group_tests(tests, make_world, free_world);
+}
