@@ -8,16 +8,20 @@
 
 const char *roof_plan_limit_name(enum roof_plan_limit limit)
 {
-    static const char *const names[ROOF_LIMIT_COUNT] = {"time to first token", "time per token",
-                                                        "tokens/s", "cost", "power"};
+    static const char *const names[ROOF_LIMIT_COUNT] = {[ROOF_LIMIT_TTFT] = "time to first token",
+                                                        [ROOF_LIMIT_TPOT] = "time per token",
+                                                        [ROOF_LIMIT_TOKENS_PER_S] = "tokens/s",
+                                                        [ROOF_LIMIT_CONCURRENCY] = "concurrency",
+                                                        [ROOF_LIMIT_COST] = "cost",
+                                                        [ROOF_LIMIT_POWER] = "power"};
     return names[limit];
 }
 
 const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
 {
     static const char *const names[ROOF_REJECTED_COUNT] = {
-        [ROOF_REJECTED_ENGINE] = "pairs of device and formats that no engine runs",
-        [ROOF_REJECTED_LOSS] = "pairs of device and formats with more accuracy loss than allowed",
+        [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device",
+        [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
         [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
         [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
         [ROOF_REJECTED_MEMORY] = "does not fit in memory",
@@ -115,6 +119,7 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
     p->value[ROOF_LIMIT_TTFT] = p->ttft_s;
     p->value[ROOF_LIMIT_TPOT] = p->tpot_s;
     p->value[ROOF_LIMIT_TOKENS_PER_S] = p->tokens_per_s;
+    p->value[ROOF_LIMIT_CONCURRENCY] = batch;
     p->value[ROOF_LIMIT_COST] = p->cost;
     p->value[ROOF_LIMIT_POWER] = p->watt;
 }
@@ -125,7 +130,8 @@ static double excess(enum roof_plan_limit limit, double value, double bound)
     if (isnan(value)) {
         return (double)INFINITY;
     }
-    return limit == ROOF_LIMIT_TOKENS_PER_S ? bound / value : value / bound;
+    const bool at_least = limit == ROOF_LIMIT_TOKENS_PER_S || limit == ROOF_LIMIT_CONCURRENCY;
+    return at_least ? bound / value : value / bound;
 }
 
 static enum roof_status keep(struct search *s, const struct roof_plan *plan)
@@ -231,8 +237,9 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     return ROOF_OK;
 }
 
-/* Every tp x pp x ep that is the whole number of devices. */
-static enum roof_status search_splits(struct search *s, struct roof_plan plan)
+/* Every tp x pp x ep that is the whole number of devices, unless there is a reason against all. */
+static enum roof_status search_splits(struct search *s, struct roof_plan plan,
+                                      enum roof_plan_rejection against)
 {
     const struct roof_plan_query *const q = s->query;
     const bool experts = q->model->experts > 0;
@@ -246,7 +253,12 @@ static enum roof_status search_splits(struct search *s, struct roof_plan plan)
             const int64_t rest = plan.devices / plan.tp;
             for (plan.pp = 1; plan.pp <= rest && status == ROOF_OK; plan.pp++) {
                 plan.ep = rest / plan.pp;
-                if (rest % plan.pp == 0 && (experts || plan.ep == 1)) {
+                if (rest % plan.pp != 0 || (!experts && plan.ep > 1)) {
+                    continue;
+                }
+                if (against != ROOF_REJECTED_COUNT) {
+                    s->out->rejected[against] += q->batches;
+                } else {
                     status = search_batches(s, plan);
                 }
             }
@@ -278,13 +290,10 @@ static enum roof_status search_all(struct search *s)
             }
             plan.engines = roof_engines_run(q->engines, f, q->hardware[h]);
             plan.loss = loss_of(q, f);
-            if (plan.engines == 0) {
-                s->out->rejected[ROOF_REJECTED_ENGINE]++;
-            } else if (plan.loss > q->max_loss) {
-                s->out->rejected[ROOF_REJECTED_LOSS]++;
-            } else {
-                status = search_splits(s, plan);
-            }
+            status = search_splits(s, plan,
+                                   plan.engines == 0         ? ROOF_REJECTED_ENGINE
+                                   : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
+                                                             : ROOF_REJECTED_COUNT);
         }
     }
     return status;

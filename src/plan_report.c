@@ -164,6 +164,10 @@ static void put_table(struct roof_text *out, const struct roof_plans *plans,
 static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double value)
 {
     char text[ROOF_QUANTITY_SIZE];
+    if (isnan(value)) {
+        roof_text_put(out, "an unknown value");
+        return;
+    }
     switch (limit) {
     case ROOF_LIMIT_TTFT:
     case ROOF_LIMIT_TPOT:
@@ -173,6 +177,7 @@ static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double 
         roof_text_printf(out, "%s W", roof_format_short(text, value));
         break;
     case ROOF_LIMIT_TOKENS_PER_S:
+    case ROOF_LIMIT_CONCURRENCY:
     case ROOF_LIMIT_COST:
     case ROOF_LIMIT_COUNT:
         roof_text_put(out, roof_format_short(text, value));

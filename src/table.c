@@ -33,6 +33,7 @@ enum source {
     SPARSE, /* only where --sparse was given */
     LOSS,   /* accuracy class of a candidate */
     RANK,   /* absent for a rejected candidate */
+    PARETO, /* of a ranked plan */
     HARDWARE_BASIS,
     HARDWARE_FIGURE, /* offset is the figure; its key and unit are in its own table */
     HARDWARE_PEAK,   /* what a format runs at on a device; offset is the format */
@@ -413,7 +414,7 @@ static const struct roof_field plan_fields[] = {
     OF_PLAN("tdp_w", AT_NUMBER, plan.watt, NONE, 0, NULL),
     OF_PLAN("tdp_joule_per_token", AT_NUMBER, plan.joule, NONE, 0, NULL),
     OF_PLAN("cost_per_million_tokens", AT_NUMBER, plan.cost, NONE, 8, "per Mtok"),
-    OF_PLAN("pareto", AT_BOOLEAN, plan.pareto, NONE, 6, NULL),
+    OF_PLAN("pareto", PARETO, plan.pareto, NONE, 6, NULL),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -450,6 +451,12 @@ static void text_cell(struct cell *cell, const char *text)
 {
     cell->kind = text == NULL || *text == '\0' ? ABSENT : TEXT;
     cell->text = text;
+}
+
+static void buffer_cell(struct cell *cell)
+{
+    cell->kind = cell->buffer[0] == '\0' ? ABSENT : TEXT;
+    cell->text = cell->buffer;
 }
 
 static void number_cell(struct cell *cell, double value)
@@ -491,7 +498,7 @@ static void dimension_list(struct cell *cell, const struct roof_operator_row *ro
                                  roof_input_name(name, &roof_dimensions[row->dims[i]]),
                                  required ? "" : "]");
     }
-    text_cell(cell, cell->buffer);
+    buffer_cell(cell);
 }
 
 static void fallback_list(struct cell *cell, const struct roof_format *format)
@@ -501,7 +508,7 @@ static void fallback_list(struct cell *cell, const struct roof_format *format)
         used += (size_t)snprintf(cell->buffer + used, sizeof cell->buffer - used, "%s%s",
                                  i == 0 ? "" : " ", roof_format(format->fallback[i])->name);
     }
-    text_cell(cell, used == 0 ? NULL : cell->buffer);
+    buffer_cell(cell);
     cell->kind = used == 0 ? ABSENT : WORDS;
 }
 
@@ -513,7 +520,7 @@ static void code_book_list(struct cell *cell, const struct roof_format *format)
         used += used > 0;
         used += roof_format_number(cell->buffer + used, format->code_book[i]);
     }
-    text_cell(cell, cell->buffer);
+    buffer_cell(cell);
     cell->kind = used == 0 ? ABSENT : NUMBERS;
 }
 
@@ -540,6 +547,12 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     case AT_BOOLEAN:
         cell->kind = BOOLEAN;
         cell->number = *(const bool *)at ? 1 : 0;
+        break;
+    case PARETO:
+        if (((const struct roof_plan_row *)result)->rank > 0) { /* others were not compared */
+            cell->kind = BOOLEAN;
+            cell->number = *(const bool *)at ? 1 : 0;
+        }
         break;
     case AT_TEXT:
         text_cell(cell, *(const char *const *)(const void *)at);

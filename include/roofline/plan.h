@@ -30,6 +30,7 @@ enum roof_plan_limit {
     ROOF_LIMIT_TTFT,         /**< s, at most */
     ROOF_LIMIT_TPOT,         /**< s, at most */
     ROOF_LIMIT_TOKENS_PER_S, /**< at least */
+    ROOF_LIMIT_CONCURRENCY,  /**< sequences in flight, at least */
     ROOF_LIMIT_COST,         /**< per million tokens, at most */
     ROOF_LIMIT_POWER,        /**< W of all devices, at most */
     ROOF_LIMIT_COUNT

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +72,10 @@ static enum roof_status put_prices(struct work *w, const struct cli_options *opt
         for (size_t h = 0; h < w->hardware_count && status == ROOF_OK; h++) {
             const char *const id = w->hardware[h]->id;
             if (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0) {
+                if (!isnan(w->price[h])) {
+                    return roof_error_set(error, ROOF_USAGE,
+                                          "--price-per-hour %s: %s has a price already", text, id);
+                }
                 w->price[h] = price;
                 found = true;
             }
@@ -143,13 +149,29 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* In order, each once; returns how many. */
+static size_t in_order(int64_t *value, size_t count)
+{
+    size_t kept = 0;
+    qsort(value, count, sizeof *value, by_size);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || value[i] != value[kept - 1]) {
+            value[kept++] = value[i];
+        }
+    }
+    return kept;
+}
+
 /* batch and devices are lists here, and no part of the scenario. */
 static enum roof_status read_query(struct work *w, const struct cli_options *options,
                                    struct roof_error *error)
 {
     struct cli_options single = *options;
     struct roof_plan_query *const q = &w->query;
+    const char *const in_flight = options->value[ROOF_INPUT_CONCURRENCY];
+    char batches[64] = "1:2048:x2";
     int64_t objective = 0;
+    int64_t concurrency = 0;
     single.value[ROOF_DIM_BATCH] = single.value[ROOF_DIM_DEVICES] = NULL;
     enum roof_status status = cli_scenario(&q->base, &single, error);
     if (status == ROOF_OK && options->operand_count < 2) {
@@ -174,9 +196,14 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
         status =
             roof_error_set(error, ROOF_USAGE, "--context, or --prompt and --generate, not both");
     }
+    if (status == ROOF_OK && in_flight != NULL) {
+        status =
+            roof_input_parse(&concurrency, roof_input(ROOF_INPUT_CONCURRENCY), in_flight, error);
+        (void)snprintf(batches, sizeof batches, "1:2048:x2,%" PRId64, concurrency);
+    }
     if (status == ROOF_OK) {
-        status = read_list(&w->batch, &q->batches, &w->batches, ROOF_DIM_BATCH, "1:2048:x2",
-                           options, error);
+        status =
+            read_list(&w->batch, &q->batches, &w->batches, ROOF_DIM_BATCH, batches, options, error);
     }
     if (status == ROOF_OK) {
         status = read_list(&w->devices, &q->device_counts, &w->counts, ROOF_DIM_DEVICES, "1:8:x2",
@@ -197,7 +224,8 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
             return roof_error_set(error, ROOF_USAGE, "--devices goes up to %d here", COUNT_MAX);
         }
     }
-    qsort(w->batch, q->batches, sizeof *w->batch, by_size); /* the search stops where it is full */
+    q->batches = in_order(w->batch, q->batches); /* the search stops where it is full */
+    q->device_counts = in_order(w->devices, q->device_counts);
     q->batch = w->batch;
     q->devices = w->devices;
     q->objective = (enum roof_plan_objective)(objective < 2 ? 0 : objective - 2);
@@ -207,7 +235,11 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
         status =
             roof_accuracy_find(&q->max_loss, options->value[ROOF_INPUT_MAX_ACCURACY_LOSS], error);
     }
-    return status == ROOF_OK ? put_limits(w, options, error) : status;
+    if (status == ROOF_OK) {
+        status = put_limits(w, options, error);
+    }
+    q->limit[ROOF_LIMIT_CONCURRENCY] = in_flight == NULL ? ROOF_UNKNOWN : (double)concurrency;
+    return status;
 }
 
 static enum roof_status load(struct work *w, const struct cli_options *options,

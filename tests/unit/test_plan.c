@@ -254,6 +254,11 @@ static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_p
     return ROOF_REJECTED_COUNT;
 }
 
+static bool at_least(int limit)
+{
+    return limit == ROOF_LIMIT_TOKENS_PER_S || limit == ROOF_LIMIT_CONCURRENCY;
+}
+
 static double limited(const struct roof_plan *p, int limit)
 {
     switch ((enum roof_plan_limit)limit) {
@@ -263,6 +268,8 @@ static double limited(const struct roof_plan *p, int limit)
         return p->tpot_s;
     case ROOF_LIMIT_TOKENS_PER_S:
         return -p->tokens_per_s;
+    case ROOF_LIMIT_CONCURRENCY:
+        return -(double)p->batch;
     case ROOF_LIMIT_COST:
         return p->cost;
     case ROOF_LIMIT_POWER:
@@ -298,7 +305,7 @@ static double goal(const struct roof_plan *p, enum roof_plan_objective objective
 struct grid {
     struct roof_plan plan[GRID_MAX]; /* what satisfies all, in the order of the search */
     size_t count;
-    size_t candidates; /* of servings that may be used */
+    size_t candidates;
     size_t rejected[ROOF_REJECTED_COUNT];
     size_t missed[ROOF_LIMIT_COUNT];
     double nearest[ROOF_LIMIT_COUNT];
@@ -309,7 +316,7 @@ static void judge(struct grid *g, const struct roof_plan *p, const struct roof_p
     int misses = 0;
     int last = 0;
     for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
-        const double limit = i == ROOF_LIMIT_TOKENS_PER_S ? -q->limit[i] : q->limit[i];
+        const double limit = at_least(i) ? -q->limit[i] : q->limit[i];
         if (!isnan(limit) && known(limited(p, i)) > limit) {
             misses++;
             last = i;
@@ -336,10 +343,6 @@ static const struct grid *walk(const struct roof_plan_query *q)
         for (p.serving = 0; p.serving < q->engines->servings; p.serving++) {
             p.engines = roof_engines_run(q->engines, p.serving, q->hardware[p.hardware]);
             p.loss = worst_of(q, &q->engines->serving[p.serving]);
-            if (p.engines == 0 || p.loss > q->max_loss) {
-                g.rejected[p.engines == 0 ? ROOF_REJECTED_ENGINE : ROOF_REJECTED_LOSS]++;
-                continue;
-            }
             for (size_t n = 0; n < q->device_counts; n++) {
                 p.devices = q->devices[n];
                 const int64_t most = q->model->experts > 0 ? p.devices : 1;
@@ -350,7 +353,10 @@ static const struct grid *walk(const struct roof_plan_query *q)
                                  b++) {
                                 p.batch = q->batch[b];
                                 g.candidates++;
-                                const enum roof_plan_rejection why = predict(&p, q);
+                                const enum roof_plan_rejection why =
+                                    p.engines == 0         ? ROOF_REJECTED_ENGINE
+                                    : p.loss > q->max_loss ? ROOF_REJECTED_LOSS
+                                                           : predict(&p, q);
                                 if (why == ROOF_REJECTED_COUNT) {
                                     judge(&g, &p, q);
                                 } else {
@@ -413,9 +419,8 @@ static void check_plan(const struct roof_plan *p, const struct roof_plan *expect
     assert_close(p->cost, expected->cost);
     assert_close(p->joule, expected->joule);
     assert_close(p->watt, expected->watt);
-    const double value[] = {p->ttft_s, p->tpot_s, p->tokens_per_s, p->cost, p->watt};
     for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
-        assert_same(p->value[i], value[i]);
+        assert_same(p->value[i], at_least(i) ? -limited(p, i) : limited(p, i));
     }
 }
 
@@ -466,7 +471,7 @@ static size_t check(const struct roof_plan_query *q)
         if (i != ROOF_REJECTED_MEMORY && i != ROOF_REJECTED_UNKNOWN) {
             assert_int_equal(plans.rejected[i], g->rejected[i]);
         }
-        all += i == ROOF_REJECTED_ENGINE || i == ROOF_REJECTED_LOSS ? 0 : plans.rejected[i];
+        all += plans.rejected[i];
     }
     /* Larger batches of what has no time need not be known to fit. */
     assert_true(plans.rejected[ROOF_REJECTED_UNKNOWN] >= g->rejected[ROOF_REJECTED_UNKNOWN]);
@@ -485,7 +490,7 @@ static size_t check(const struct roof_plan_query *q)
             assert_int_equal(predict(&near, q), ROOF_REJECTED_COUNT);
             check_plan(&plans.nearest[i], &near);
             for (int k = 0; k < ROOF_LIMIT_COUNT; k++) {
-                const double limit = k == ROOF_LIMIT_TOKENS_PER_S ? -q->limit[k] : q->limit[k];
+                const double limit = at_least(k) ? -q->limit[k] : q->limit[k];
                 assert_int_equal(!isnan(limit) && known(limited(&near, k)) > limit, k == i);
             }
         }
@@ -550,7 +555,7 @@ static double part_of(const struct roof_plans *plans, int limit, double part)
     }
     qsort(value, count, sizeof *value, by_value);
     const double at = value[(size_t)(part * (double)(count - 1))];
-    return at * (1 + 1e-9);
+    return at * (limit == ROOF_LIMIT_CONCURRENCY ? 1 : 1 + 1e-9); /* batches are few */
 }
 
 static void test_limits(void **state)
@@ -566,7 +571,8 @@ static void test_limits(void **state)
                 q.objective = objectives[((size_t)i + k) % COUNT(objectives)];
                 q.limit[i] = part_of(&all, i, parts[k]);
                 const size_t one = check(&q);
-                assert_true(one > 0 && one < all.count);
+                assert_true(one > 0 && one <= all.count);
+                assert_true(one < all.count || i == ROOF_LIMIT_CONCURRENCY);
                 const int other = (i + 1 + (int)k) % ROOF_LIMIT_COUNT;
                 q.limit[other] = part_of(&all, other, 0.5);
                 assert_true(check(&q) <= one);
@@ -583,13 +589,12 @@ static void test_limit_itself(void **state)
     struct roof_plan_query q = ask_less(DENSE);
     struct roof_plans all = search(&q);
     for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
-        const bool least = i == ROOF_LIMIT_TOKENS_PER_S;
         size_t at = 0;
         while (isnan(all.plan[at].value[i])) {
             at++;
         }
         const double value = all.plan[at].value[i];
-        const double limit[] = {value, value * (least ? 1 + 1e-9 : 1 - 1e-9)};
+        const double limit[] = {value, value * (at_least(i) ? 1 + 1e-9 : 1 - 1e-9)};
         for (size_t k = 0; k < 2; k++) {
             q = ask_less(DENSE);
             q.limit[i] = limit[k];
@@ -621,7 +626,7 @@ static void test_tighter(void **state)
         for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
             struct roof_plans before = search(&q);
             for (int step = 0; step < 3; step++) {
-                const double part = i == ROOF_LIMIT_TOKENS_PER_S ? 0.4 * step : 0.8 - 0.4 * step;
+                const double part = at_least(i) ? 0.4 * step : 0.8 - 0.4 * step;
                 struct roof_plan_query narrow = q;
                 narrow.limit[i] = part_of(&all, i, part);
                 struct roof_plans after = search(&narrow);
@@ -702,7 +707,9 @@ static void test_wider(void **state)
 static void test_nearest(void **state)
 {
     (void)state;
-    static const double out_of_reach[ROOF_LIMIT_COUNT] = {1e-9, 1e-9, 1e12, 1e-9, 1};
+    static const double out_of_reach[ROOF_LIMIT_COUNT] = {
+        [ROOF_LIMIT_TTFT] = 1e-9,       [ROOF_LIMIT_TPOT] = 1e-9, [ROOF_LIMIT_TOKENS_PER_S] = 1e12,
+        [ROOF_LIMIT_CONCURRENCY] = 1e9, [ROOF_LIMIT_COST] = 1e-9, [ROOF_LIMIT_POWER] = 1};
     for (int model = 0; model < MODELS; model++) {
         struct roof_plan_query q = ask_less(model);
         struct roof_plans all = search(&q);
@@ -860,8 +867,10 @@ static void test_splits(void **state)
     q.device_counts = 1;
     struct roof_plans plans = search(&q);
     const struct grid *g = walk(&q);
-    assert_int_equal(g->rejected[ROOF_REJECTED_SPLIT], g->candidates / 2); /* tp 3; pp 3 divides */
-    assert_int_equal(plans.rejected[ROOF_REJECTED_SPLIT], g->candidates / 2);
+    const size_t able =
+        g->candidates - g->rejected[ROOF_REJECTED_ENGINE] - g->rejected[ROOF_REJECTED_LOSS];
+    assert_int_equal(g->rejected[ROOF_REJECTED_SPLIT], able / 2); /* tp 3; pp 3 divides */
+    assert_int_equal(plans.rejected[ROOF_REJECTED_SPLIT], able / 2);
     for (size_t i = 0; i < plans.count; i++) {
         assert_int_equal(plans.plan[i].pp, 3);
     }
