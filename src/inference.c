@@ -37,8 +37,8 @@ static int64_t node_size(const struct roof_hardware *hardware)
 
 /* An all-reduce takes the faster of its two algorithms: by the bound, where without a latency that
  * is the ring, and of the expected times by those. */
-static enum roof_status predict_node(struct roof_prediction *out, const struct roof_node *node,
-                                     const struct roof_hardware *hardware, struct roof_error *error)
+enum roof_status roof_infer_node(struct roof_prediction *out, const struct roof_node *node,
+                                 const struct roof_hardware *hardware, struct roof_error *error)
 {
     enum roof_status status = roof_predict(out, &node->workload, hardware, error);
     if (status != ROOF_OK || node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
@@ -151,7 +151,7 @@ static enum roof_status find_node(size_t *found, struct roof_inference *out,
     added->node = *node;
     added->node.count = 0;
     added->device_count = 0;
-    return predict_node(&added->prediction, node, hardware, error);
+    return roof_infer_node(&added->prediction, node, hardware, error);
 }
 
 /* Counts of the stage that is slowest so far: those are what its device runs. */
@@ -183,7 +183,7 @@ static enum roof_status run_pass(struct pass *out, const struct roof_model *mode
             const struct roof_node *const node = &graph.node[i];
             struct roof_prediction prediction;
             if (keep == NULL) {
-                status = predict_node(&prediction, node, hardware, error);
+                status = roof_infer_node(&prediction, node, hardware, error);
             } else {
                 status = find_node(&index[i], keep, node, hardware, error);
             }

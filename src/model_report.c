@@ -40,8 +40,7 @@ static void put_line(struct roof_text *out, const char *label, const char *value
     roof_text_put(out, "\n");
 }
 
-/* "decode, batch 8, context 8192, tp 2" */
-static void put_scenario(struct roof_text *out, const struct roof_inference *r)
+void roof_model_report_scenario(struct roof_text *out, const struct roof_inference *r)
 {
     const struct roof_scenario *const s = &r->scenario;
     roof_text_printf(out, "%s, batch %" PRId64, r->phase, s->common.shape.batch);
@@ -76,7 +75,11 @@ static void put_scenario(struct roof_text *out, const struct roof_inference *r)
     if (s->draft != NULL) {
         roof_text_printf(out, " of %s", s->draft->id);
     }
-    const struct roof_formats *const f = &s->common.formats;
+}
+
+static void put_formats(struct roof_text *out, const struct roof_inference *r)
+{
+    const struct roof_formats *const f = &r->scenario.common.formats;
     roof_text_printf(out, "; weights %s%s, activations %s, out %s, kv %s\n\n",
                      r->model->layout == NULL ? roof_format(f->weights)->name : "as in ",
                      r->model->layout == NULL ? "" : r->model->layout,
@@ -391,7 +394,8 @@ void roof_model_report_text(struct roof_text *out, const struct roof_inference *
 {
     const struct roof_inference *const r = inference;
     roof_text_printf(out, "%s on %s: ", r->model->id, r->total.hardware->id);
-    put_scenario(out, r);
+    roof_model_report_scenario(out, r);
+    put_formats(out, r);
     put_remarks(out, r);
     put_times(out, r);
     put_memory(out, r, limits);

@@ -11,6 +11,7 @@
 #include "roofline/predict.h"
 #include "roofline/recommend.h"
 #include "roofline/request.h"
+#include "roofline/speedup.h"
 
 /* --- fields -------------------------------------------------------------------------------- */
 
@@ -30,10 +31,12 @@ enum source {
     BOTTLENECK,
     EXPECTED_BOTTLENECK, /* absent where nothing is expected, like the next */
     EXPECTED_BASIS,
-    SPARSE, /* only where --sparse was given */
-    LOSS,   /* accuracy class of a candidate */
-    RANK,   /* absent for a rejected candidate */
-    PARETO, /* of a ranked plan */
+    SPARSE,             /* only where --sparse was given */
+    LOSS,               /* accuracy class of a candidate */
+    RANK,               /* absent for a rejected candidate */
+    PARETO,             /* of a ranked plan */
+    SPEEDUP_BOTTLENECK, /* enum roof_bottleneck of a row of a speedup, like the next */
+    SPEEDUP_EXPECTED,
     HARDWARE_BASIS,
     HARDWARE_FIGURE, /* offset is the figure; its key and unit are in its own table */
     HARDWARE_PEAK,   /* what a format runs at on a device; offset is the format */
@@ -417,6 +420,43 @@ static const struct roof_field plan_fields[] = {
     OF_PLAN("pareto", PARETO, plan.pareto, NONE, 6, NULL),
 };
 
+#define OF_SPEEDUP(key_, source_, member, unit_, width_, label_)                                   \
+    {                                                                                              \
+        .key = (key_), .source = (source_), .unit = ROOF_UNIT_##unit_,                             \
+        .offset = offsetof(struct roof_speedup_row, member), .width = (width_), .label = (label_)  \
+    }
+#define GAIN(key_, member, width_, label_)                                                         \
+    OF_SPEEDUP(key_, AT_NUMBER, member, MICROSECONDS, width_, label_)
+#define CAUSE(prefix, gain_, name_, id)                                                            \
+    GAIN(prefix name_ "_saved_us", gain_.saved_s[ROOF_CAUSE_##id], 0, NULL),                       \
+        GAIN(prefix name_ "_alone_us", gain_.alone_s[ROOF_CAUSE_##id], 0, NULL)
+static const struct roof_field speedup_fields[] = {
+    {.key = "schema", .source = CONSTANT, .text = "roofline/speedup/1"},
+    OF_SPEEDUP("from", AT_TEXT, from, NONE, -14, NULL),
+    OF_SPEEDUP("to", AT_TEXT, to, NONE, -14, NULL),
+    OF_SPEEDUP("name", AT_TEXT, name, NONE, -16, NULL),
+    OF_SPEEDUP("count", AT_NUMBER, count, NONE, 5, NULL),
+    GAIN("from_us", ideal.from_s, 9, NULL),
+    GAIN("to_us", ideal.to_s, 9, NULL),
+    OF_SPEEDUP("speedup", AT_NUMBER, ideal.speedup, NONE, 7, NULL),
+    CAUSE("", ideal, "memory", MEMORY),
+    CAUSE("", ideal, "compute", COMPUTE),
+    CAUSE("", ideal, "network", NETWORK),
+    OF_SPEEDUP("from_bottleneck", SPEEDUP_BOTTLENECK, from_bottleneck, NONE, 0, NULL),
+    OF_SPEEDUP("to_bottleneck", SPEEDUP_BOTTLENECK, to_bottleneck, NONE, 0, NULL),
+    GAIN("expected_from_us", expected.from_s, 9, NULL),
+    GAIN("expected_to_us", expected.to_s, 9, NULL),
+    OF_SPEEDUP("expected_speedup", AT_NUMBER, expected.speedup, NONE, 7, NULL),
+    CAUSE("expected_", expected, "memory", MEMORY),
+    CAUSE("expected_", expected, "compute", COMPUTE),
+    CAUSE("expected_", expected, "network", NETWORK),
+    CAUSE("expected_", expected, "launch", LAUNCH),
+    CAUSE("expected_", expected, "kernels", KERNELS),
+    OF_SPEEDUP("expected_from_bottleneck", SPEEDUP_EXPECTED, expected_from_bottleneck, NONE, 0,
+               NULL),
+    OF_SPEEDUP("expected_to_bottleneck", SPEEDUP_EXPECTED, expected_to_bottleneck, NONE, 0, NULL),
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Every dimension is a column of this field; its key is that of the input row. */
@@ -553,6 +593,15 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
             cell->kind = BOOLEAN;
             cell->number = *(const bool *)at ? 1 : 0;
         }
+        break;
+    case SPEEDUP_EXPECTED:
+        if (isnan(((const struct roof_speedup_row *)result)->expected.from_s)) {
+            break;
+        }
+        text_cell(cell, roof_bottleneck_name(*(const enum roof_bottleneck *)(const void *)at));
+        break;
+    case SPEEDUP_BOTTLENECK:
+        text_cell(cell, roof_bottleneck_name(*(const enum roof_bottleneck *)(const void *)at));
         break;
     case AT_TEXT:
         text_cell(cell, *(const char *const *)(const void *)at);
@@ -836,6 +885,9 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
         break;
     case ROOF_TABLE_PLANS:
         add_fields(out, plan_fields, COUNT(plan_fields), all);
+        break;
+    case ROOF_TABLE_SPEEDUPS:
+        add_fields(out, speedup_fields, COUNT(speedup_fields), all);
         break;
     case ROOF_TABLE_LAYOUTS:
         add_fields(out, layout_fields, COUNT(layout_fields), all);

@@ -80,6 +80,11 @@ enum roof_status roof_infer(struct roof_inference *out, const struct roof_model 
                             const struct roof_scenario *scenario,
                             const struct roof_hardware *hardware, struct roof_error *error);
 
+/** Predicts one instance of an operator of a graph; all-reduces take the faster of their
+ * algorithms. Status as that of roof_predict. */
+enum roof_status roof_infer_node(struct roof_prediction *out, const struct roof_node *node,
+                                 const struct roof_hardware *hardware, struct roof_error *error);
+
 /** What follows for other sizes; NAN where a limit does not exist. */
 struct roof_limits {
     double parameters;

@@ -17,6 +17,9 @@ extern "C" {
  * order of the model. order has room for ROOF_GRAPH_MAX; returns how many. */
 size_t roof_model_report_order(size_t *order, const struct roof_inference *inference);
 
+/** "decode, batch 8, context 8192, tp 2, devices 2". */
+void roof_model_report_scenario(struct roof_text *out, const struct roof_inference *inference);
+
 /** For people: a summary, then the `top` largest operators. product as in roof_report_text. */
 void roof_model_report_text(struct roof_text *out, const struct roof_inference *inference,
                             const struct roof_limits *limits, size_t top,

@@ -83,6 +83,8 @@
 
 #include "roofline/inference.h"
 
+#include "roofline/speedup.h"
+
 #include "roofline/engine.h"
 
 #include "roofline/plan.h"
@@ -102,5 +104,7 @@
 #include "roofline/model_report.h"
 
 #include "roofline/plan_report.h"
+
+#include "roofline/speedup_report.h"
 
 #endif

@@ -59,7 +59,8 @@ enum roof_table_kind {
     ROOF_TABLE_NODES,           /**< rows are struct roof_inference_node */
     ROOF_TABLE_MODELS,          /**< rows are struct roof_model_entry */
     ROOF_TABLE_LAYOUTS,         /**< rows are struct roof_layout_about */
-    ROOF_TABLE_PLANS            /**< rows are struct roof_plan_row */
+    ROOF_TABLE_PLANS,           /**< rows are struct roof_plan_row */
+    ROOF_TABLE_SPEEDUPS         /**< rows are struct roof_speedup_row */
 };
 
 /** A row of the table of formats. */

@@ -63,6 +63,15 @@ enum roof_status cli_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size
 enum roof_status cli_recommend_model(const struct cli_options *options, enum roof_status *answer,
                                      struct roof_error *error);
 
+/* What the options of recommend say of an operator; formats holds a list that is given. */
+enum roof_status cli_recommend_options(struct roof_recommend_options *out,
+                                       enum roof_precision formats[ROOF_PRECISION_COUNT],
+                                       const struct cli_options *options, struct roof_error *error);
+
+/* --explain A,B, of what is predicted or of what would be recommended. */
+enum roof_status cli_explain(const struct cli_options *options, bool recommended,
+                             struct roof_error *error);
+
 /* Whether the workload is "model NAME". */
 bool cli_is_model(const struct cli_options *options);
 /* The operator that the first operand names. */

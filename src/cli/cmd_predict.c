@@ -59,6 +59,10 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK && options.help) {
         return 0;
     }
+    if (status == ROOF_OK && options.value[ROOF_INPUT_EXPLAIN] != NULL) {
+        status = cli_explain(&options, false, &error);
+        return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
+    }
     if (status == ROOF_OK && cli_is_model(&options)) {
         status = cli_predict_model(&options, &error);
         return status == ROOF_OK ? 0 : cli_fail(command->name, &error);

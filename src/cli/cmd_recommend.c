@@ -68,6 +68,36 @@ static enum roof_status write_recommendation(struct roof_text *out,
     return status;
 }
 
+enum roof_status cli_recommend_options(struct roof_recommend_options *out,
+                                       enum roof_precision formats[ROOF_PRECISION_COUNT],
+                                       const struct cli_options *options, struct roof_error *error)
+{
+    const char *const loss = options->value[ROOF_INPUT_MAX_ACCURACY_LOSS];
+    const char *const list = options->value[ROOF_INPUT_FORMATS];
+    int64_t objective = ROOF_OBJECTIVE_BALANCED;
+    int64_t ranking = ROOF_RANKING_IDEAL;
+    *out = (struct roof_recommend_options)ROOF_RECOMMEND_INIT;
+    enum roof_status status = cli_choice(&objective, options, ROOF_INPUT_OBJECTIVE, error);
+    if (status == ROOF_OK && objective > ROOF_OBJECTIVE_TIME) {
+        status =
+            roof_error_set(error, ROOF_USAGE, "--objective of an operator is balanced or time");
+    }
+    if (status == ROOF_OK) {
+        status = cli_choice(&ranking, options, ROOF_INPUT_BY, error);
+    }
+    if (status == ROOF_OK && loss != NULL) {
+        status = roof_accuracy_find(&out->max_loss, loss, error);
+    }
+    if (status == ROOF_OK && list != NULL) {
+        status = cli_formats(formats, &out->format_count, list, error);
+        out->formats = formats;
+    }
+    out->objective = (enum roof_objective)objective;
+    out->ranking = (enum roof_ranking)ranking;
+    out->native_only = options->value[ROOF_INPUT_NATIVE_ONLY] != NULL;
+    return status;
+}
+
 int cli_recommend(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {0};
@@ -75,11 +105,9 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     struct roof_scenario scenario;
     struct roof_hardware *hardware = NULL;
     struct roof_accuracy accuracy = {0};
-    struct roof_recommend_options how = ROOF_RECOMMEND_INIT;
+    struct roof_recommend_options how;
     enum roof_precision formats[ROOF_PRECISION_COUNT];
     struct roof_text text = ROOF_TEXT_INIT;
-    int64_t objective = ROOF_OBJECTIVE_BALANCED;
-    int64_t ranking = ROOF_RANKING_IDEAL;
 
     enum roof_status status = cli_options(&options, command, argc, argv, &error);
     if (status == ROOF_OK && options.help) {
@@ -90,32 +118,18 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
         status = cli_recommend_model(&options, &found, &error);
         return status == ROOF_OK ? cli_exit_code(found) : cli_fail(command->name, &error);
     }
+    if (status == ROOF_OK && options.value[ROOF_INPUT_EXPLAIN] != NULL) {
+        status = cli_explain(&options, true, &error);
+        return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
+    }
     struct roof_recommendation *const recommendation = malloc(sizeof *recommendation);
     if (status == ROOF_OK && recommendation == NULL) {
         status = roof_error_set(&error, ROOF_MEMORY, "out of memory");
     }
     if (status == ROOF_OK) {
-        status = cli_choice(&objective, &options, ROOF_INPUT_OBJECTIVE, &error);
-        if (status == ROOF_OK && objective > ROOF_OBJECTIVE_TIME) {
-            status = roof_error_set(&error, ROOF_USAGE,
-                                    "--objective of an operator is balanced or time");
-        }
-        how.objective = (enum roof_objective)objective;
+        status = cli_recommend_options(&how, formats, &options, &error);
     }
     if (status == ROOF_OK) {
-        status = cli_choice(&ranking, &options, ROOF_INPUT_BY, &error);
-        how.ranking = (enum roof_ranking)ranking;
-    }
-    if (status == ROOF_OK && options.value[ROOF_INPUT_MAX_ACCURACY_LOSS] != NULL) {
-        status =
-            roof_accuracy_find(&how.max_loss, options.value[ROOF_INPUT_MAX_ACCURACY_LOSS], &error);
-    }
-    if (status == ROOF_OK && options.value[ROOF_INPUT_FORMATS] != NULL) {
-        status = cli_formats(formats, &how.format_count, options.value[ROOF_INPUT_FORMATS], &error);
-        how.formats = formats;
-    }
-    if (status == ROOF_OK) {
-        how.native_only = options.value[ROOF_INPUT_NATIVE_ONLY] != NULL;
         status = cli_scenario(&scenario, &options, &error);
     }
     if (status == ROOF_OK) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/** Why one side is faster than another, for people and for programs. */
+#ifndef ROOFLINE_SPEEDUP_REPORT_H
+#define ROOFLINE_SPEEDUP_REPORT_H
+
+#include "roofline/speedup.h"
+#include "roofline/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The saved time by cause, and the operators that take most of it (at most top). */
+void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *speedup,
+                              size_t top);
+/** The total, with the operators in it. */
+void roof_speedup_report_json(struct roof_text *out, const struct roof_speedup *speedup);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+/* --explain A,B: why one device or format is faster than another. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define TOP_DEFAULT 12
+
+/* One of the two: a device, a format, or DEVICE:FORMAT. */
+struct side {
+    char *device; /* NULL: that of --hardware */
+    enum roof_precision format;
+    char name[128];
+    struct roof_hardware *hardware;
+    struct roof_model *model;
+    struct roof_model *draft;
+    struct roof_scenario scenario;
+    struct roof_prediction prediction;
+    struct roof_inference inference;
+};
+
+struct work {
+    struct side side[2];
+    struct roof_speedup speedup;
+    struct roof_recommendation recommendation;
+};
+
+static enum roof_status read_side(char **device, enum roof_precision *format, const char *text,
+                                  size_t length, struct roof_error *error)
+{
+    *format = ROOF_PRECISION_AUTO;
+    *device = strndup(text, length);
+    if (*device == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    char *const colon = strrchr(*device, ':');
+    if (roof_precision_find(format, *device, NULL) == ROOF_OK) {
+        free(*device);
+        *device = NULL;
+    } else if (colon != NULL && roof_precision_find(format, colon + 1, NULL) == ROOF_OK) {
+        *colon = '\0';
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_sides(struct work *w, const struct cli_options *options,
+                                   struct roof_error *error)
+{
+    const char *const text = options->value[ROOF_INPUT_EXPLAIN];
+    const char *const comma = strchr(text, ',');
+    if (comma == NULL || comma == text || comma[1] == '\0' || strchr(comma + 1, ',') != NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--explain takes two devices, two formats or two DEVICE:FORMAT, as "
+                              "A,B: not '%s'",
+                              text);
+    }
+    struct side *const a = &w->side[0];
+    struct side *const b = &w->side[1];
+    enum roof_status status =
+        read_side(&a->device, &a->format, text, (size_t)(comma - text), error);
+    if (status == ROOF_OK) {
+        status = read_side(&b->device, &b->format, comma + 1, strlen(comma + 1), error);
+    }
+    const bool devices = a->device != NULL;
+    const bool formats = a->format != ROOF_PRECISION_AUTO;
+    if (status == ROOF_OK &&
+        (devices != (b->device != NULL) || formats != (b->format != ROOF_PRECISION_AUTO))) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--explain %s: both are devices, both formats, or both "
+                              "DEVICE:FORMAT; see roofline list hardware and list precisions",
+                              text);
+    }
+    if (status == ROOF_OK && devices && options->value[ROOF_INPUT_HARDWARE] != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--explain %s names the devices, not --hardware",
+                              text);
+    }
+    if (status == ROOF_OK && formats &&
+        (options->value[ROOF_INPUT_PRECISION_BOTH] != NULL ||
+         options->value[ROOF_INPUT_LAYOUT] != NULL)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--explain %s names the formats, not --precision or --layout", text);
+    }
+    return status;
+}
+
+/* What would be recommended on the device, or of one format how it would run there. */
+static enum roof_status choose(struct work *w, struct side *side, const struct cli_options *options,
+                               struct roof_error *error)
+{
+    struct roof_recommend_options how;
+    enum roof_precision formats[ROOF_PRECISION_COUNT];
+    struct roof_accuracy accuracy = {0};
+    struct roof_recommendation *const r = &w->recommendation;
+    enum roof_status status = cli_recommend_options(&how, formats, options, error);
+    if (side->format != ROOF_PRECISION_AUTO) {
+        how.formats = &side->format;
+        how.format_count = 1;
+        how.max_loss = ROOF_ACCURACY_SEVERE;
+    }
+    if (status == ROOF_OK) {
+        status = roof_accuracy_load(&accuracy, error);
+    }
+    if (status == ROOF_OK) {
+        status = roof_recommend(r, &side->scenario.common, side->hardware, &accuracy, &how, error);
+    }
+    if (status == ROOF_OK) {
+        side->prediction = r->candidate[0].prediction;
+        side->format = r->candidate[0].format;
+    } else if (status == ROOF_UNSATISFIED) {
+        status = roof_error_set(error, status, "%s", r->candidate[0].reason);
+    }
+    roof_accuracy_free(&accuracy);
+    return status;
+}
+
+static enum roof_status predict_side(struct work *w, struct side *side,
+                                     const struct cli_options *options, bool recommended,
+                                     struct roof_error *error)
+{
+    const bool model = cli_is_model(options);
+    struct cli_options own = *options;
+    if (side->format != ROOF_PRECISION_AUTO && !recommended) {
+        own.value[ROOF_INPUT_PRECISION_BOTH] = roof_format(side->format)->name;
+    }
+    enum roof_status status = cli_scenario(&side->scenario, &own, error);
+    if (status == ROOF_OK) {
+        status =
+            cli_hardware(&side->hardware,
+                         side->device == NULL ? options->value[ROOF_INPUT_HARDWARE] : side->device,
+                         options, error);
+    }
+    if (status == ROOF_OK && model) {
+        status = cli_model(&side->model, options->operand[1], &own, error);
+        if (status == ROOF_OK) {
+            status = cli_draft(&side->draft, &side->scenario, options, error);
+        }
+        if (status == ROOF_OK) {
+            status =
+                roof_infer(&side->inference, side->model, &side->scenario, side->hardware, error);
+        }
+    } else if (status == ROOF_OK) {
+        status = recommended ? choose(w, side, options, error)
+                             : roof_predict(&side->prediction, &side->scenario.common,
+                                            side->hardware, error);
+    }
+    if (status == ROOF_OK) {
+        const bool format = side->format != ROOF_PRECISION_AUTO;
+        const bool device = side->device != NULL || !format;
+        (void)snprintf(side->name, sizeof side->name, "%s%s%s", device ? side->hardware->id : "",
+                       device && format ? ":" : "", format ? roof_format(side->format)->name : "");
+    }
+    return status;
+}
+
+static enum roof_status write_speedup(struct roof_text *out, const struct roof_speedup *speedup,
+                                      const struct cli_options *options, struct roof_error *error)
+{
+    struct roof_table table;
+    int64_t top = TOP_DEFAULT;
+    enum roof_status status =
+        roof_table_open(&table, options->output, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM,
+                        options->value[ROOF_INPUT_COLUMNS], error);
+    if (status == ROOF_OK && options->value[ROOF_INPUT_TOP] != NULL) {
+        status = roof_input_parse(&top, roof_input(ROOF_INPUT_TOP), options->value[ROOF_INPUT_TOP],
+                                  error);
+    }
+    if (status != ROOF_OK) {
+        return status;
+    }
+    switch (options->output) {
+    case ROOF_OUTPUT_TEXT:
+        roof_speedup_report_text(out, speedup, (size_t)top);
+        break;
+    case ROOF_OUTPUT_JSON:
+        roof_speedup_report_json(out, speedup);
+        break;
+    case ROOF_OUTPUT_NDJSON:
+    case ROOF_OUTPUT_CSV:
+    case ROOF_OUTPUT_MARKDOWN:
+        roof_table_begin(&table, out);
+        roof_table_row(&table, out, &speedup->total);
+        for (size_t i = 0; i < speedup->count; i++) {
+            roof_table_row(&table, out, &speedup->row[i]);
+        }
+        roof_table_end(&table, out);
+        break;
+    }
+    return status;
+}
+
+/* "gemm m=1 n=4096 k=4096, " */
+static void put_question(struct roof_text *out, const struct side *side)
+{
+    if (side->model == NULL) {
+        roof_report_workload(out, &side->prediction.workload);
+    } else {
+        roof_text_printf(out, "%s: ", side->model->id);
+        roof_model_report_scenario(out, &side->inference);
+    }
+    roof_text_put(out, ", ");
+}
+
+enum roof_status cli_explain(const struct cli_options *options, bool recommended,
+                             struct roof_error *error)
+{
+    static const size_t alone[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED};
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_speedup_side side[2];
+    struct work *const w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    enum roof_status status = read_sides(w, options, error);
+    for (size_t i = 0; i < sizeof alone / sizeof *alone && status == ROOF_OK; i++) {
+        if (options->value[alone[i]] != NULL) {
+            status = roof_error_set(error, ROOF_USAGE, "--%s does not go with --explain",
+                                    roof_input(alone[i])->option);
+        }
+    }
+    for (int i = 0; i < 2 && status == ROOF_OK; i++) {
+        struct side *const s = &w->side[i];
+        status = predict_side(w, s, options, recommended, error);
+        side[i] = (struct roof_speedup_side){s->name, &s->prediction,
+                                             s->model == NULL ? NULL : &s->inference};
+    }
+    if (status == ROOF_OK) {
+        status = roof_speedup(&w->speedup, &side[0], &side[1], error);
+    }
+    if (status == ROOF_OK && options->output == ROOF_OUTPUT_TEXT) {
+        put_question(&text, &w->side[0]);
+    }
+    if (status == ROOF_OK) {
+        status = write_speedup(&text, &w->speedup, options, error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
+    }
+    roof_text_free(&text);
+    for (int i = 0; i < 2; i++) {
+        struct side *const s = &w->side[i];
+        roof_model_free(s->model);
+        roof_model_free(s->draft);
+        cli_hardware_free(s->hardware);
+        free(s->device);
+    }
+    free(w);
+    return status;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/speedup.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *roof_cause_name(enum roof_cause cause)
+{
+    static const char *const names[ROOF_CAUSE_COUNT] = {[ROOF_CAUSE_MEMORY] = "memory",
+                                                        [ROOF_CAUSE_COMPUTE] = "compute",
+                                                        [ROOF_CAUSE_NETWORK] = "network",
+                                                        [ROOF_CAUSE_LAUNCH] = "launch",
+                                                        [ROOF_CAUSE_KERNELS] = "kernels"};
+    return names[cause];
+}
+
+/* Sets of causes that have changed. */
+#define BIT(cause) (1U << ROOF_CAUSE_##cause)
+enum { SETS = 1 << ROOF_CAUSE_COUNT };
+
+/*
+ * The mean saving of each cause over all orders of n changes: a set S that comes before it does so
+ * in |S|! (n - |S| - 1)! of the n! orders. time[S] is the time once S has changed; one that never
+ * matters gets nothing, however it is ordered.
+ */
+static void share_out(struct roof_gain *out, const double time[SETS])
+{
+    static const double factorial[] = {1, 1, 2, 6, 24, 120};
+    for (unsigned cause = 0; cause < ROOF_CAUSE_COUNT; cause++) {
+        out->saved_s[cause] = 0;
+        out->alone_s[cause] = time[1U << cause];
+        for (unsigned set = 0; set < SETS; set++) {
+            int before = 0;
+            for (unsigned i = 0; i < ROOF_CAUSE_COUNT; i++) {
+                before += (set >> i & 1U) != 0;
+            }
+            if ((set >> cause & 1U) == 0) {
+                const double orders = factorial[before] * factorial[ROOF_CAUSE_COUNT - 1 - before];
+                out->saved_s[cause] +=
+                    orders / factorial[ROOF_CAUSE_COUNT] * (time[set] - time[set | 1U << cause]);
+            }
+        }
+    }
+}
+
+/* --- one operator -------------------------------------------------------------------------- */
+
+struct sides {
+    const struct roof_prediction *from;
+    const struct roof_prediction *to;
+    const struct roof_node *from_node; /* NULL: operators of their own */
+    const struct roof_node *to_node;
+};
+
+/* The roofline bound once some of its times have changed. */
+static void ideal_times(double time[SETS], const struct roof_part *from, const struct roof_part *to)
+{
+    for (unsigned set = 0; set < SETS; set++) {
+        const double of[] = {(set & BIT(MEMORY) ? to : from)->memory_time_s,
+                             (set & BIT(COMPUTE) ? to : from)->compute_time_s,
+                             (set & BIT(NETWORK) ? to : from)->network_time_s};
+        time[set] = fmax(of[0], fmax(of[1], of[2])); /* leaves out what is unknown */
+    }
+}
+
+/* How much faster something must be to take another time; 1 where there is nothing to change. */
+static double factor(double time, double wanted)
+{
+    return time > 0 && wanted > 0 ? time / wanted : 1;
+}
+
+/* Gives a device the memory, compute or network time that a part takes on the other side. */
+static void change(struct roof_hardware *device, const struct roof_part *own,
+                   const struct roof_part *other, unsigned causes)
+{
+    struct roof_figure *const figure = device->figure;
+    if (causes & BIT(MEMORY)) {
+        figure[ROOF_FIGURE_BANDWIDTH].value *= factor(own->memory_time_s, other->memory_time_s);
+    }
+    if (causes & BIT(COMPUTE)) {
+        const double faster = factor(own->compute_time_s, other->compute_time_s);
+        for (size_t p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            device->compute[p].peak_flops_per_s *= faster;
+            device->compute[p].sparse_flops_per_s *= faster;
+        }
+        device->vector_flops_per_s *= faster;
+    }
+    if (causes & BIT(NETWORK)) {
+        const double faster = factor(own->network_time_s, other->network_time_s);
+        figure[ROOF_FIGURE_LINK].value *= faster; /* nothing is expected between nodes */
+        figure[ROOF_FIGURE_LINK_LATENCY].value /= faster;
+    }
+}
+
+/* The expected time of a part once some causes have changed: the kernels of one side on a device
+ * whose other figures are partly such that they take the times of the other side. */
+static enum roof_status expected_times(double time[SETS], const struct sides *s, int part,
+                                       struct roof_error *error)
+{
+    const unsigned scaled = BIT(MEMORY) | BIT(COMPUTE) | BIT(NETWORK);
+    const double from_launch_s = s->from->part[part].expected.launch_s;
+    const double to_launch_s = s->to->part[part].expected.launch_s;
+    for (unsigned set = 0; set < SETS; set++) {
+        const bool kernels = (set & BIT(KERNELS)) != 0;
+        const struct roof_prediction *const own = kernels ? s->to : s->from;
+        const struct roof_prediction *const other = kernels ? s->from : s->to;
+        const struct roof_node *const node = kernels ? s->to_node : s->from_node;
+        struct roof_hardware device = *own->hardware;
+        struct roof_prediction p;
+        change(&device, &own->part[part], &other->part[part], scaled & (kernels ? ~set : set));
+        const enum roof_status status = node == NULL
+                                            ? roof_predict(&p, &own->workload, &device, error)
+                                            : roof_infer_node(&p, node, &device, error);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        const struct roof_expected *const e = &p.part[part].expected;
+        time[set] = e->time_s - e->launch_s + (set & BIT(LAUNCH) ? to_launch_s : from_launch_s);
+    }
+    return ROOF_OK;
+}
+
+static void add_gain(struct roof_gain *sum, const struct roof_gain *one, double count)
+{
+    sum->from_s += count * one->from_s;
+    sum->to_s += count * one->to_s;
+    sum->speedup = sum->from_s / sum->to_s;
+    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
+        sum->saved_s[i] += count * one->saved_s[i];
+        sum->alone_s[i] += count * one->alone_s[i];
+    }
+}
+
+static void make_unknown(struct roof_gain *gain)
+{
+    gain->from_s = gain->to_s = gain->speedup = ROOF_UNKNOWN;
+    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
+        gain->saved_s[i] = gain->alone_s[i] = ROOF_UNKNOWN;
+    }
+}
+
+/* Parts run one after the other, so that their shares add up. */
+static enum roof_status take_apart(struct roof_speedup_row *row, const struct sides *s,
+                                   struct roof_error *error)
+{
+    double time[SETS];
+    struct roof_gain gain;
+    const bool expected = !isnan(s->from->expected_s) && !isnan(s->to->expected_s);
+    for (int i = 0; i < s->from->part_count; i++) {
+        const struct roof_part *const from = &s->from->part[i];
+        const struct roof_part *const to = &s->to->part[i];
+        ideal_times(time, from, to);
+        share_out(&gain, time);
+        gain.from_s = from->time_s;
+        gain.to_s = to->time_s;
+        add_gain(&row->ideal, &gain, row->count);
+        if (expected) {
+            const enum roof_status status = expected_times(time, s, i, error);
+            if (status != ROOF_OK) {
+                return status;
+            }
+            share_out(&gain, time);
+            gain.from_s = from->expected.time_s;
+            gain.to_s = to->expected.time_s;
+            add_gain(&row->expected, &gain, row->count);
+        }
+    }
+    if (!expected) {
+        make_unknown(&row->expected);
+    }
+    row->from_bottleneck = s->from->bottleneck;
+    row->to_bottleneck = s->to->bottleneck;
+    row->expected_from_bottleneck = s->from->expected_bottleneck;
+    row->expected_to_bottleneck = s->to->expected_bottleneck;
+    return ROOF_OK;
+}
+
+/* --- all ----------------------------------------------------------------------------------- */
+
+static enum roof_status differ(struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_USAGE,
+                          "a speedup is taken apart between equal operators: both sides need the "
+                          "same workload, and of a model one phase");
+}
+
+static enum roof_status add_row(struct roof_speedup *out, const char *name, double count,
+                                const struct sides *s, struct roof_error *error)
+{
+    struct roof_speedup_row *const row = &out->row[out->count++];
+    if (s->from->workload.op != s->to->workload.op || s->from->part_count != s->to->part_count) {
+        return differ(error);
+    }
+    *row = (struct roof_speedup_row){
+        .from = out->total.from, .to = out->total.to, .name = name, .count = count};
+    const enum roof_status status = take_apart(row, s, error);
+    if (status == ROOF_OK) {
+        add_gain(&out->total.ideal, &row->ideal, 1);
+        add_gain(&out->total.expected, &row->expected, 1);
+    }
+    return status;
+}
+
+enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedup_side *from,
+                              const struct roof_speedup_side *to, struct roof_error *error)
+{
+    const struct roof_inference *const a = from->inference;
+    const struct roof_inference *const b = to->inference;
+    out->count = 0;
+    out->total =
+        (struct roof_speedup_row){.from = from->name, .to = to->name, .name = "all", .count = 1};
+    const struct roof_prediction *const before = a == NULL ? from->prediction : &a->total;
+    const struct roof_prediction *const after = b == NULL ? to->prediction : &b->total;
+    out->total.from_bottleneck = before->bottleneck;
+    out->total.to_bottleneck = after->bottleneck;
+    out->total.expected_from_bottleneck = before->expected_bottleneck;
+    out->total.expected_to_bottleneck = after->expected_bottleneck;
+    if ((a == NULL) != (b == NULL)) {
+        return differ(error);
+    }
+    if (a == NULL) {
+        const struct sides sides = {.from = before, .to = after};
+        return add_row(out, roof_operator_row(before->workload.op)->name, 1, &sides, error);
+    }
+    if (a->count != b->count || a->count == 0) {
+        return differ(error);
+    }
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < a->count && status == ROOF_OK; i++) {
+        const struct roof_inference_node *const x = &a->node[i];
+        const struct roof_inference_node *const y = &b->node[i];
+        const struct sides sides = {&x->prediction, &y->prediction, &x->node, &y->node};
+        if (strcmp(x->node.name, y->node.name) != 0 || x->node.count != y->node.count) {
+            return differ(error);
+        }
+        status = add_row(out, x->node.name, (double)x->node.count, &sides, error);
+    }
+    return status;
+}

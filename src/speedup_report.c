@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/speedup_report.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "roofline/table.h"
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+static const char *time_of(char out[ROOF_QUANTITY_SIZE], double s)
+{
+    return isnan(s) ? "-" : s == 0 ? "0" : roof_format_quantity(out, s, ROOF_UNIT_MICROSECONDS);
+}
+
+/* The part of all that is saved; lost time is negative. */
+static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
+                            const struct roof_gain *gain)
+{
+    const double all = gain->from_s - gain->to_s;
+    if (all == 0) {
+        return "-";
+    }
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.1f%%", 100 * saved_s / all);
+    return out;
+}
+
+static void put_gain(struct roof_text *out, const char *label, const struct roof_gain *gain)
+{
+    char from[ROOF_QUANTITY_SIZE];
+    char to[ROOF_QUANTITY_SIZE];
+    if (!isnan(gain->from_s)) {
+        roof_text_printf(out, "  %-9s %12s -> %-12s %.2fx\n", label, time_of(from, gain->from_s),
+                         time_of(to, gain->to_s), gain->speedup);
+    }
+}
+
+/* What each cause saves, of the bound and of what is expected. */
+static void put_causes(struct roof_text *out, const struct roof_speedup_row *total, bool expected)
+{
+    static const char *const meaning[ROOF_CAUSE_COUNT] = {
+        [ROOF_CAUSE_MEMORY] = "the time that the bytes need",
+        [ROOF_CAUSE_COMPUTE] = "the time that the FLOPs need",
+        [ROOF_CAUSE_NETWORK] = "the time that the links need",
+        [ROOF_CAUSE_LAUNCH] = "launches of kernels",
+        [ROOF_CAUSE_KERNELS] = "what kernels make of it: tiles, SMs, clocks, caches, latencies"};
+    const struct roof_gain *const ideal = &total->ideal;
+    const struct roof_gain *const real = expected ? &total->expected : ideal;
+    char saved[ROOF_QUANTITY_SIZE];
+    char share[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "\n  %-8s %12s %7s", "saved by", "at best", "share");
+    if (expected) {
+        roof_text_printf(out, " %12s %7s", "expected", "share");
+    }
+    roof_text_put(out, "    alone\n");
+    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
+        const bool bound = i < ROOF_CAUSE_LAUNCH;
+        if (!bound && !expected) {
+            continue;
+        }
+        roof_text_printf(out, "  %-8s %12s %7s", roof_cause_name((enum roof_cause)i),
+                         bound ? time_of(saved, ideal->saved_s[i]) : "",
+                         bound ? share_of(share, ideal->saved_s[i], ideal) : "");
+        if (expected) {
+            roof_text_printf(out, " %12s %7s", time_of(saved, real->saved_s[i]),
+                             share_of(share, real->saved_s[i], real));
+        }
+        roof_text_printf(out, "  %6.2fx  %s\n", real->from_s / real->alone_s[i], meaning[i]);
+    }
+    roof_text_put(
+        out, "\nShares are means over all orders of change; alone: the speedup if nothing else "
+             "changed.\n");
+}
+
+static const struct roof_gain *gain_of(const struct roof_speedup_row *row, bool expected)
+{
+    return expected ? &row->expected : &row->ideal;
+}
+
+static void put_row(struct roof_text *out, const struct roof_speedup_row *row, bool expected)
+{
+    const struct roof_gain *const gain = gain_of(row, expected);
+    const enum roof_bottleneck from =
+        expected ? row->expected_from_bottleneck : row->from_bottleneck;
+    const enum roof_bottleneck to = expected ? row->expected_to_bottleneck : row->to_bottleneck;
+    char text[ROOF_QUANTITY_SIZE];
+    char times[32] = "";
+    if (row->count > 1) {
+        (void)roof_format_number(times, row->count);
+    }
+    roof_text_printf(out, "  %-20s %5s", row->name, times);
+    roof_text_printf(out, " %10s", time_of(text, gain->from_s));
+    roof_text_printf(out, " %10s %6.2fx", time_of(text, gain->to_s), gain->speedup);
+    for (int i = 0; i < (expected ? ROOF_CAUSE_COUNT : ROOF_CAUSE_LAUNCH); i++) {
+        roof_text_printf(out, " %10s", time_of(text, gain->saved_s[i]));
+    }
+    roof_text_printf(out, "  %s", roof_bottleneck_name(from));
+    if (from != to) {
+        roof_text_printf(out, " -> %s", roof_bottleneck_name(to));
+    }
+    roof_text_put(out, "\n");
+}
+
+/* The rows that take longest before the change, longest first. */
+static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t top, bool expected)
+{
+    size_t order[ROOF_GRAPH_MAX];
+    for (size_t i = 0; i < s->count; i++) {
+        size_t at = i;
+        const double time = gain_of(&s->row[i], expected)->from_s;
+        while (at > 0 && gain_of(&s->row[order[at - 1]], expected)->from_s < time) {
+            order[at] = order[at - 1];
+            at--;
+        }
+        order[at] = i;
+    }
+    roof_text_printf(out, "\n  %-20s %5s %10s %10s %7s", "operator", "count", "from", "to",
+                     "speedup");
+    for (int i = 0; i < (expected ? ROOF_CAUSE_COUNT : ROOF_CAUSE_LAUNCH); i++) {
+        roof_text_printf(out, " %10s", roof_cause_name((enum roof_cause)i));
+    }
+    roof_text_put(out, "  bound\n");
+    for (size_t i = 0; i < s->count && i < top; i++) {
+        put_row(out, &s->row[order[i]], expected);
+    }
+    if (s->count > top) {
+        roof_text_printf(out, "  (--top %zu shows all)\n", s->count);
+    }
+    put_row(out, &s->total, expected);
+}
+
+void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *speedup, size_t top)
+{
+    const struct roof_speedup_row *const total = &speedup->total;
+    const bool expected = !isnan(total->expected.from_s);
+    roof_text_printf(out, "from %s to %s\n\n", total->from, total->to);
+    put_gain(out, "at best", &total->ideal);
+    put_gain(out, "expected", &total->expected);
+    put_causes(out, total, expected);
+    if (speedup->count > 1) {
+        put_rows(out, speedup, top, expected);
+    }
+}
+
+/* --- for programs -------------------------------------------------------------------------- */
+
+void roof_speedup_report_json(struct roof_text *out, const struct roof_speedup *speedup)
+{
+    struct roof_table table;
+    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM, NULL,
+                          NULL); /* fails for columns only */
+    roof_text_put(out, "{");
+    roof_table_object(&table, out, &speedup->total, "\n  ");
+    roof_text_put(out, ",\n  \"operators\": [");
+    for (size_t i = 0; i < speedup->count; i++) {
+        roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
+        roof_table_object(&table, out, &speedup->row[i], "");
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "]\n}\n");
+}
