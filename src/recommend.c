@@ -223,9 +223,9 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
     if (formats == NULL) {
         formats = roof_recommend_defaults(&count);
     }
-    struct roof_prediction baseline;
+    const struct roof_prediction *const baseline = &out->baseline;
     struct roof_workload w = as_candidate(workload, hardware, ROOF_PRECISION_FP16);
-    enum roof_status status = roof_predict(&baseline, &w, hardware, error);
+    enum roof_status status = roof_predict(&out->baseline, &w, hardware, error);
     if (status != ROOF_OK) {
         return status;
     }
@@ -243,8 +243,8 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
         if (status != ROOF_OK) {
             return status;
         }
-        c.speedup = baseline.time_s / c.prediction.time_s;
-        c.expected_speedup = baseline.expected_s / c.prediction.expected_s;
+        c.speedup = baseline->time_s / c.prediction.time_s;
+        c.expected_speedup = baseline->expected_s / c.prediction.expected_s;
         c.ranked_s = options->ranking == ROOF_RANKING_EXPECTED ? c.prediction.expected_s
                                                                : c.prediction.time_s;
         c.method = method_of(&c);

@@ -432,9 +432,41 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
 
 /* --- recommendations ----------------------------------------------------------------------- */
 
+/* A number of rows, absent when there is none. */
+static void json_rows(struct roof_text *out, const char *key, int64_t rows)
+{
+    if (rows > 0) {
+        roof_text_printf(out, ", \"%s\": %" PRId64, key, rows);
+    }
+}
+
+static void json_crossovers(struct roof_text *out, const struct roof_crossovers *c)
+{
+    roof_text_printf(out,
+                     ",\n\"crossovers\": {\"along\": \"%s\", \"last\": %" PRId64 ",\n\"best\": [",
+                     roof_dimensions[c->along].key, c->last);
+    for (size_t i = 0; i < c->winners; i++) {
+        roof_text_printf(out, "%s{\"from\": %" PRId64, i == 0 ? "" : ", ", c->winner[i].from);
+        if (c->winner[i].format != ROOF_PRECISION_AUTO) {
+            roof_text_printf(out, ", \"precision\": \"%s\"",
+                             roof_format(c->winner[i].format)->name);
+        }
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "],\n\"formats\": [");
+    for (size_t i = 0; i < c->count; i++) {
+        roof_text_printf(out, "%s{\"precision\": \"%s\"", i == 0 ? "" : ", ",
+                         roof_format(c->of[i].format)->name);
+        json_rows(out, "compute_bound_from", c->of[i].compute_bound);
+        json_rows(out, "no_gain_from", c->of[i].no_gain);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "]}");
+}
+
 void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
-                                     enum roof_operator op)
+                                     const struct roof_reasons *reasons, enum roof_operator op)
 {
     struct roof_table table;
     (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_RECOMMENDATIONS, op, NULL, NULL);
@@ -451,11 +483,82 @@ void roof_report_recommendation_json(struct roof_text *out,
     if (recommendation->rejected == 0) {
         roof_text_put(out, "\n],\n\"rejected\": [");
     }
-    roof_text_put(out, "\n]\n}\n");
+    roof_text_put(out, "\n]");
+    if (reasons->why != NULL) {
+        (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_SPEEDUPS, op, NULL, NULL);
+        roof_text_put(out, ",\n\"why\": {");
+        roof_table_object(&table, out, reasons->why, "");
+        roof_text_put(out, "}");
+    }
+    if (reasons->crossovers != NULL) {
+        json_crossovers(out, reasons->crossovers);
+    }
+    roof_text_put(out, "\n}\n");
+}
+
+/* "Why: 7.2 us less than fp16: memory 100%; memory-bound, before and now." */
+static void put_why(struct roof_text *out, const struct roof_speedup_row *why, bool by_expected)
+{
+    const struct roof_gain *const gain = by_expected ? &why->expected : &why->ideal;
+    const enum roof_bottleneck from =
+        by_expected ? why->expected_from_bottleneck : why->from_bottleneck;
+    const enum roof_bottleneck to = by_expected ? why->expected_to_bottleneck : why->to_bottleneck;
+    const double saved = gain->from_s - gain->to_s;
+    char time[ROOF_QUANTITY_SIZE];
+    if (isnan(saved) || saved == 0) {
+        return;
+    }
+    roof_text_printf(out, "\nWhy %s: it saves %s of the %s", why->to,
+                     roof_format_quantity(time, saved, ROOF_UNIT_MICROSECONDS), why->from);
+    roof_text_printf(
+        out, " time of %s:", roof_format_quantity(time, gain->from_s, ROOF_UNIT_MICROSECONDS));
+    const char *separator = " ";
+    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
+        if (fabs(gain->saved_s[i]) > 0.0005 * fabs(saved)) {
+            roof_text_printf(out, "%s%s %.1f%%", separator, roof_cause_name((enum roof_cause)i),
+                             100 * gain->saved_s[i] / saved);
+            separator = ", ";
+        }
+    }
+    roof_text_printf(out, from == to ? "; %s-bound as before.\n" : "; %s-bound, now ",
+                     roof_bottleneck_name(from));
+    if (from != to) {
+        roof_text_printf(out, "%s-bound.\n", roof_bottleneck_name(to));
+    }
+}
+
+static const char *rows_text(char out[ROOF_QUANTITY_SIZE], int64_t rows)
+{
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%" PRId64, rows);
+    return rows > 0 ? out : "never";
+}
+
+static void put_crossovers(struct roof_text *out, const struct roof_crossovers *c)
+{
+    char bound[ROOF_QUANTITY_SIZE];
+    char gain[ROOF_QUANTITY_SIZE];
+    char name[ROOF_INPUT_NAME_SIZE];
+    (void)roof_input_name(name, &roof_dimensions[c->along]);
+    roof_text_printf(out, "\nBest along %s, up to %" PRId64 ":", name, c->last);
+    for (size_t i = 0; i < c->winners; i++) {
+        const enum roof_precision format = c->winner[i].format;
+        roof_text_printf(out, "%s %s from %" PRId64, i == 0 ? "" : ",",
+                         format == ROOF_PRECISION_AUTO ? "none" : roof_format(format)->name,
+                         c->winner[i].from);
+    }
+    roof_text_printf(out, "%s\n\n  %-12s  %18s  %22s\n", c->more ? ", and it changes again" : "",
+                     "precision", "compute-bound from", "no gain over fp16 from");
+    for (size_t i = 0; i < c->count; i++) {
+        const bool baseline = c->of[i].format == ROOF_PRECISION_FP16;
+        roof_text_printf(out, "  %-12s  %18s  %22s\n", roof_format(c->of[i].format)->name,
+                         rows_text(bound, c->of[i].compute_bound),
+                         baseline ? "-" : rows_text(gain, c->of[i].no_gain));
+    }
 }
 
 void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
+                                     const struct roof_reasons *reasons,
                                      const struct roof_workload *workload,
                                      const struct roof_hardware *hardware,
                                      const struct roof_hardware *product, enum roof_ranking ranking)
@@ -506,6 +609,12 @@ void roof_report_recommendation_text(struct roof_text *out,
             &recommendation->candidate[recommendation->count + i];
         roof_text_printf(out, "%s  %-12s  %6.2fx  %s\n", i == 0 ? "\nRejected\n" : "",
                          roof_format(c->format)->name, c->speedup, c->reason);
+    }
+    if (reasons->why != NULL) {
+        put_why(out, reasons->why, by_expected);
+    }
+    if (reasons->crossovers != NULL) {
+        put_crossovers(out, reasons->crossovers);
     }
     roof_text_put(out, "\nAccuracy classes are typical losses of quantised weights and "
                        "activations, not a promise\n"

@@ -62,6 +62,7 @@ struct roof_recommend_options {
 const enum roof_precision *roof_recommend_defaults(size_t *count);
 
 struct roof_recommendation {
+    struct roof_prediction baseline;                       /**< in fp16, of which speedups are */
     struct roof_candidate candidate[ROOF_PRECISION_COUNT]; /**< best first, then the rejected */
     size_t count;                                          /**< ranked */
     size_t rejected;                                       /**< after them */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "roofline/compare.h"
+#include "roofline/crossover.h"
 #include "roofline/explain.h"
 #include "roofline/predict.h"
 #include "roofline/recommend.h"
@@ -40,12 +41,18 @@ void roof_report_why(struct roof_text *out, const struct roof_explanation *expla
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
                        const struct roof_hardware *product);
 
+/** Beside a recommendation: why the first beats fp16, and where it changes. NULL: not known. */
+struct roof_reasons {
+    const struct roof_speedup_row *why;
+    const struct roof_crossovers *crossovers;
+};
 /** A recommendation: {"candidates": [...], "rejected": [...]}, or for people. */
 void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
-                                     enum roof_operator op);
+                                     const struct roof_reasons *reasons, enum roof_operator op);
 void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
+                                     const struct roof_reasons *reasons,
                                      const struct roof_workload *workload,
                                      const struct roof_hardware *hardware,
                                      const struct roof_hardware *product,

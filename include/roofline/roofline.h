@@ -95,6 +95,8 @@
 
 #include "roofline/recommend.h"
 
+#include "roofline/crossover.h"
+
 #include "roofline/compare.h"
 
 #include "roofline/table.h"

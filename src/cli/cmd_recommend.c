@@ -31,6 +31,7 @@ enum roof_status cli_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size
 static enum roof_status write_recommendation(struct roof_text *out,
                                              const struct cli_options *options,
                                              const struct roof_recommendation *recommendation,
+                                             const struct roof_reasons *reasons,
                                              const struct roof_workload *workload,
                                              const struct roof_hardware *hardware,
                                              enum roof_ranking ranking, struct roof_error *error)
@@ -47,13 +48,13 @@ static enum roof_status write_recommendation(struct roof_text *out,
     case ROOF_OUTPUT_TEXT:
         status = cli_product(&product, hardware, error);
         if (status == ROOF_OK) {
-            roof_report_recommendation_text(out, recommendation, workload, hardware, product,
-                                            ranking);
+            roof_report_recommendation_text(out, recommendation, reasons, workload, hardware,
+                                            product, ranking);
         }
         roof_hardware_free(product);
         break;
     case ROOF_OUTPUT_JSON:
-        roof_report_recommendation_json(out, recommendation, workload->op);
+        roof_report_recommendation_json(out, recommendation, reasons, workload->op);
         break;
     case ROOF_OUTPUT_NDJSON:
     case ROOF_OUTPUT_CSV:
@@ -98,6 +99,36 @@ enum roof_status cli_recommend_options(struct roof_recommend_options *out,
     return status;
 }
 
+/* Why the first is first, and where that changes; for documents only. */
+struct more {
+    struct roof_speedup speedup;
+    struct roof_crossovers crossovers;
+};
+
+static enum roof_status find_reasons(struct roof_reasons *out, struct more *more,
+                                     const struct roof_recommendation *recommendation,
+                                     const struct roof_workload *workload,
+                                     const struct roof_accuracy *accuracy,
+                                     const struct roof_recommend_options *how,
+                                     struct roof_error *error)
+{
+    const struct roof_candidate *const best = &recommendation->candidate[0];
+    const struct roof_prediction *const fp16 = &recommendation->baseline;
+    enum roof_status status =
+        roof_crossovers(&more->crossovers, workload, fp16->hardware, accuracy, how, error);
+    if (status == ROOF_OK && more->crossovers.along != ROOF_DIM_COUNT) {
+        out->crossovers = &more->crossovers;
+    }
+    if (status == ROOF_OK && recommendation->count > 0 && best->format != ROOF_PRECISION_FP16) {
+        const struct roof_speedup_side from = {roof_format(ROOF_PRECISION_FP16)->name, fp16, NULL};
+        const struct roof_speedup_side to = {roof_format(best->format)->name, &best->prediction,
+                                             NULL};
+        status = roof_speedup(&more->speedup, &from, &to, error);
+        out->why = &more->speedup.total;
+    }
+    return status;
+}
+
 int cli_recommend(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {0};
@@ -122,8 +153,10 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
         status = cli_explain(&options, true, &error);
         return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
     }
+    struct roof_reasons reasons = {NULL, NULL};
+    struct more *const more = malloc(sizeof *more);
     struct roof_recommendation *const recommendation = malloc(sizeof *recommendation);
-    if (status == ROOF_OK && recommendation == NULL) {
+    if (status == ROOF_OK && (recommendation == NULL || more == NULL)) {
         status = roof_error_set(&error, ROOF_MEMORY, "out of memory");
     }
     if (status == ROOF_OK) {
@@ -144,9 +177,14 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
             roof_recommend(recommendation, &scenario.common, hardware, &accuracy, &how, &error);
         status = answer == ROOF_UNSATISFIED ? ROOF_OK : answer;
     }
+    const bool document = options.output == ROOF_OUTPUT_TEXT || options.output == ROOF_OUTPUT_JSON;
+    if (status == ROOF_OK && document) {
+        status =
+            find_reasons(&reasons, more, recommendation, &scenario.common, &accuracy, &how, &error);
+    }
     if (status == ROOF_OK) {
-        status = write_recommendation(&text, &options, recommendation, &scenario.common, hardware,
-                                      how.ranking, &error);
+        status = write_recommendation(&text, &options, recommendation, &reasons, &scenario.common,
+                                      hardware, how.ranking, &error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);
@@ -154,6 +192,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     roof_text_free(&text);
     roof_accuracy_free(&accuracy);
     cli_hardware_free(hardware);
+    free(more);
     free(recommendation);
     return status == ROOF_OK ? cli_exit_code(answer) : cli_fail(command->name, &error);
 }

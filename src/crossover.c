@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/crossover.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What is asked of a number of rows. */
+struct scan {
+    struct roof_workload workload;
+    const struct roof_hardware *hardware;
+    const struct roof_accuracy *accuracy;
+    const struct roof_recommend_options *options;
+    const struct roof_input *along;
+    struct roof_recommendation *at; /* the answer at these rows */
+    struct roof_error *error;
+};
+
+static enum roof_status ask(struct scan *s, int64_t rows)
+{
+    roof_input_put(&s->workload, s->along, rows);
+    const enum roof_status status =
+        roof_recommend(s->at, &s->workload, s->hardware, s->accuracy, s->options, s->error);
+    return status == ROOF_UNSATISFIED ? ROOF_OK : status;
+}
+
+static enum roof_precision winner(const struct roof_recommendation *r)
+{
+    return r->count == 0 ? ROOF_PRECISION_AUTO : r->candidate[0].format;
+}
+
+static const struct roof_candidate *find(const struct roof_recommendation *r,
+                                         enum roof_precision format)
+{
+    const struct roof_candidate *c = r->candidate;
+    while (c->format != format) {
+        c++;
+    }
+    return c;
+}
+
+/* What may be true of a format from some number of rows on. */
+enum question { IS_COMPUTE_BOUND, HAS_NO_GAIN, IS_NOT_BEST };
+
+static bool holds(const struct scan *s, enum question question, enum roof_precision format)
+{
+    if (question == IS_NOT_BEST) {
+        return winner(s->at) != format;
+    }
+    const struct roof_candidate *const c = find(s->at, format);
+    const bool expected = s->options->ranking == ROOF_RANKING_EXPECTED;
+    if (question == IS_COMPUTE_BOUND) {
+        return (expected ? c->prediction.expected_bottleneck : c->prediction.bottleneck) ==
+               ROOF_BOTTLENECK_COMPUTE;
+    }
+    return (expected ? c->expected_speedup : c->speedup) <= 1 + ROOF_CROSSOVER_GAIN;
+}
+
+/* The fewest rows in (no, yes] where it holds, given that it does at `yes` and not at `no`. */
+static enum roof_status bisect(int64_t *out, struct scan *s, enum question question,
+                               enum roof_precision format, int64_t no, int64_t yes)
+{
+    enum roof_status status = ROOF_OK;
+    while (yes - no > 1 && status == ROOF_OK) {
+        const int64_t middle = no + (yes - no) / 2;
+        status = ask(s, middle);
+        if (status == ROOF_OK && holds(s, question, format)) {
+            yes = middle;
+        } else {
+            no = middle;
+        }
+    }
+    *out = yes;
+    return status;
+}
+
+/* The next point to look at: an eighth of an octave on. */
+static int64_t after(int64_t rows, int64_t last)
+{
+    const int64_t next = (int64_t)ceil((double)rows * 1.0905077326652577); /* 2^(1/8) */
+    return next > last ? last : next;
+}
+
+/* Adds the changes of the winner between two points, of which the first is known. */
+static enum roof_status add_winners(struct roof_crossovers *out, struct scan *s, int64_t from,
+                                    int64_t to, enum roof_precision last)
+{
+    while (out->winner[out->winners - 1].format != last) {
+        int64_t change = 0;
+        if (out->winners == ROOF_CROSSOVER_WINNERS) {
+            out->more = true;
+            return ROOF_OK;
+        }
+        enum roof_status status =
+            bisect(&change, s, IS_NOT_BEST, out->winner[out->winners - 1].format, from, to);
+        if (status == ROOF_OK) {
+            status = ask(s, change);
+        }
+        if (status != ROOF_OK) {
+            return status;
+        }
+        out->winner[out->winners].from = change;
+        out->winner[out->winners++].format = winner(s->at);
+        from = change;
+    }
+    return ROOF_OK;
+}
+
+/* Where the last point that says no is, and the first after it. */
+struct edge {
+    int64_t no;
+    int64_t yes; /* 0: there is none after it */
+};
+
+static void note(struct edge *edge, bool yes, int64_t rows)
+{
+    if (!yes) {
+        *edge = (struct edge){.no = rows};
+    } else if (edge->yes == 0) {
+        edge->yes = rows;
+    }
+}
+
+static enum roof_status scan_all(struct roof_crossovers *out, struct scan *s)
+{
+    struct edge compute[ROOF_PRECISION_COUNT] = {{0}};
+    struct edge gain[ROOF_PRECISION_COUNT] = {{0}};
+    int64_t before = 1;
+    enum roof_status status = ROOF_OK;
+    for (int64_t rows = 1; status == ROOF_OK; rows = after(rows, out->last)) {
+        status = ask(s, rows);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        if (rows == 1) {
+            out->count = s->at->count + s->at->rejected;
+            for (size_t i = 0; i < out->count; i++) {
+                out->of[i].format = s->at->candidate[i].format;
+            }
+            out->winners = 1;
+            out->winner[0].from = 1;
+            out->winner[0].format = winner(s->at);
+        }
+        for (size_t i = 0; i < out->count; i++) {
+            const enum roof_precision format = out->of[i].format;
+            note(&compute[i], holds(s, IS_COMPUTE_BOUND, format), rows);
+            note(&gain[i], holds(s, HAS_NO_GAIN, format), rows);
+        }
+        if (!out->more) {
+            status = add_winners(out, s, before, rows, winner(s->at));
+        }
+        before = rows;
+        if (rows == out->last) {
+            break;
+        }
+    }
+    for (size_t i = 0; i < out->count && status == ROOF_OK; i++) {
+        struct roof_crossover *const c = &out->of[i];
+        if (compute[i].yes > 0) {
+            status = bisect(&c->compute_bound, s, IS_COMPUTE_BOUND, c->format, compute[i].no,
+                            compute[i].yes);
+        }
+        if (gain[i].yes > 0 && status == ROOF_OK) {
+            status = bisect(&c->no_gain, s, HAS_NO_GAIN, c->format, gain[i].no, gain[i].yes);
+        }
+    }
+    return status;
+}
+
+enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_workload *workload,
+                                 const struct roof_hardware *hardware,
+                                 const struct roof_accuracy *accuracy,
+                                 const struct roof_recommend_options *options,
+                                 struct roof_error *error)
+{
+    static const enum roof_dimension rows[] = {ROOF_DIM_M, ROOF_DIM_QUERY_LEN, ROOF_DIM_TOKENS};
+    struct scan s = {.workload = *workload,
+                     .hardware = hardware,
+                     .accuracy = accuracy,
+                     .options = options,
+                     .error = error};
+    struct roof_workload resolved = *workload;
+    *out = (struct roof_crossovers){.along = ROOF_DIM_COUNT, .last = ROOF_CROSSOVER_MAX};
+    enum roof_status status = roof_workload_resolve(&resolved, error);
+    if (s.workload.op == ROOF_OPERATOR_GEMV) {
+        s.workload.op = ROOF_OPERATOR_GEMM;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && out->along == ROOF_DIM_COUNT; i++) {
+        if (roof_operator_has(s.workload.op, rows[i])) {
+            out->along = rows[i];
+        }
+    }
+    if (status != ROOF_OK || out->along == ROOF_DIM_COUNT) {
+        return status;
+    }
+    if (out->along == ROOF_DIM_QUERY_LEN && resolved.shape.kv_len < out->last) {
+        out->last = resolved.shape.kv_len; /* a chunk is no longer than its context */
+    }
+    s.along = &roof_dimensions[out->along];
+    s.at = malloc(sizeof *s.at);
+    if (s.at == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    status = scan_all(out, &s);
+    free(s.at);
+    return status;
+}
