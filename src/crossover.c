@@ -159,7 +159,7 @@ static enum roof_status scan_all(struct roof_crossovers *out, struct scan *s)
             status = bisect(&c->compute_bound, s, IS_COMPUTE_BOUND, c->format, compute[i].no,
                             compute[i].yes);
         }
-        if (gain[i].yes > 0 && status == ROOF_OK) {
+        if (gain[i].yes > 0 && c->format != ROOF_PRECISION_FP16 && status == ROOF_OK) {
             status = bisect(&c->no_gain, s, HAS_NO_GAIN, c->format, gain[i].no, gain[i].yes);
         }
     }

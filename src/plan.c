@@ -86,7 +86,7 @@ struct search {
     struct roof_error *error;
 };
 
-static enum roof_accuracy_class loss_of(const struct roof_plan_query *q, size_t serving)
+enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *q, size_t serving)
 {
     const struct roof_serving *const s = &q->engines->serving[serving];
     const enum roof_precision formats[] = {s->weights, s->activations, s->kv};
@@ -268,10 +268,14 @@ static enum roof_status search_splits(struct search *s, struct roof_plan plan,
 }
 
 /* Whether the formats are among those that were asked for. */
-static bool asked_for(const struct roof_plan_query *q, const struct roof_serving *serving)
+static bool asked_for(const struct roof_plan_query *q, size_t number)
 {
+    const struct roof_serving *const serving = &q->engines->serving[number];
     const enum roof_precision kv = q->base.common.formats.kv;
     bool found = q->formats == NULL;
+    if (q->serving != NULL && !q->serving[number]) {
+        return false;
+    }
     for (size_t i = 0; i < q->format_count && !found; i++) {
         found = q->formats[i] == serving->weights;
     }
@@ -285,11 +289,11 @@ static enum roof_status search_all(struct search *s)
     for (size_t h = 0; h < q->hardware_count; h++) {
         for (size_t f = 0; f < q->engines->servings && status == ROOF_OK; f++) {
             struct roof_plan plan = {.hardware = h, .serving = f};
-            if (!asked_for(q, &q->engines->serving[f])) {
+            if (!asked_for(q, f)) {
                 continue;
             }
             plan.engines = roof_engines_run(q->engines, f, q->hardware[h]);
-            plan.loss = loss_of(q, f);
+            plan.loss = roof_plan_loss(q, f);
             status = search_splits(s, plan,
                                    plan.engines == 0         ? ROOF_REJECTED_ENGINE
                                    : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS

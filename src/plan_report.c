@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "roofline/speedup_report.h"
 #include "roofline/table.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
@@ -111,34 +112,180 @@ static void put_commands(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
+/* What the objective looks at, compared: "0.45x the tokens/s per device, with 4 x h100-sxm ...". */
+static void put_against(struct roof_text *out, const char *label, const struct roof_plan *plan,
+                        const struct roof_plan *best, const struct roof_plan_query *query)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } measures[] = {[ROOF_PLAN_THROUGHPUT] = {"tokens/s per device",
+                                              offsetof(struct roof_plan, tokens_per_s_per_device)},
+                    [ROOF_PLAN_LATENCY] = {"time per token", offsetof(struct roof_plan, tpot_s)},
+                    [ROOF_PLAN_COST] = {"cost", offsetof(struct roof_plan, cost)},
+                    [ROOF_PLAN_ENERGY] = {"energy", offsetof(struct roof_plan, joule)}};
+    const size_t offset = measures[query->objective].offset;
+    const double value = *(const double *)(const void *)((const char *)plan + offset);
+    const double of = *(const double *)(const void *)((const char *)best + offset);
+    char ratio[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "  %-22s %sx the %s, with ", label,
+                     isnan(value / of) ? "?" : roof_format_short(ratio, value / of),
+                     measures[query->objective].name);
+    put_plan(out, plan, query);
+    roof_text_put(out, "\n");
+}
+
 /* What less accuracy loss, or less waiting, would cost: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
                              const struct roof_plan_query *query)
 {
     const struct roof_plan *const best = &plans->plan[0];
     enum roof_accuracy_class loss = best->loss;
-    char ratio[ROOF_QUANTITY_SIZE];
+    char label[64];
     size_t fastest = 0;
+    roof_text_printf(out, "\nWhat it gives up: accuracy, typically %s; and against other plans\n",
+                     roof_accuracy_name(best->loss));
     for (size_t i = 1; i < plans->count; i++) {
         const struct roof_plan *const p = &plans->plan[i];
         fastest = p->tpot_s < plans->plan[fastest].tpot_s ? i : fastest;
         if (p->loss < loss) { /* they are in order: the first of its class is the best */
             loss = p->loss;
-            roof_text_printf(out, "  accuracy loss %s: %sx the tokens/s per device, with ",
-                             roof_accuracy_name(loss),
-                             roof_format_short(ratio, p->tokens_per_s_per_device /
-                                                          best->tokens_per_s_per_device));
-            put_plan(out, p, query);
-            roof_text_put(out, "\n");
+            (void)snprintf(label, sizeof label, "accuracy loss %s", roof_accuracy_name(loss));
+            put_against(out, label, p, best, query);
         }
     }
     if (fastest > 0) {
-        roof_text_printf(
-            out, "  fastest: %s per token, with ",
-            roof_format_quantity(ratio, plans->plan[fastest].tpot_s, ROOF_UNIT_MILLISECONDS));
-        put_plan(out, &plans->plan[fastest], query);
-        roof_text_put(out, "\n");
+        char time[ROOF_QUANTITY_SIZE];
+        (void)snprintf(
+            label, sizeof label, "%s per token",
+            roof_format_quantity(time, plans->plan[fastest].tpot_s, ROOF_UNIT_MILLISECONDS));
+        put_against(out, label, &plans->plan[fastest], best, query);
     }
+    for (size_t h = 0; h < query->hardware_count; h++) {
+        size_t i = 0;
+        while (i < plans->count && plans->plan[i].hardware != h) {
+            i++;
+        }
+        if (i == plans->count) {
+            roof_text_printf(out, "  %-22s no plan\n", query->hardware[h]->id);
+        } else if (h != best->hardware) {
+            put_against(out, query->hardware[h]->id, &plans->plan[i], best, query);
+        }
+    }
+}
+
+/* Operators to name, at most; those whose bound moved come beside. */
+#define TOP_OPERATORS 4
+
+/* --- why ----------------------------------------------------------------------------------- */
+
+/* "  time per token  41.2 ms -> 20.7 ms, 1.99x: memory 91.0%, kernels 9.0%" */
+static void put_phase(struct roof_text *out, const char *label, const struct roof_gain *gain)
+{
+    const double saved = gain->from_s - gain->to_s;
+    char from[ROOF_QUANTITY_SIZE];
+    char to[ROOF_QUANTITY_SIZE];
+    if (isnan(saved)) {
+        roof_text_printf(out, "  %-15s nothing is expected on one of the sides\n", label);
+        return;
+    }
+    roof_text_printf(out, "  %-15s %s -> %s, %.2fx", label,
+                     roof_format_quantity(from, gain->from_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(to, gain->to_s, ROOF_UNIT_MILLISECONDS), gain->speedup);
+    const char *separator = ": by ";
+    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
+        if (fabs(gain->saved_s[i]) > 0.0005 * fabs(saved)) {
+            roof_text_printf(out, "%s%s %.1f%%", separator, roof_cause_name((enum roof_cause)i),
+                             100 * gain->saved_s[i] / saved);
+            separator = ", ";
+        }
+    }
+    roof_text_put(out, "\n");
+}
+
+/* An operator of the step: "    gate_up_proj  9.175 ms -> 4.897 ms, 1.87x; compute-bound from 389".
+ */
+static void put_operator(struct roof_text *out, const struct roof_plan_why *why, size_t i)
+{
+    const struct roof_speedup_row *const row = &why->decode.row[i];
+    const double batch = why->compute_bound_batch[i];
+    char from[ROOF_QUANTITY_SIZE];
+    char to[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "    %-16s %10s -> %-10s %.2fx", row->name,
+                     roof_format_quantity(from, row->expected.from_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(to, row->expected.to_s, ROOF_UNIT_MILLISECONDS),
+                     row->expected.speedup);
+    roof_text_printf(out, "  %s-bound", roof_bottleneck_name(row->expected_from_bottleneck));
+    if (row->expected_from_bottleneck != row->expected_to_bottleneck) {
+        roof_text_printf(out, " -> %s-bound", roof_bottleneck_name(row->expected_to_bottleneck));
+    }
+    if (isnan(batch)) {
+        roof_text_put(out, "; at best compute-bound at no batch\n");
+    } else {
+        roof_text_printf(out, "; at best compute-bound from batch %.0f\n", batch);
+    }
+}
+
+/* Those that save most of a step, and those whose bound is another one now. */
+static void put_operators(struct roof_text *out, const struct roof_plan_why *why)
+{
+    const struct roof_speedup *const s = &why->decode;
+    bool used[ROOF_GRAPH_MAX] = {false};
+    for (size_t n = 0; n < TOP_OPERATORS && n < s->count; n++) {
+        size_t most = s->count;
+        double saved = 0;
+        for (size_t i = 0; i < s->count; i++) {
+            const double one = s->row[i].expected.from_s - s->row[i].expected.to_s;
+            if (!used[i] && one > saved) {
+                most = i;
+                saved = one;
+            }
+        }
+        if (most < s->count) {
+            used[most] = true;
+            put_operator(out, why, most);
+        }
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        const struct roof_speedup_row *const row = &s->row[i];
+        if (!used[i] && row->expected_from_bottleneck != row->expected_to_bottleneck) {
+            put_operator(out, why, i);
+        }
+    }
+}
+
+static void put_why(struct roof_text *out, const struct roof_plan_why *why)
+{
+    roof_text_printf(out, "\nWhy %s: against %s, with the same split and batch%s\n", why->to_name,
+                     why->from_name,
+                     why->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
+    put_phase(out, "first token", &why->prefill.total.expected);
+    put_phase(out, why->to.pp > 1 ? "one pass" : "time per token", &why->decode.total.expected);
+    put_operators(out, why);
+}
+
+/* Which formats, and where, are best with how many sequences in flight. */
+static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
+                         const struct roof_plan_query *query)
+{
+    const struct roof_plan *last = NULL;
+    for (size_t b = 0; b < query->batches; b++) {
+        size_t i = 0;
+        while (i < plans->count && plans->plan[i].batch != query->batch[b]) {
+            i++;
+        }
+        const struct roof_plan *const p = i == plans->count ? NULL : &plans->plan[i];
+        if (p != NULL &&
+            (last == NULL || p->serving != last->serving || p->hardware != last->hardware)) {
+            struct roof_plan_row row;
+            roof_plan_name(&row, p, 0, query);
+            roof_text_printf(out, "%s%s on %s, KV cache %s, from %" PRId64,
+                             last == NULL ? "\nBest by batch: " : "; ", row.formats, row.hardware,
+                             roof_format(row.kv)->name, p->batch);
+            last = p;
+        }
+    }
+    roof_text_put(out, last == NULL ? "" : "\n");
 }
 
 static void put_table(struct roof_text *out, const struct roof_plans *plans,
@@ -212,7 +359,8 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
 }
 
 void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, size_t top)
+                           const struct roof_plan_query *query, const struct roof_plan_why *why,
+                           size_t top)
 {
     roof_text_printf(out, "%s", query->model->id);
     if (query->base.generate > 0) {
@@ -226,7 +374,11 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
         roof_text_put(out, "Nothing satisfies the constraints.\n");
     } else {
         put_best(out, &plans->plan[0], query);
+        if (why != NULL) {
+            put_why(out, why);
+        }
         put_alternatives(out, plans, query);
+        put_by_batch(out, plans, query);
         roof_text_put(out, "\n");
         put_table(out, plans, query, top, false);
         roof_text_printf(out,
@@ -259,8 +411,40 @@ static void put_object(struct roof_text *out, const struct roof_plan *plan, int 
     roof_text_put(out, "}");
 }
 
+/* "from": ..., "to": ..., "prefill": {...}, "decode": {...} */
+static void put_why_members(struct roof_text *out, const struct roof_plan_why *why)
+{
+    const struct roof_speedup *const phase[] = {&why->prefill, &why->decode};
+    roof_text_put(out, "\"from\": ");
+    roof_json_quote(out, why->from_name);
+    roof_text_put(out, ", \"to\": ");
+    roof_json_quote(out, why->to_name);
+    const enum roof_fit fits[] = {why->from_fits, why->to_fits};
+    for (int i = 0; i < 2; i++) {
+        if (fits[i] != ROOF_FIT_UNKNOWN) {
+            roof_text_printf(out, ", \"%s_fits\": %s", i == 0 ? "from" : "to",
+                             fits[i] == ROOF_FIT_YES ? "true" : "false");
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        roof_text_printf(out, ",\n\"%s\": ", i == 0 ? "prefill" : "decode");
+        roof_speedup_report_json(out, phase[i]);
+    }
+    roof_text_put(out, ",\n\"compute_bound_batch\": {");
+    const char *separator = "";
+    for (size_t i = 0; i < why->decode.count; i++) {
+        if (!isnan(why->compute_bound_batch[i])) {
+            roof_text_printf(out, "%s\"%s\": ", separator, why->decode.row[i].name);
+            roof_text_number(out, why->compute_bound_batch[i]);
+            separator = ", ";
+        }
+    }
+    roof_text_put(out, "}");
+}
+
 void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, size_t top)
+                           const struct roof_plan_query *query, const struct roof_plan_why *why,
+                           size_t top)
 {
     roof_text_put(out, "{\"schema\": \"roofline/plans/1\",\n  \"candidates\": [");
     for (size_t i = 0; i < plans->count && i < top; i++) {
@@ -289,5 +473,42 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
             separator = ",\n    ";
         }
     }
-    roof_text_put(out, "]\n}\n");
+    roof_text_put(out, "]");
+    if (why != NULL) {
+        roof_text_put(out, ",\n  \"why\": {");
+        put_why_members(out, why);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "\n}\n");
+}
+
+/* --- one change ---------------------------------------------------------------------------- */
+
+void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_why *why,
+                               const struct roof_plan_query *query, size_t top)
+{
+    const char *const fits[] = {why->from_fits == ROOF_FIT_NO ? why->from_name : NULL,
+                                why->to_fits == ROOF_FIT_NO ? why->to_name : NULL};
+    roof_text_printf(out, "%s, the split and batch of the best plan of both: ", query->model->id);
+    put_plan(out, &why->to, query);
+    roof_text_put(out, "\n");
+    for (int i = 0; i < 2; i++) {
+        if (fits[i] != NULL) {
+            roof_text_printf(out, "It does not fit with %s.\n", fits[i]);
+        }
+    }
+    roof_text_put(out, "\nOne decode step, ");
+    roof_speedup_report_text(out, &why->decode, top);
+    roof_text_put(out, "\nPrefill of one prompt, ");
+    roof_speedup_report_text(out, &why->prefill, top);
+}
+
+void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_why *why,
+                               const struct roof_plan_query *query)
+{
+    roof_text_put(out, "{\"schema\": \"roofline/plan-speedup/1\",\n\"plan\": ");
+    put_object(out, &why->to, 0, query);
+    roof_text_put(out, ",\n");
+    put_why_members(out, why);
+    roof_text_put(out, "\n}\n");
 }

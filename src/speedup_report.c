@@ -158,5 +158,5 @@ void roof_speedup_report_json(struct roof_text *out, const struct roof_speedup *
         roof_table_object(&table, out, &speedup->row[i], "");
         roof_text_put(out, "}");
     }
-    roof_text_put(out, "]\n}\n");
+    roof_text_put(out, "]\n}");
 }

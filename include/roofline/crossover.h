@@ -27,7 +27,7 @@ extern "C" {
 struct roof_crossover {
     enum roof_precision format;
     int64_t compute_bound; /**< the fewest rows from which on it is always compute-bound */
-    int64_t no_gain;       /**< the fewest from which on it is never faster than fp16 */
+    int64_t no_gain; /**< the fewest from which on it is never faster than fp16, which has none */
 };
 
 struct roof_crossovers {

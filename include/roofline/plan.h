@@ -89,6 +89,7 @@ struct roof_plan_query {
     struct roof_scenario base;
     const enum roof_precision *formats; /**< of weights, that may be used; NULL: all */
     size_t format_count;
+    const bool *serving;  /**< of each combination of the engines: may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
     const int64_t *devices; /**< how many may be used, each time all of them */
@@ -130,6 +131,9 @@ struct roof_plan_row {
 };
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
                     const struct roof_plan_query *query);
+
+/** The typical accuracy loss of a combination of formats: the largest of its members. */
+enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *query, size_t serving);
 
 /** The two scenarios whose predictions a plan is. */
 void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,

@@ -3,19 +3,27 @@
 #ifndef ROOFLINE_PLAN_REPORT_H
 #define ROOFLINE_PLAN_REPORT_H
 
-#include "roofline/plan.h"
+#include "roofline/plan_why.h"
 #include "roofline/text.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** The best plans (at most top), those that nothing beats in both rates, what was left out and how
- * near it came. plans may be empty. */
+/** The best plans (at most top), why the first is first (NULL: nothing to compare it with), those
+ * that nothing beats in both rates, what was left out and how near it came. plans may be empty. */
 void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, size_t top);
+                           const struct roof_plan_query *query, const struct roof_plan_why *why,
+                           size_t top);
 void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, size_t top);
+                           const struct roof_plan_query *query, const struct roof_plan_why *why,
+                           size_t top);
+
+/** One change taken apart for both phases, with at most top operators of each. */
+void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_why *why,
+                               const struct roof_plan_query *query, size_t top);
+void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_why *why,
+                               const struct roof_plan_query *query);
 
 #ifdef __cplusplus
 }

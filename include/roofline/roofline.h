@@ -89,6 +89,8 @@
 
 #include "roofline/plan.h"
 
+#include "roofline/plan_why.h"
+
 #include "roofline/request.h"
 
 #include "roofline/sweep.h"

@@ -13,7 +13,7 @@ extern "C" {
 /** The saved time by cause, and the operators that take most of it (at most top). */
 void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *speedup,
                               size_t top);
-/** The total, with the operators in it. */
+/** The total as an object, with the operators in it; no newline after it. */
 void roof_speedup_report_json(struct roof_text *out, const struct roof_speedup *speedup);
 
 #ifdef __cplusplus

@@ -68,6 +68,10 @@ enum roof_status cli_recommend_options(struct roof_recommend_options *out,
                                        enum roof_precision formats[ROOF_PRECISION_COUNT],
                                        const struct cli_options *options, struct roof_error *error);
 
+#define CLI_SIDE_SIZE 128
+/* The two sides of --explain A,B as they were typed. */
+enum roof_status cli_explain_pair(char side[2][CLI_SIDE_SIZE], const struct cli_options *options,
+                                  struct roof_error *error);
 /* --explain A,B, of what is predicted or of what would be recommended. */
 enum roof_status cli_explain(const struct cli_options *options, bool recommended,
                              struct roof_error *error);

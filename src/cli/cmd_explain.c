@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* --explain A,B: why one device or format is faster than another. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,10 @@
 
 /* One of the two: a device, a format, or DEVICE:FORMAT. */
 struct side {
-    char *device; /* NULL: that of --hardware */
+    char text[CLI_SIDE_SIZE];
+    const char *device; /* in text; NULL: that of --hardware */
     enum roof_precision format;
-    char name[128];
+    char name[CLI_SIDE_SIZE];
     struct roof_hardware *hardware;
     struct roof_model *model;
     struct roof_model *draft;
@@ -26,41 +28,49 @@ struct work {
     struct roof_recommendation recommendation;
 };
 
-static enum roof_status read_side(char **device, enum roof_precision *format, const char *text,
-                                  size_t length, struct roof_error *error)
+enum roof_status cli_explain_pair(char side[2][CLI_SIDE_SIZE], const struct cli_options *options,
+                                  struct roof_error *error)
 {
-    *format = ROOF_PRECISION_AUTO;
-    *device = strndup(text, length);
-    if (*device == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    const char *const text = options->value[ROOF_INPUT_EXPLAIN];
+    const char *const comma = strchr(text, ',');
+    if (comma == NULL || comma == text || comma[1] == '\0' || strchr(comma + 1, ',') != NULL ||
+        strlen(text) >= CLI_SIDE_SIZE) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--explain takes two devices or two formats, as A,B: not '%s'", text);
     }
-    char *const colon = strrchr(*device, ':');
-    if (roof_precision_find(format, *device, NULL) == ROOF_OK) {
-        free(*device);
-        *device = NULL;
-    } else if (colon != NULL && roof_precision_find(format, colon + 1, NULL) == ROOF_OK) {
+    (void)snprintf(side[0], CLI_SIDE_SIZE, "%.*s", (int)(comma - text), text);
+    (void)snprintf(side[1], CLI_SIDE_SIZE, "%s", comma + 1);
+    return ROOF_OK;
+}
+
+/* DEVICE, FORMAT or DEVICE:FORMAT; cuts the text. */
+static void read_side(struct side *out)
+{
+    char *const colon = strrchr(out->text, ':');
+    out->format = ROOF_PRECISION_AUTO;
+    if (roof_precision_find(&out->format, out->text, NULL) == ROOF_OK) {
+        return;
+    }
+    if (colon != NULL && roof_precision_find(&out->format, colon + 1, NULL) == ROOF_OK) {
         *colon = '\0';
     }
-    return ROOF_OK;
+    out->device = out->text;
 }
 
 static enum roof_status read_sides(struct work *w, const struct cli_options *options,
                                    struct roof_error *error)
 {
     const char *const text = options->value[ROOF_INPUT_EXPLAIN];
-    const char *const comma = strchr(text, ',');
-    if (comma == NULL || comma == text || comma[1] == '\0' || strchr(comma + 1, ',') != NULL) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "--explain takes two devices, two formats or two DEVICE:FORMAT, as "
-                              "A,B: not '%s'",
-                              text);
-    }
     struct side *const a = &w->side[0];
     struct side *const b = &w->side[1];
-    enum roof_status status =
-        read_side(&a->device, &a->format, text, (size_t)(comma - text), error);
-    if (status == ROOF_OK) {
-        status = read_side(&b->device, &b->format, comma + 1, strlen(comma + 1), error);
+    char side[2][CLI_SIDE_SIZE];
+    const enum roof_status status = cli_explain_pair(side, options, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    for (int i = 0; i < 2; i++) {
+        memcpy(w->side[i].text, side[i], CLI_SIDE_SIZE);
+        read_side(&w->side[i]);
     }
     const bool devices = a->device != NULL;
     const bool formats = a->format != ROOF_PRECISION_AUTO;
@@ -71,15 +81,14 @@ static enum roof_status read_sides(struct work *w, const struct cli_options *opt
                               "DEVICE:FORMAT; see roofline list hardware and list precisions",
                               text);
     }
-    if (status == ROOF_OK && devices && options->value[ROOF_INPUT_HARDWARE] != NULL) {
-        return roof_error_set(error, ROOF_USAGE, "--explain %s names the devices, not --hardware",
+    if (devices && options->value[ROOF_INPUT_HARDWARE] != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--explain %s names the devices: leave out --hardware",
                               text);
     }
-    if (status == ROOF_OK && formats &&
-        (options->value[ROOF_INPUT_PRECISION_BOTH] != NULL ||
-         options->value[ROOF_INPUT_LAYOUT] != NULL)) {
+    if (formats && (options->value[ROOF_INPUT_PRECISION_BOTH] != NULL ||
+                    options->value[ROOF_INPUT_LAYOUT] != NULL)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "--explain %s names the formats, not --precision or --layout", text);
+                              "--explain %s names the formats: leave out --precision and --layout", text);
     }
     return status;
 }
@@ -174,6 +183,7 @@ static enum roof_status write_speedup(struct roof_text *out, const struct roof_s
         break;
     case ROOF_OUTPUT_JSON:
         roof_speedup_report_json(out, speedup);
+        roof_text_put(out, "\n");
         break;
     case ROOF_OUTPUT_NDJSON:
     case ROOF_OUTPUT_CSV:
@@ -242,7 +252,6 @@ enum roof_status cli_explain(const struct cli_options *options, bool recommended
         roof_model_free(s->model);
         roof_model_free(s->draft);
         cli_hardware_free(s->hardware);
-        free(s->device);
     }
     free(w);
     return status;

@@ -26,6 +26,10 @@ struct work {
     int64_t *devices;
     struct roof_plan_query query;
     struct roof_plans plans;
+    char side[2][CLI_SIDE_SIZE]; /* of --explain; "" without it */
+    bool *serving;               /* combinations of formats that it names */
+    bool explained;              /* there is something to say in `why` */
+    struct roof_plan_why why;
 };
 
 static enum roof_status load_devices(struct work *w, const struct cli_options *options,
@@ -242,10 +246,73 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
     return status;
 }
 
-static enum roof_status load(struct work *w, const struct cli_options *options,
+/* Whether a name is of a combination of formats: as engines call it, or the format of its weights.
+ * What engines call so is meant, if they do. */
+static bool is_called(const struct work *w, size_t serving, const char *name)
+{
+    const struct roof_engines *const engines = w->engines;
+    enum roof_precision weights = ROOF_PRECISION_AUTO;
+    for (size_t i = 0; i < engines->servings; i++) {
+        if (strcmp(engines->serving[i].id, name) == 0) {
+            return strcmp(engines->serving[serving].id, name) == 0;
+        }
+    }
+    return roof_precision_find(&weights, name, NULL) == ROOF_OK &&
+           engines->serving[serving].weights == weights;
+}
+
+/* --explain A,B: two devices, which are then all there are, or two formats likewise. */
+static enum roof_status read_explain(struct work *w, struct cli_options *options,
+                                     struct roof_error *error)
+{
+    const char *const text = options->value[ROOF_INPUT_EXPLAIN];
+    bool format[2] = {false, false};
+    if (text == NULL) {
+        return ROOF_OK;
+    }
+    const enum roof_status status = cli_explain_pair(w->side, options, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    w->serving = calloc(w->engines->servings + 1, sizeof *w->serving);
+    if (w->serving == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < w->engines->servings; i++) {
+        for (int k = 0; k < 2; k++) {
+            if (is_called(w, i, w->side[k])) {
+                format[k] = w->serving[i] = true;
+            }
+        }
+    }
+    if (format[0] != format[1]) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--explain %s: both are devices, or both formats that engines run",
+                              text);
+    }
+    if (format[0]) {
+        w->query.serving = w->serving;
+    } else if (options->value[ROOF_INPUT_HARDWARE] != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--explain %s names the devices: leave out --hardware",
+                              text);
+    } else {
+        options->value[ROOF_INPUT_HARDWARE] = text;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status load(struct work *w, const struct cli_options *given,
                              struct roof_error *error)
 {
+    struct cli_options own = *given;
+    const struct cli_options *const options = &own;
     enum roof_status status = read_query(w, options, error);
+    if (status == ROOF_OK) {
+        status = roof_engines_load(&w->engines, error);
+    }
+    if (status == ROOF_OK) {
+        status = read_explain(w, &own, error);
+    }
     if (status == ROOF_OK) {
         status = load_devices(w, options, error);
     }
@@ -261,9 +328,6 @@ static enum roof_status load(struct work *w, const struct cli_options *options,
     }
     if (status == ROOF_OK) {
         roof_model_forget_formats(w->model); /* the plans say them */
-        status = roof_engines_load(&w->engines, error);
-    }
-    if (status == ROOF_OK) {
         status = roof_accuracy_load(&w->accuracy, error);
     }
     /* The default context, and whether the lengths are ones that the model takes. */
@@ -299,15 +363,30 @@ static enum roof_status write_plans(struct roof_text *out, const struct work *w,
         status = roof_input_parse(&top, roof_input(ROOF_INPUT_TOP), options->value[ROOF_INPUT_TOP],
                                   error);
     }
+    if (status == ROOF_OK && options->value[ROOF_INPUT_EXPLAIN] != NULL &&
+        options->output != ROOF_OUTPUT_TEXT && options->output != ROOF_OUTPUT_JSON) {
+        status =
+            roof_error_set(error, ROOF_USAGE, "--explain of plans goes with --format text or json");
+    }
     if (status != ROOF_OK) {
         return status;
     }
+    if (w->side[0][0] != '\0' && w->plans.count > 0) {
+        if (options->output == ROOF_OUTPUT_TEXT) {
+            roof_plan_report_why_text(out, &w->why, &w->query, (size_t)top);
+        } else {
+            roof_plan_report_why_json(out, &w->why, &w->query);
+        }
+        return ROOF_OK;
+    }
     switch (options->output) {
     case ROOF_OUTPUT_TEXT:
-        roof_plan_report_text(out, &w->plans, &w->query, (size_t)top);
+        roof_plan_report_text(out, &w->plans, &w->query, w->explained ? &w->why : NULL,
+                              (size_t)top);
         break;
     case ROOF_OUTPUT_JSON:
-        roof_plan_report_json(out, &w->plans, &w->query, (size_t)top);
+        roof_plan_report_json(out, &w->plans, &w->query, w->explained ? &w->why : NULL,
+                              (size_t)top);
         break;
     case ROOF_OUTPUT_NDJSON:
     case ROOF_OUTPUT_CSV:
@@ -324,6 +403,86 @@ static enum roof_status write_plans(struct roof_text *out, const struct work *w,
     return status;
 }
 
+/* The best plan with the formats of a side: its own, or some of that name with its KV cache. */
+static enum roof_status with_formats(struct roof_plan *out, const struct work *w, const char *name,
+                                     struct roof_error *error)
+{
+    const struct roof_plan *const best = &w->plans.plan[0];
+    const struct roof_serving *const s = w->engines->serving;
+    const struct roof_hardware *const hardware = w->hardware[best->hardware];
+    *out = *best;
+    out->serving = w->engines->servings;
+    for (size_t i = 0; i < w->engines->servings; i++) {
+        const bool found = out->serving < w->engines->servings;
+        const bool nearer =
+            !found || (s[out->serving].kv != s[best->serving].kv && s[i].kv == s[best->serving].kv);
+        if (is_called(w, i, name) && roof_engines_run(w->engines, i, hardware) != 0 &&
+            (nearer || i == best->serving)) {
+            out->serving = i;
+        }
+    }
+    return out->serving < w->engines->servings
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_UNSATISFIED, "no engine runs %s on %s", name,
+                                hardware->id);
+}
+
+/* The best plan on a device: with its formats, or else those of the best plan there. */
+static void on_device(struct roof_plan *out, const struct work *w, size_t hardware)
+{
+    *out = w->plans.plan[0];
+    out->hardware = hardware;
+    if (roof_engines_run(w->engines, out->serving, w->hardware[hardware]) == 0) {
+        out->serving = roof_plan_least_loss(&w->query, hardware);
+        for (size_t i = w->plans.count; i > 0; i--) {
+            if (w->plans.plan[i - 1].hardware == hardware) {
+                out->serving = w->plans.plan[i - 1].serving; /* the best comes last */
+            }
+        }
+    }
+}
+
+/* The two sides of --explain, at the split and batch of the best plan of both. */
+static enum roof_status explain_sides(struct work *w, struct roof_error *error)
+{
+    struct roof_plan side[2];
+    enum roof_status status = ROOF_OK;
+    for (int i = 0; i < 2 && status == ROOF_OK; i++) {
+        if (w->query.serving != NULL) {
+            status = with_formats(&side[i], w, w->side[i], error);
+        } else {
+            on_device(&side[i], w, (size_t)i);
+            if (side[i].serving == w->engines->servings) {
+                status =
+                    roof_error_set(error, ROOF_UNSATISFIED, "no engine runs on %s", w->side[i]);
+            }
+        }
+    }
+    if (status == ROOF_OK) {
+        status = roof_plan_why(&w->why, &side[0], &side[1], &w->query, error);
+    }
+    return status;
+}
+
+/* Why the best plan has its formats: against those with the least loss on the device. */
+static enum roof_status explain_best(struct work *w, const struct cli_options *options,
+                                     struct roof_error *error)
+{
+    const bool document =
+        options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_JSON;
+    if (!document || w->plans.count == 0) {
+        return ROOF_OK;
+    }
+    if (w->side[0][0] != '\0') {
+        return explain_sides(w, error);
+    }
+    const struct roof_plan *const best = &w->plans.plan[0];
+    struct roof_plan from = *best;
+    from.serving = roof_plan_least_loss(&w->query, best->hardware);
+    w->explained = from.serving != best->serving;
+    return w->explained ? roof_plan_why(&w->why, &from, best, &w->query, error) : ROOF_OK;
+}
+
 enum roof_status cli_recommend_model(const struct cli_options *options, enum roof_status *answer,
                                      struct roof_error *error)
 {
@@ -336,6 +495,9 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
     if (status == ROOF_OK) {
         *answer = roof_plan_search(&w->plans, &w->query, error);
         status = *answer == ROOF_UNSATISFIED ? ROOF_OK : *answer;
+    }
+    if (status == ROOF_OK) {
+        status = explain_best(w, options, error);
     }
     if (status == ROOF_OK) {
         status = write_plans(&text, w, options, error);
@@ -353,6 +515,7 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
     }
     roof_values_free(&w->batches);
     roof_values_free(&w->counts);
+    free(w->serving);
     free(w->batch);
     free(w->devices);
     free(w);

@@ -9,6 +9,8 @@
 #include "json.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct roof_reasons no_reasons = {NULL, NULL};
 #define EXACT 0
 #define SHAPE(...) ((struct roof_shape){__VA_ARGS__})
 #define P(id) ROOF_PRECISION_##id
@@ -1312,7 +1314,7 @@ static void test_recommendation_json(void **unused)
         const enum roof_status status = recommend(&w, device, classes[c]);
         assert_int_equal(status, classes[c] == ROOF_ACCURACY_NONE ? ROOF_UNSATISFIED : ROOF_OK);
         struct roof_text text = ROOF_TEXT_INIT;
-        roof_report_recommendation_json(&text, &recommendation, w.op);
+        roof_report_recommendation_json(&text, &recommendation, &no_reasons, w.op);
         check_text(&text);
         struct roof_json *const json = parse(text.data, text.length);
         const roof_json_value *const root = roof_json_root(json);
@@ -1362,7 +1364,8 @@ static void test_recommendation_text(void **unused)
     const struct roof_workload w = gemm();
     struct roof_text text = ROOF_TEXT_INIT;
     assert_int_equal(recommend(&w, gb10, ROOF_ACCURACY_1_TO_2), ROOF_OK);
-    roof_report_recommendation_text(&text, &recommendation, &w, gb10, spark, ROOF_RANKING_IDEAL);
+    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, gb10, spark,
+                                    ROOF_RANKING_IDEAL);
     check_text(&text);
     expect(&text, "gemm m=1 n=512 k=512 on gb10\n");
     expect(&text, "Use nvfp4 (native_fp4): ");
@@ -1374,7 +1377,8 @@ static void test_recommendation_text(void **unused)
     }
     roof_text_clear(&text);
     assert_int_equal(recommend(&w, gb10, ROOF_ACCURACY_NONE), ROOF_UNSATISFIED);
-    roof_report_recommendation_text(&text, &recommendation, &w, gb10, NULL, ROOF_RANKING_IDEAL);
+    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, gb10, NULL,
+                                    ROOF_RANKING_IDEAL);
     check_text(&text);
     expect(&text, "No format satisfies the constraints.");
     for (size_t i = 0; i < recommendation.rejected; i++) {
@@ -1596,8 +1600,8 @@ static void test_failed_buffer(void **unused)
         text.failed = true;
         roof_report_json(&text, &p, &why, true);
         roof_report_text(&text, &p, NULL, &why, true);
-        roof_report_recommendation_json(&text, &recommendation, w.op);
-        roof_report_recommendation_text(&text, &recommendation, &w, device, NULL,
+        roof_report_recommendation_json(&text, &recommendation, &no_reasons, w.op);
+        roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, device, NULL,
                                         ROOF_RANKING_IDEAL);
         for (size_t o = 0; o < COUNT(outputs); o++) {
             struct roof_table table =

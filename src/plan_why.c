@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/plan_why.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+size_t roof_plan_least_loss(const struct roof_plan_query *query, size_t hardware)
+{
+    const struct roof_engines *const engines = query->engines;
+    size_t best = engines->servings;
+    for (size_t i = 0; i < engines->servings; i++) {
+        if (roof_engines_run(engines, i, query->hardware[hardware]) != 0 &&
+            (best == engines->servings || roof_plan_loss(query, i) < roof_plan_loss(query, best))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The device, the formats, or both: what the two do not share. */
+static void put_name(char out[ROOF_PLAN_SIDE_SIZE], const struct roof_plan *plan,
+                     const struct roof_plan *other, const struct roof_plan_query *query)
+{
+    const bool devices = plan->hardware != other->hardware;
+    const bool formats = plan->serving != other->serving;
+    const struct roof_serving *const s = &query->engines->serving[plan->serving];
+    const bool caches = s->kv != query->engines->serving[other->serving].kv;
+    (void)snprintf(out, ROOF_PLAN_SIDE_SIZE, "%s%s%s%s%s",
+                   devices || !formats ? query->hardware[plan->hardware]->id : "",
+                   devices && formats ? ":" : "", formats ? s->id : "",
+                   caches ? " with a KV cache in " : "", caches ? roof_format(s->kv)->name : "");
+}
+
+/* Where the operators of the decode step of `to`, which is at hand, turn compute-bound. */
+static enum roof_status find_bounds(struct roof_plan_why *out, const struct roof_inference *decode,
+                                    const struct roof_scenario *scenario, struct roof_error *error)
+{
+    struct roof_limits limits;
+    const enum roof_status status = roof_infer_limits(&limits, decode, scenario, error);
+    for (size_t i = 0; i < decode->count && status == ROOF_OK; i++) {
+        out->compute_bound_batch[i] = limits.compute_bound_batch[i];
+    }
+    return status;
+}
+
+enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan *from,
+                               const struct roof_plan *to, const struct roof_plan_query *query,
+                               struct roof_error *error)
+{
+    out->to = out->from = *to;
+    out->from.hardware = from->hardware;
+    out->from.serving = from->serving;
+    put_name(out->from_name, &out->from, to, query);
+    put_name(out->to_name, to, &out->from, query);
+    const struct roof_plan *const plan[] = {&out->from, &out->to};
+    enum roof_fit *const fits[] = {&out->from_fits, &out->to_fits};
+    struct roof_inference *const inference = malloc(2 * sizeof *inference);
+    if (inference == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    const struct roof_speedup_side side[] = {{out->from_name, NULL, &inference[0]},
+                                             {out->to_name, NULL, &inference[1]}};
+    enum roof_status status = ROOF_OK;
+    struct roof_scenario phase[2];
+    for (int decode = 0; decode < 2 && status == ROOF_OK; decode++) {
+        for (int i = 0; i < 2 && status == ROOF_OK; i++) {
+            roof_plan_scenarios(&phase[0], &phase[1], plan[i], query);
+            status = roof_infer(&inference[i], query->model, &phase[decode],
+                                query->hardware[plan[i]->hardware], error);
+            *fits[i] = inference[i].fits;
+        }
+        if (status == ROOF_OK) {
+            status =
+                roof_speedup(decode == 0 ? &out->prefill : &out->decode, &side[0], &side[1], error);
+        }
+    }
+    if (status == ROOF_OK) {
+        status = find_bounds(out, &inference[1], &phase[1], error);
+    }
+    free(inference);
+    return status;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+/* Why a plan is better than another: the same predictions as the plans', and true bounds. */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define TIGHT 1e-12
+
+static const char *const ids[] = {"h100-sxm", "hgx-b200", "v100"};
+
+struct fixture {
+    struct roof_hardware *hardware[COUNT(ids)];
+    struct roof_model *model;
+    struct roof_engines *engines;
+    struct roof_accuracy accuracy;
+    struct roof_plan_query query;
+};
+static struct fixture f;
+static struct roof_plan_why why; /* large */
+static struct roof_inference inference;
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    static const int64_t batch[] = {1, 8, 64};
+    static const int64_t devices[] = {2};
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        struct roof_calibration *calibration = NULL;
+        if (roof_hardware_load(&f.hardware[i], ids[i], NULL, NULL) != ROOF_OK ||
+            roof_calibration_load(&calibration, f.hardware[i], NULL, NULL, NULL) != ROOF_OK) {
+            return -1;
+        }
+        f.hardware[i]->calibration = calibration;
+    }
+    if (roof_model_load(&f.model, "llama-3.1-8b", NULL, NULL) != ROOF_OK ||
+        roof_engines_load(&f.engines, NULL) != ROOF_OK ||
+        roof_accuracy_load(&f.accuracy, NULL) != ROOF_OK) {
+        return -1;
+    }
+    roof_model_forget_formats(f.model);
+    f.query = (struct roof_plan_query){
+        .model = f.model,
+        .hardware = (const struct roof_hardware *const *)f.hardware,
+        .hardware_count = 2, /* V100 is not measured */
+        .engines = f.engines,
+        .accuracy = &f.accuracy,
+        .base = {.common = ROOF_WORKLOAD_INIT, .context = 4096, .reserve = ROOF_SCENARIO_RESERVE},
+        .batch = batch,
+        .batches = COUNT(batch),
+        .devices = devices,
+        .device_counts = COUNT(devices),
+        .max_loss = ROOF_ACCURACY_2_TO_5};
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        f.query.limit[i] = ROOF_UNKNOWN;
+    }
+    return 0;
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        roof_calibration_free((struct roof_calibration *)f.hardware[i]->calibration);
+        roof_hardware_free(f.hardware[i]);
+    }
+    roof_model_free(f.model);
+    roof_engines_free(f.engines);
+    roof_accuracy_free(&f.accuracy);
+    return 0;
+}
+
+static void explain(const struct roof_plan *from, const struct roof_plan *to)
+{
+    struct roof_error error = {0};
+    if (roof_plan_why(&why, from, to, &f.query, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+}
+
+/* The times of plans are those that are taken apart. */
+static void test_times(void **unused)
+{
+    (void)unused;
+    struct roof_plans plans;
+    assert_int_equal(roof_plan_search(&plans, &f.query, NULL), ROOF_OK);
+    size_t checked = 0;
+    for (size_t i = 0; i < plans.count; i++) {
+        for (size_t k = 0; k < plans.count; k++) {
+            const struct roof_plan *const a = &plans.plan[i];
+            const struct roof_plan *const b = &plans.plan[k];
+            if (a->pp > 1 || b->pp > 1 || a->batch != b->batch || a->tp != b->tp ||
+                (i + k) % 7 != 0) {
+                continue;
+            }
+            explain(a, b);
+            assert_near(why.decode.total.expected.from_s, a->tpot_s, TIGHT);
+            assert_near(why.decode.total.expected.to_s, b->tpot_s, TIGHT);
+            assert_near(why.decode.total.ideal.from_s, a->ideal_tpot_s, TIGHT);
+            assert_near(why.decode.total.ideal.to_s, b->ideal_tpot_s, TIGHT);
+            assert_near(why.prefill.total.expected.from_s, a->ttft_s, TIGHT);
+            assert_near(why.prefill.total.expected.to_s, b->ttft_s, TIGHT);
+            assert_int_equal(why.from_fits, ROOF_FIT_YES); /* they are plans */
+            assert_int_equal(why.to_fits, ROOF_FIT_YES);
+            checked++;
+        }
+    }
+    assert_true(checked > 50);
+    roof_plans_free(&plans);
+}
+
+/* One sequence more or less moves the bound. */
+static void test_bounds(void **unused)
+{
+    (void)unused;
+    struct roof_plan plan = {.hardware = 1, .tp = 2, .pp = 1, .ep = 1, .devices = 2, .batch = 8};
+    struct roof_plan from = plan;
+    from.serving = roof_plan_least_loss(&f.query, 1);
+    plan.serving = from.serving + 1;
+    explain(&from, &plan);
+    size_t checked = 0;
+    for (size_t i = 0; i < why.decode.count; i++) {
+        for (int64_t less = 0; less < 2 && why.compute_bound_batch[i] > 1; less++) {
+            struct roof_scenario phase[2];
+            plan.batch = (int64_t)why.compute_bound_batch[i] - less;
+            roof_plan_scenarios(&phase[0], &phase[1], &plan, &f.query);
+            assert_int_equal(roof_infer(&inference, f.model, &phase[1], f.hardware[1], NULL),
+                             ROOF_OK);
+            assert_int_equal(inference.node[i].prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE,
+                             less == 0);
+            checked++;
+        }
+    }
+    assert_true(checked >= 8);
+}
+
+static void test_names(void **unused)
+{
+    (void)unused;
+    const struct roof_serving *const s = f.engines->serving;
+    struct roof_plan a = {.tp = 1, .pp = 1, .ep = 1, .devices = 1, .batch = 4};
+    a.serving = roof_plan_least_loss(&f.query, 0);
+    assert_string_equal(s[a.serving].id, "bf16");
+    assert_int_equal(s[a.serving].kv, ROOF_PRECISION_BF16);
+    struct roof_plan b = a;
+    b.hardware = 1;
+    explain(&a, &b);
+    assert_string_equal(why.from_name, "h100-sxm");
+    assert_string_equal(why.to_name, "hgx-b200");
+    assert_string_equal(why.decode.total.from, "h100-sxm");
+    b.hardware = 0;
+    while (strcmp(s[b.serving].id, "fp8") != 0 || s[b.serving].kv != ROOF_PRECISION_BF16) {
+        b.serving++;
+    }
+    explain(&a, &b);
+    assert_string_equal(why.from_name, "bf16");
+    assert_string_equal(why.to_name, "fp8");
+    while (strcmp(s[b.serving].id, "fp8") != 0 || s[b.serving].kv != ROOF_PRECISION_FP8_E4M3) {
+        b.serving++;
+    }
+    b.hardware = 1;
+    b.batch = 1000000; /* of both: fits nowhere */
+    explain(&a, &b);
+    assert_string_equal(why.from_name, "h100-sxm:bf16 with a KV cache in bf16");
+    assert_string_equal(why.to_name, "hgx-b200:fp8 with a KV cache in fp8_e4m3");
+    assert_int_equal(why.from.batch, 1000000);
+    assert_int_equal(why.from_fits, ROOF_FIT_NO);
+    assert_int_equal(why.to_fits, ROOF_FIT_NO);
+    /* fp16 is all that runs on a V100; what runs nowhere has no number. */
+    f.query.hardware_count = 3;
+    assert_string_equal(s[roof_plan_least_loss(&f.query, 2)].id, "fp16");
+    struct roof_hardware *const none = parse_device(SYNTHETIC);
+    const struct roof_hardware *const list[] = {none};
+    f.query.hardware = list;
+    assert_int_equal(roof_plan_least_loss(&f.query, 0), f.engines->servings);
+    f.query.hardware = (const struct roof_hardware *const *)f.hardware;
+    f.query.hardware_count = 2;
+    roof_hardware_free(none);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_times), cmocka_unit_test(test_bounds),
+                                       cmocka_unit_test(test_names)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
