@@ -53,6 +53,7 @@ struct task {
     const struct roof_work *work;
     double peak, ideal;
     double bandwidth, sms, clock, l2;
+    double nodes, hop; /* of a collective: nodes that it spans, and s to wait for another one */
     const struct roof_calibration *calibration;
     enum roof_numerics numerics;
     enum roof_quantize quantize; /* none for inputs of 16 bits, and where there is no product */
@@ -554,7 +555,9 @@ static void expect_collective(struct roof_expected *out, const struct task *t, c
     const double moved = brief < chunked ? brief : chunked;
     /* Sends that do not wait for data wait for each other, as deep as a tree. */
     const double steps = t->work->network_steps <= 1 ? log2(devices) : t->work->network_steps;
-    const double waits = p[C_STEP] * steps / t->clock;
+    /* All-reduce goes up and down a tree of nodes. */
+    const double hops = (op == ROOF_OPERATOR_ALL_REDUCE ? 2 : 1) * log2(t->nodes);
+    const double waits = p[C_STEP] * steps / t->clock + hops * t->hop;
     out->launch_s = p[C_LAUNCH] / t->clock;
     out->time_s = moved + waits;
     out->bound = waits > moved ? ROOF_BOUND_LATENCY : ROOF_BOUND_NETWORK;
@@ -565,7 +568,7 @@ enum {
 #include "kernel_parameters.h"
 };
 
-/* Each device reads the buffers of all others, between two barriers. */
+/* Each device reads the buffers of all others, between two barriers; only inside a node. */
 static void expect_one_shot(struct roof_expected *out, const struct task *t, const double *p)
 {
     const struct roof_workload *const w = t->workload;
@@ -575,7 +578,7 @@ static void expect_one_shot(struct roof_expected *out, const struct task *t, con
     const double moved = (devices - 1) * buffer / (p[O_LINK] * t->peak);
     const double waits = p[O_STEP] * log2(devices) / t->clock;
     out->launch_s = p[O_LAUNCH] / t->clock;
-    out->time_s = moved + waits;
+    out->time_s = t->nodes > 1 ? ROOF_UNKNOWN : moved + waits;
     out->bound = waits > moved ? ROOF_BOUND_LATENCY : ROOF_BOUND_NETWORK;
 }
 
@@ -680,8 +683,14 @@ static const enum roof_numerics nearest[ROOF_NUMERICS_COUNT][5] = {
 };
 #undef LIST
 
-/* A band that is this much wider, on either side, where this was not measured itself. */
+/* A band that is this much wider, on either side, where this was not measured itself; and where it
+ * runs between nodes, of which nothing at all was measured. */
 #define NEAR_BAND 1.25
+#define NODES_BAND 2.0
+
+/* Waiting for another node, where the device does not say it: NCCL's constant for a step of a tree
+ * over the network with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc, hwLat). */
+#define HOP_S 5e-6
 
 /* Operators whose kernels nobody measured: others stand in. */
 static bool stands_in(enum roof_operator op)
@@ -724,10 +733,10 @@ static void expect_by_fit(struct roof_expected *out, const struct task *task,
     /* Experts have their quantisation in all measured times, products apart. */
     const bool other_way = fit->quantize != task->quantize &&
                            (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
-    out->near = task->calibration->inherited || fit->lent != NULL || stands_in(w->op) ||
-                fit->numerics != task->numerics || other_way ||
+    out->near = task->nodes > 1 || task->calibration->inherited || fit->lent != NULL ||
+                stands_in(w->op) || fit->numerics != task->numerics || other_way ||
                 (asked != ROOF_STACK_BEST && fit->stack != ROOF_STACK_BEST && fit->stack != asked);
-    const double wider = out->near ? NEAR_BAND : 1;
+    const double wider = task->nodes > 1 ? NODES_BAND : out->near ? NEAR_BAND : 1;
     out->time_s += out->launch_s;
     out->low_s = out->time_s * fit->low / wider;
     out->high_s = out->time_s * fit->high * wider;
@@ -788,7 +797,12 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
     const bool quantized =
         roof_precision_bits(workload->formats.activations) < 16 &&
         (kernel == ROOF_KERNEL_GEMM || kernel == ROOF_KERNEL_BMM || kernel == ROOF_KERNEL_MOE);
+    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    const double within = (double)workload->shape.within;
+    const double latency = hardware->figure[ROOF_FIGURE_NETWORK_LATENCY].value;
     const struct task task = {
+        .nodes = within > node ? ceil(within / node) : 1, /* unknown: taken for inside */
+        .hop = isnan(latency) ? HOP_S : latency,
         .workload = workload,
         .work = work,
         .peak = rate,

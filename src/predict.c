@@ -91,11 +91,8 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
     }
 
     const bool collective = roof_operator_row(part->op)->kind == ROOF_KIND_COLLECTIVE;
-    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
-    const bool inside = !((double)part->shape.within > node); /* unknown: taken for inside */
-    const double link = inside ? whole->link.bytes_per_s : ROOF_UNKNOWN;
-    roof_kernel_expect(&out->expected, part, hardware, &out->work, collective ? link : peak,
-                       out->time_s);
+    roof_kernel_expect(&out->expected, part, hardware, &out->work,
+                       collective ? whole->link.bytes_per_s : peak, out->time_s);
     whole->expected_s += out->expected.time_s;
     whole->expected_low_s += out->expected.low_s;
     whole->expected_high_s += out->expected.high_s;

@@ -87,8 +87,10 @@ static void change(struct roof_hardware *device, const struct roof_part *own,
     }
     if (causes & BIT(NETWORK)) {
         const double faster = factor(own->network_time_s, other->network_time_s);
-        figure[ROOF_FIGURE_LINK].value *= faster; /* nothing is expected between nodes */
+        figure[ROOF_FIGURE_LINK].value *= faster;
+        figure[ROOF_FIGURE_NETWORK].value *= faster;
         figure[ROOF_FIGURE_LINK_LATENCY].value /= faster;
+        figure[ROOF_FIGURE_NETWORK_LATENCY].value /= faster;
     }
 }
 

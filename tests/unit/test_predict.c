@@ -1158,8 +1158,20 @@ static void test_expected_collectives(void **unused)
         w.shape.devices = cases[i].devices > 0 ? 5 : 0;
         p = predict(w, device);
         assert_ptr_equal(p.link.figure, &device->figure[ROOF_FIGURE_NETWORK]);
-        assert_true(isnan(p.expected_s) && isnan(p.expected_low_s) && isnan(p.expected_high_s));
-        assert_true(p.time_s > 0);
+        /* The same at its bandwidth, and 5 us per hop of the two nodes: up and down a tree. */
+        const double hops = cases[i].op == ROOF_OPERATOR_ALL_REDUCE ? 2 : 1;
+        const double outside = cases[i].sent * 2e6 / (0.5 * p.link.bytes_per_s) + hops * 5e-6;
+        assert_near(p.expected_s, fmax(outside, p.time_s) + 10e-3, TIGHT);
+        assert_true(p.expected_near); /* nobody measured that */
+        assert_near(p.expected_low_s, fmax(0.75 / 2 * p.expected_s, p.time_s), TIGHT);
+        assert_near(p.expected_high_s, 1.5 * 2 * p.expected_s, TIGHT);
+        /* Three nodes take as many hops as the logarithm says, of the latency that is given. */
+        w.shape.within = 9;
+        assert_int_equal(roof_hardware_set(device, "network_latency_us=300", NULL), ROOF_OK);
+        p = predict(w, device);
+        const double farther = outside + hops * (log2(3) * 300e-6 - 5e-6);
+        assert_near(p.expected_s, fmax(farther, p.time_s) + 10e-3, TIGHT);
+        device->figure[ROOF_FIGURE_NETWORK_LATENCY].value = ROOF_UNKNOWN;
     }
     device->calibration = NULL;
     roof_hardware_free(device);

@@ -298,6 +298,9 @@ static void test_single_causes(void **unused)
     } slow[] = {{{"vector_tflops.fp32=0.001"}, {"vector_tflops.fp32=0.003"}, ROOF_CAUSE_COMPUTE},
                 {{"link_gb_s=0.01", "link_latency_us=100000"},
                  {"link_gb_s=0.02", "link_latency_us=50000"},
+                 ROOF_CAUSE_NETWORK},
+                {{"network_gb_s=0.01", "network_latency_us=100000"},
+                 {"network_gb_s=0.02", "network_latency_us=50000"},
                  ROOF_CAUSE_NETWORK}};
     for (size_t i = 0; i < COUNT(slow); i++) {
         struct roof_hardware *const before = calibrated("h100-sxm");
@@ -309,7 +312,8 @@ static void test_single_causes(void **unused)
         struct roof_workload v = ROOF_WORKLOAD_INIT;
         v.op = i == 0 ? ROOF_OPERATOR_RMSNORM : ROOF_OPERATOR_ALL_REDUCE;
         v.shape = i == 0 ? (struct roof_shape){.tokens = 1000, .hidden = 4096}
-                         : (struct roof_shape){.elements = 1000000, .devices = 4};
+                         : (struct roof_shape){.elements = 1000000,
+                                               .devices = i == 1 ? 4 : 16}; /* of 8 per node */
         contrast(&v, before, after);
         const struct roof_gain *const g = &result.total.expected;
         assert_true(g->from_s > 1.9 * g->to_s);
