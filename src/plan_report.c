@@ -143,7 +143,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     enum roof_accuracy_class loss = best->loss;
     char label[64];
     size_t fastest = 0;
-    roof_text_printf(out, "\nWhat it gives up: accuracy, typically %s; and against other plans\n",
+    roof_text_printf(out, "\nWhat it gives up\n  %-22s typically %s\n", "accuracy",
                      roof_accuracy_name(best->loss));
     for (size_t i = 1; i < plans->count; i++) {
         const struct roof_plan *const p = &plans->plan[i];

@@ -293,8 +293,8 @@ static enum roof_status read_explain(struct work *w, struct cli_options *options
     if (format[0]) {
         w->query.serving = w->serving;
     } else if (options->value[ROOF_INPUT_HARDWARE] != NULL) {
-        return roof_error_set(error, ROOF_USAGE, "--explain %s names the devices: leave out --hardware",
-                              text);
+        return roof_error_set(error, ROOF_USAGE,
+                              "--explain %s names the devices: leave out --hardware", text);
     } else {
         options->value[ROOF_INPUT_HARDWARE] = text;
     }
@@ -464,7 +464,8 @@ static enum roof_status explain_sides(struct work *w, struct roof_error *error)
     return status;
 }
 
-/* Why the best plan has its formats: against those with the least loss on the device. */
+/* Why the best plan has its formats: against those with the least loss on the device. Where it has
+ * them, why its device: against the next one that has a plan. */
 static enum roof_status explain_best(struct work *w, const struct cli_options *options,
                                      struct roof_error *error)
 {
@@ -480,6 +481,11 @@ static enum roof_status explain_best(struct work *w, const struct cli_options *o
     struct roof_plan from = *best;
     from.serving = roof_plan_least_loss(&w->query, best->hardware);
     w->explained = from.serving != best->serving;
+    for (size_t i = 1; i < w->plans.count && !w->explained; i++) {
+        w->explained = w->plans.plan[i].hardware != best->hardware;
+        from.hardware = w->plans.plan[i].hardware;
+        from.serving = w->plans.plan[i].serving;
+    }
     return w->explained ? roof_plan_why(&w->why, &from, best, &w->query, error) : ROOF_OK;
 }
 
