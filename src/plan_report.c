@@ -11,29 +11,6 @@
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64" */
-static void put_plan(struct roof_text *out, const struct roof_plan *plan,
-                     const struct roof_plan_query *query)
-{
-    struct roof_plan_row row;
-    roof_plan_name(&row, plan, 0, query);
-    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, row.hardware);
-    const struct {
-        const char *label;
-        int64_t value;
-    } splits[] = {{"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
-    bool any = false;
-    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
-        if (splits[i].value > 1) {
-            roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
-                             splits[i].value);
-            any = true;
-        }
-    }
-    roof_text_printf(out, "%s, %s, KV cache %s, batch %" PRId64, any ? ")" : "", row.formats,
-                     roof_format(row.kv)->name, plan->batch);
-}
-
 static void put_best(struct roof_text *out, const struct roof_plan *plan,
                      const struct roof_plan_query *query)
 {
@@ -47,7 +24,7 @@ static void put_best(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, query);
     roof_text_put(out, "Use ");
-    put_plan(out, plan, query);
+    roof_plan_describe(out, plan, query);
     roof_text_printf(out, ", with %s.\n", row.engines);
     roof_text_printf(
         out, "  expected: first token %s, %s per token, %s tokens/s (%s per user, %s per device)\n",
@@ -90,9 +67,14 @@ static void put_commands(struct roof_text *out, const struct roof_plan *plan,
     roof_text_put(out, "\nThe same numbers, with what other options were given here:\n");
     for (size_t i = 0; i < 2; i++) {
         const struct roof_scenario *const s = &scenario[i];
-        roof_text_printf(out, "  roofline predict model %s -H %s -w %s -a %s --kv %s", row.model,
-                         row.hardware, roof_format(row.weights)->name,
-                         roof_format(row.activations)->name, roof_format(row.kv)->name);
+        roof_text_printf(out, "  roofline predict model %s -H %s ", row.model, row.hardware);
+        if (row.layout != NULL) {
+            roof_text_printf(out, "--layout %s", row.layout);
+        } else {
+            roof_text_printf(out, "-w %s -a %s", roof_format(row.weights)->name,
+                             roof_format(row.activations)->name);
+        }
+        roof_text_printf(out, " --kv %s", roof_format(row.kv)->name);
         const struct {
             const char *option;
             int64_t value;
@@ -128,7 +110,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
                              roof_accuracy_name(loss),
                              roof_format_short(ratio, p->tokens_per_s_per_device /
                                                           best->tokens_per_s_per_device));
-            put_plan(out, p, query);
+            roof_plan_describe(out, p, query);
             roof_text_put(out, "\n");
         }
     }
@@ -136,7 +118,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
         roof_text_printf(
             out, "  fastest: %s per token, with ",
             roof_format_quantity(ratio, plans->plan[fastest].tpot_s, ROOF_UNIT_MILLISECONDS));
-        put_plan(out, &plans->plan[fastest], query);
+        roof_plan_describe(out, &plans->plan[fastest], query);
         roof_text_put(out, "\n");
     }
 }
@@ -205,7 +187,7 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
             roof_text_put(out, " for ");
             put_limit(out, limit, query->limit[i]);
             roof_text_put(out, ": ");
-            put_plan(out, &plans->nearest[i], query);
+            roof_plan_describe(out, &plans->nearest[i], query);
             roof_text_put(out, "\n");
         }
     }

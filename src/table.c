@@ -390,6 +390,7 @@ static const struct roof_field plan_fields[] = {
     OF_PLAN("model", AT_TEXT, model, NONE, 0, NULL),
     OF_PLAN("hardware", AT_TEXT, hardware, NONE, -14, NULL),
     OF_PLAN("formats", AT_TEXT, formats, NONE, -11, NULL),
+    OF_PLAN("layout", AT_TEXT, layout, NONE, 0, NULL),
     OF_PLAN("weights", AT_PRECISION, weights, NONE, 0, NULL),
     OF_PLAN("activations", AT_PRECISION, activations, NONE, 0, NULL),
     OF_PLAN("kv", AT_PRECISION, kv, NONE, -8, NULL),

@@ -13,6 +13,7 @@
 
 #include "roofline/engine.h"
 #include "roofline/inference.h"
+#include "roofline/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,7 +40,7 @@ const char *roof_plan_limit_name(enum roof_plan_limit limit);
 
 /** Why candidates are no plans, beside the limits. */
 enum roof_plan_rejection {
-    ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device */
+    ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device, or the split */
     ROOF_REJECTED_LOSS,    /**< typical loss above what is allowed */
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
     ROOF_REJECTED_SPLIT,   /**< the split does not divide the model, or a link is unknown */
@@ -68,7 +69,8 @@ struct roof_plan {
     double tokens_per_s_per_user;
     double tokens_per_s_per_device;
     double memory_bytes; /**< of the device that needs most */
-    double near;  /**< fraction of tpot_s that other devices, stacks or formats stand in for */
+    double near;  /**< fraction of tpot_s that other devices, stacks or formats stand in for; 1
+                       where the kernels of none of the engines were measured */
     double cost;  /**< per million tokens; NAN without a price */
     double joule; /**< per token, every device at its TDP; NAN without one */
     double watt;  /**< TDP of all devices */
@@ -83,6 +85,7 @@ struct roof_plan_query {
     size_t hardware_count;
     const double *price; /**< per hour and device, of each hardware; NAN: unknown. May be NULL */
     const struct roof_engines *engines;
+    const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
     const struct roof_accuracy *accuracy;
     /** context, or prompt and generate; reserve, stack and what else is the same for all; a format
      * of the KV cache that is given is the only one. */
@@ -123,6 +126,7 @@ struct roof_plan_row {
     const char *model;
     const char *hardware;
     const char *formats; /**< "fp8", as engines call it */
+    const char *layout;  /**< NULL: none */
     enum roof_precision weights;
     enum roof_precision activations;
     enum roof_precision kv;
@@ -131,7 +135,11 @@ struct roof_plan_row {
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
                     const struct roof_plan_query *query);
 
-/** The two scenarios whose predictions a plan is. */
+/** "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64" */
+void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
+                        const struct roof_plan_query *query);
+
+/** The two scenarios whose predictions a plan is, of the model with the layout of its formats. */
 void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
                          const struct roof_plan *plan, const struct roof_plan_query *query);
 
