@@ -271,6 +271,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .of = ROOF_OF_MODELS,
                   .commands = ROOF_COMMAND_RECOMMEND,
                   .many = true},
+    ROW(EMIT) = {.option = "emit",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ENGINE",
+                 .help = "what runs the best plan of an engine: vllm, sglang, trtllm, llama.cpp, "
+                         "torchao",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_RECOMMEND},
     ROW(SUMMARY) = {.option = "summary",
                     .kind = ROOF_INPUT_FLAG,
                     .max = 1,

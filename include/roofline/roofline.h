@@ -85,6 +85,7 @@
 
 #include "roofline/engine.h"
 
+#include "roofline/emit.h"
 #include "roofline/plan.h"
 
 #include "roofline/request.h"

@@ -18,6 +18,8 @@ struct work {
     size_t hardware_count;
     struct roof_model *model;
     struct roof_engines *engines;
+    size_t engine; /* whose words --emit wants */
+    struct cli_directories directories;
     struct roof_accuracy accuracy;
     struct roof_values batches;
     struct roof_values counts;
@@ -174,6 +176,10 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
     int64_t concurrency = 0;
     single.value[ROOF_DIM_BATCH] = single.value[ROOF_DIM_DEVICES] = NULL;
     enum roof_status status = cli_scenario(&q->base, &single, error);
+    if (status == ROOF_OK && options->value[ROOF_INPUT_EMIT] != NULL &&
+        options->output != ROOF_OUTPUT_TEXT) {
+        status = roof_error_set(error, ROOF_USAGE, "--emit writes a script, which has no --format");
+    }
     if (status == ROOF_OK && options->operand_count < 2) {
         status = roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
     }
@@ -263,6 +269,12 @@ static enum roof_status load(struct work *w, const struct cli_options *options,
         roof_model_forget_formats(w->model); /* the plans say them */
         status = roof_engines_load(&w->engines, error);
     }
+    if (status == ROOF_OK && options->value[ROOF_INPUT_EMIT] != NULL) {
+        status = roof_engine_find(&w->engine, w->engines, options->value[ROOF_INPUT_EMIT], error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_directories(&w->directories, error);
+    }
     if (status == ROOF_OK) {
         status = roof_accuracy_load(&w->accuracy, error);
     }
@@ -283,12 +295,14 @@ static enum roof_status load(struct work *w, const struct cli_options *options,
     w->query.hardware_count = w->hardware_count;
     w->query.price = w->price;
     w->query.engines = w->engines;
+    w->query.directories = w->directories.path;
     w->query.accuracy = &w->accuracy;
     return status;
 }
 
 static enum roof_status write_plans(struct roof_text *out, const struct work *w,
-                                    const struct cli_options *options, struct roof_error *error)
+                                    const struct cli_options *options, enum roof_status *answer,
+                                    struct roof_error *error)
 {
     struct roof_table table;
     int64_t top = options->output == ROOF_OUTPUT_TEXT ? TOP_DEFAULT : INT64_MAX;
@@ -301,6 +315,10 @@ static enum roof_status write_plans(struct roof_text *out, const struct work *w,
     }
     if (status != ROOF_OK) {
         return status;
+    }
+    if (options->value[ROOF_INPUT_EMIT] != NULL) {
+        *answer = roof_emit(out, w->engine, &w->plans, &w->query, options->operand[1], error);
+        return *answer == ROOF_UNSATISFIED ? ROOF_OK : *answer;
     }
     switch (options->output) {
     case ROOF_OUTPUT_TEXT:
@@ -338,7 +356,7 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
         status = *answer == ROOF_UNSATISFIED ? ROOF_OK : *answer;
     }
     if (status == ROOF_OK) {
-        status = write_plans(&text, w, options, error);
+        status = write_plans(&text, w, options, answer, error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
@@ -355,6 +373,7 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
     roof_values_free(&w->counts);
     free(w->batch);
     free(w->devices);
+    free(w->directories.owned);
     free(w);
     return status;
 }
