@@ -309,6 +309,8 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
     if (roof_several_nodes(hardware, e->plan->devices) && e->engine->nodes != NULL) {
         roof_text_printf(e->out, "# %s\n", e->engine->nodes);
     }
+    roof_text_printf(e->out, "# formats, splits and words with sources: roofline list engines %s\n",
+                     e->engine->id);
     for (size_t i = 0; i < e->engine->steps && status == ROOF_OK; i++) {
         status = put_step(e, &e->engine->step[i]);
     }

@@ -274,8 +274,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(EMIT) = {.option = "emit",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "ENGINE",
-                 .help = "what runs the best plan of an engine: vllm, sglang, trtllm, llama.cpp, "
-                         "torchao",
+                 .help =
+                     "instead of the report, what runs the best plan on an engine (list engines)",
                  .of = ROOF_OF_MODELS,
                  .commands = ROOF_COMMAND_RECOMMEND},
     ROW(SUMMARY) = {.option = "summary",

@@ -367,6 +367,21 @@ static const struct roof_field layout_fields[] = {
      .width = -40},
 };
 
+static const struct roof_field engine_fields[] = {
+    {.key = "id",
+     .source = AT_TEXT,
+     .offset = offsetof(struct roof_engine_entry, id),
+     .width = -10},
+    {.key = "name",
+     .source = AT_TEXT,
+     .offset = offsetof(struct roof_engine_entry, name),
+     .width = -13},
+    {.key = "formats",
+     .source = AT_CHARS,
+     .offset = offsetof(struct roof_engine_entry, formats),
+     .width = -60},
+};
+
 static const struct roof_field operator_fields[] = {
     {.key = "name",
      .source = AT_TEXT,
@@ -837,6 +852,9 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
         break;
     case ROOF_TABLE_PLANS:
         add_fields(out, plan_fields, COUNT(plan_fields), all);
+        break;
+    case ROOF_TABLE_ENGINES:
+        add_fields(out, engine_fields, COUNT(engine_fields), all);
         break;
     case ROOF_TABLE_LAYOUTS:
         add_fields(out, layout_fields, COUNT(layout_fields), all);

@@ -102,6 +102,7 @@
 
 #include "roofline/model_report.h"
 
+#include "roofline/engine_report.h"
 #include "roofline/plan_report.h"
 
 #endif
