@@ -439,6 +439,10 @@ static enum roof_status model_with(const struct roof_model **out, struct search 
 {
     const struct roof_plan_query *const q = s->query;
     const char *const layout = q->engines->serving[serving].layout;
+    if (q->published != NULL && strcmp(layout, "checkpoint") == 0) {
+        *out = q->published;
+        return ROOF_OK;
+    }
     for (size_t i = 0; i < serving; i++) {
         const char *const before = q->engines->serving[i].layout;
         if (s->model[i] != NULL && before != NULL && strcmp(before, layout) == 0) {

@@ -81,6 +81,8 @@ struct roof_plan {
 
 struct roof_plan_query {
     const struct roof_model *model;
+    const struct roof_model *published; /**< it in the formats of its file, which the layout
+                                             "checkpoint" then is; NULL: its config says them */
     const struct roof_hardware *const *hardware; /**< with their calibrations */
     size_t hardware_count;
     const double *price; /**< per hour and device, of each hardware; NAN: unknown. May be NULL */

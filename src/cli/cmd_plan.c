@@ -17,6 +17,7 @@ struct work {
     double price[DEVICES_MAX];
     size_t hardware_count;
     struct roof_model *model;
+    struct roof_model *published; /* with the formats of its file, where that has them */
     struct roof_engines *engines;
     size_t engine; /* whose words --emit wants */
     struct cli_directories directories;
@@ -265,6 +266,11 @@ static enum roof_status load(struct work *w, const struct cli_options *options,
     if (status == ROOF_OK) {
         status = cli_model(&w->model, options->operand[1], options, error);
     }
+    if (status == ROOF_OK && w->model->stored) {
+        w->published = roof_model_copy(w->model);
+        status =
+            w->published == NULL ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+    }
     if (status == ROOF_OK) {
         roof_model_forget_formats(w->model); /* the plans say them */
         status = roof_engines_load(&w->engines, error);
@@ -291,6 +297,7 @@ static enum roof_status load(struct work *w, const struct cli_options *options,
         w->query.base.context = resolved.context;
     }
     w->query.model = w->model;
+    w->query.published = w->published;
     w->query.hardware = (const struct roof_hardware *const *)w->hardware;
     w->query.hardware_count = w->hardware_count;
     w->query.price = w->price;
@@ -365,6 +372,7 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
     roof_plans_free(&w->plans);
     roof_engines_free(w->engines);
     roof_accuracy_free(&w->accuracy);
+    roof_model_free(w->published);
     roof_model_free(w->model);
     for (size_t i = 0; i < w->hardware_count; i++) {
         cli_hardware_free(w->hardware[i]);
