@@ -395,6 +395,7 @@ static enum roof_status read_about(struct config *c)
     const char *const confidence = roof_json_line(roof_json_get(about, "confidence"));
     m->name = name == NULL ? m->id : name;
     m->confidence = confidence == NULL ? "" : confidence;
+    m->repository = roof_json_line(roof_json_get(about, "hf_id"));
     const struct {
         const char *key;
         const char *const **list;

@@ -5,25 +5,43 @@
 #include <string.h>
 
 #include "data.h"
+#include "roofline/text.h"
 
 #define SCHEMA "roofline/engine/1"
 #define FOLDER "engines/"
 #define SERVINGS_MAX 256
-#define RULES_MAX 4096
+#define LISTS_MAX 1024
+#define FORMATS_MAX 24
+#define KVS_MAX 6
+#define SPLITS_MAX 8
+#define STEPS_MAX 4
 
-/* An engine runs a combination where the architecture begins so. */
-struct rule {
-    size_t engine;
-    size_t serving;
-    const char *architecture;
+/* The arrays that an engine points into. */
+struct parts {
+    struct roof_engine_format format[FORMATS_MAX];
+    enum roof_precision kv_of[FORMATS_MAX][KVS_MAX];
+    struct roof_engine_kv kv[KVS_MAX];
+    struct roof_engine_split split[SPLITS_MAX];
+    struct roof_engine_step step[STEPS_MAX];
 };
 
 struct owned {
     struct roof_engines engines;
+    struct roof_engine engine[ROOF_ENGINES_MAX];
+    struct parts parts[ROOF_ENGINES_MAX];
     struct roof_json *json[ROOF_ENGINES_MAX];
     struct roof_serving serving[SERVINGS_MAX];
-    struct rule rule[RULES_MAX];
-    size_t rules;
+    const char **list[LISTS_MAX];
+    size_t lists;
+};
+
+/* A file that is read. */
+struct reader {
+    struct owned *o;
+    struct roof_engine *engine;
+    struct parts *parts;
+    const struct roof_json *json;
+    struct roof_error *error;
 };
 
 void roof_engines_free(struct roof_engines *engines)
@@ -33,107 +51,235 @@ void roof_engines_free(struct roof_engines *engines)
         for (size_t i = 0; i < ROOF_ENGINES_MAX; i++) {
             roof_json_free(owned->json[i]);
         }
+        for (size_t i = 0; i < owned->lists; i++) {
+            free(owned->list[i]);
+        }
         free(owned);
     }
 }
 
-static enum roof_status read_precision(enum roof_precision *out, const struct roof_json *json,
-                                       const roof_json_value *value, struct roof_error *error)
+/* --- reading ------------------------------------------------------------------------------- */
+
+static enum roof_status complain(const struct reader *r, const roof_json_value *value,
+                                 const char *message)
 {
-    const char *const name = roof_json_string(value);
-    if (name == NULL) {
-        return roof_json_error(json, value == NULL ? roof_json_root(json) : value, error,
-                               "weights, activations and each of kv are names of formats");
-    }
-    return roof_precision_find(out, name, error);
+    return roof_json_error(r->json, value == NULL ? roof_json_root(r->json) : value, r->error, "%s",
+                           message);
 }
 
-/* The number of a combination, which is new where no engine before had it. */
-static enum roof_status number_of(size_t *out, struct owned *o, const struct roof_serving *s,
-                                  struct roof_error *error)
+/* An array of lines; where there is none, an empty one. */
+static enum roof_status read_lines(const char *const **out, const struct reader *r,
+                                   const roof_json_value *value)
 {
-    for (*out = 0; *out < o->engines.servings; (*out)++) {
-        const struct roof_serving *const known = &o->serving[*out];
-        if (known->weights == s->weights && known->activations == s->activations &&
-            known->kv == s->kv) {
+    static const char *const none[] = {NULL};
+    *out = none;
+    if (value == NULL) {
+        return ROOF_OK;
+    }
+    if (r->o->lists == LISTS_MAX) {
+        return complain(r, value, "too many lists");
+    }
+    const enum roof_status status =
+        roof_json_lines(&r->o->list[r->o->lists], r->json, value, r->error);
+    if (status == ROOF_OK) {
+        *out = r->o->list[r->o->lists++];
+    }
+    return status;
+}
+
+static enum roof_status read_words(struct roof_engine_words *out, const struct reader *r,
+                                   const roof_json_value *row)
+{
+    const enum roof_status status = read_lines(&out->command, r, roof_json_get(row, "words"));
+    return status == ROOF_OK ? read_lines(&out->file, r, roof_json_get(row, "lines")) : status;
+}
+
+static enum roof_status read_precision(enum roof_precision *out, const struct reader *r,
+                                       const roof_json_value *value)
+{
+    const char *const name = roof_json_string(value);
+    return name == NULL
+               ? complain(r, value, "weights, activations and each of kv are names of formats")
+               : roof_precision_find(out, name, r->error);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Adds a combination, unless an engine before has it. */
+static enum roof_status add_serving(const struct reader *r, const struct roof_engine_format *f,
+                                    enum roof_precision kv)
+{
+    struct owned *const o = r->o;
+    for (size_t i = 0; i < o->engines.servings; i++) {
+        const struct roof_serving *const s = &o->serving[i];
+        if (s->weights == f->weights && s->activations == f->activations && s->kv == kv &&
+            same_text(s->layout, f->layout) && same_text(s->quantization, f->quantization)) {
             return ROOF_OK;
         }
     }
     if (o->engines.servings == SERVINGS_MAX) {
-        return roof_error_set(error, ROOF_INVALID, "more than %d combinations of formats",
+        return roof_error_set(r->error, ROOF_INVALID, "more than %d combinations of formats",
                               SERVINGS_MAX);
     }
-    o->serving[o->engines.servings++] = *s;
+    o->serving[o->engines.servings++] = (struct roof_serving){.id = f->id,
+                                                              .layout = f->layout,
+                                                              .quantization = f->quantization,
+                                                              .weights = f->weights,
+                                                              .activations = f->activations,
+                                                              .kv = kv};
     return ROOF_OK;
 }
 
-static enum roof_status read_rules(struct owned *o, size_t engine, size_t serving,
-                                   const struct roof_json *json, const roof_json_value *on,
-                                   struct roof_error *error)
+static enum roof_status read_format(const struct reader *r, const roof_json_value *row)
 {
-    for (const roof_json_value *item = roof_json_first(on); item != NULL;
-         item = roof_json_next(item)) {
-        if (roof_json_line(item) == NULL || o->rules == RULES_MAX) {
-            return roof_json_error(json, item, error, "on has names of architectures");
-        }
-        o->rule[o->rules++] = (struct rule){engine, serving, roof_json_line(item)};
-    }
-    return ROOF_OK;
-}
-
-static enum roof_status read_format(struct owned *o, size_t engine, const struct roof_json *json,
-                                    const roof_json_value *row, struct roof_error *error)
-{
-    struct roof_serving s = {.id = roof_json_line(roof_json_get(row, "id"))};
+    const size_t number = r->engine->formats;
     const roof_json_value *const kv = roof_json_get(row, "kv");
-    const roof_json_value *const on = roof_json_get(row, "on");
-    if (s.id == NULL || !roof_json_is_array(kv) || !roof_json_is_array(on)) {
-        return roof_json_error(json, row, error, "a format needs id, kv and on");
+    if (number == FORMATS_MAX) {
+        return complain(r, row, "too many formats");
     }
-    enum roof_status status =
-        read_precision(&s.weights, json, roof_json_get(row, "weights"), error);
+    enum roof_precision *const kvs = r->parts->kv_of[number];
+    struct roof_engine_format *const f = &r->parts->format[number];
+    *f = (struct roof_engine_format){
+        .id = roof_json_line(roof_json_get(row, "id")),
+        .layout = roof_json_line(roof_json_get(row, "layout")),
+        .quantization = roof_json_line(roof_json_get(row, "quantization")),
+        .checkpoint = roof_json_line(roof_json_get(row, "checkpoint")),
+        .kv = kvs,
+    };
+    if (f->id == NULL || !roof_json_is_array(kv) || !roof_json_is_array(roof_json_get(row, "on")) ||
+        !roof_json_is_array(roof_json_get(row, "words"))) {
+        return complain(r, row, "a format needs id, kv, on and words");
+    }
+    enum roof_status status = read_words(&f->words, r, row);
     if (status == ROOF_OK) {
-        status = read_precision(&s.activations, json, roof_json_get(row, "activations"), error);
+        status = read_lines(&f->on, r, roof_json_get(row, "on"));
+    }
+    if (status == ROOF_OK) {
+        status = read_lines(&f->make, r, roof_json_get(row, "make"));
+    }
+    if (status == ROOF_OK) {
+        status = read_precision(&f->weights, r, roof_json_get(row, "weights"));
+    }
+    if (status == ROOF_OK) {
+        status = read_precision(&f->activations, r, roof_json_get(row, "activations"));
     }
     for (const roof_json_value *item = roof_json_first(kv); item != NULL && status == ROOF_OK;
          item = roof_json_next(item)) {
-        size_t number = 0;
-        status = read_precision(&s.kv, json, item, error);
-        if (status == ROOF_OK) {
-            status = number_of(&number, o, &s, error);
+        if (f->kvs == KVS_MAX) {
+            return complain(r, item, "too many formats of the KV cache");
         }
+        status = read_precision(&kvs[f->kvs], r, item);
         if (status == ROOF_OK) {
-            status = read_rules(o, engine, number, json, on, error);
+            status = add_serving(r, f, kvs[f->kvs++]);
         }
+    }
+    r->engine->formats++;
+    return status;
+}
+
+static enum roof_status read_kv(const struct reader *r, const roof_json_value *row)
+{
+    if (r->engine->kvs == KVS_MAX || !roof_json_is_array(roof_json_get(row, "words"))) {
+        return complain(r, row, "too many formats of the KV cache, or one has no words");
+    }
+    struct roof_engine_kv *const kv = &r->parts->kv[r->engine->kvs++];
+    const enum roof_status status = roof_precision_find(&kv->format, roof_json_key(row), r->error);
+    return status == ROOF_OK ? read_words(&kv->words, r, row) : status;
+}
+
+static enum roof_status read_split(const struct reader *r, const roof_json_value *row)
+{
+    if (r->engine->splits == SPLITS_MAX || !roof_json_is_array(roof_json_get(row, "words"))) {
+        return complain(r, row, "too many splits, or one has no words");
+    }
+    struct roof_engine_split *const s = &r->parts->split[r->engine->splits++];
+    const struct {
+        const char *key;
+        int64_t *at;
+    } sizes[] = {{"tp", &s->tp}, {"pp", &s->pp}, {"ep", &s->ep}, {"batch", &s->batch}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const roof_json_value *const value = roof_json_get(row, sizes[i].key);
+        double size = 0;
+        *sizes[i].at = INT64_MAX;
+        if (value != NULL && (!roof_json_number(&size, value) || !(size >= 1 && size <= 1e6))) {
+            return complain(r, value, "tp, pp, ep and batch of a split are numbers from 1");
+        }
+        if (value != NULL) {
+            *sizes[i].at = (int64_t)size;
+        }
+    }
+    s->note = roof_json_line(roof_json_get(row, "note"));
+    return read_words(&s->words, r, row);
+}
+
+static enum roof_status read_step(const struct reader *r, const roof_json_value *row)
+{
+    if (r->engine->steps == STEPS_MAX) {
+        return complain(r, row, "too many steps");
+    }
+    struct roof_engine_step *const step = &r->parts->step[r->engine->steps++];
+    step->file = roof_json_line(roof_json_get(row, "file"));
+    return read_lines(&step->line, r, roof_json_get(row, step->file == NULL ? "command" : "lines"));
+}
+
+static enum roof_status read_each(const struct reader *r, const char *key,
+                                  enum roof_status (*read)(const struct reader *,
+                                                           const roof_json_value *))
+{
+    const roof_json_value *const list = roof_json_get(roof_json_root(r->json), key);
+    enum roof_status status = list == NULL || roof_json_first(list) == NULL
+                                  ? complain(r, list, "an engine needs formats, kv, splits and run")
+                                  : ROOF_OK;
+    for (const roof_json_value *row = roof_json_first(list); row != NULL && status == ROOF_OK;
+         row = roof_json_next(row)) {
+        status = read(r, row);
     }
     return status;
 }
 
 static enum roof_status read_engine(struct owned *o, const char *path, struct roof_error *error)
 {
-    const size_t engine = o->engines.count;
-    if (engine == ROOF_ENGINES_MAX) {
+    const size_t number = o->engines.count;
+    if (number == ROOF_ENGINES_MAX) {
         return roof_error_set(error, ROOF_INVALID, "more than %d engines", ROOF_ENGINES_MAX);
     }
-    enum roof_status status = roof_data_json(&o->json[engine], path, error);
+    enum roof_status status = roof_data_json(&o->json[number], path, error);
     if (status != ROOF_OK) {
         return status;
     }
-    const struct roof_json *const json = o->json[engine];
-    const roof_json_value *const root = roof_json_root(json);
+    struct parts *const p = &o->parts[number];
+    struct roof_engine *const e = &o->engine[number];
+    const struct reader r = {
+        .o = o, .engine = e, .parts = p, .json = o->json[number], .error = error};
+    const roof_json_value *const root = roof_json_root(r.json);
     const char *const schema = roof_json_string(roof_json_get(root, "schema"));
-    const roof_json_value *const formats = roof_json_get(root, "formats");
-    o->engines.id[engine] = roof_json_line(roof_json_get(root, "id"));
-    o->engines.name[engine] = roof_json_line(roof_json_get(root, "name"));
+    *e = (struct roof_engine){.id = roof_json_line(roof_json_get(root, "id")),
+                              .name = roof_json_line(roof_json_get(root, "name")),
+                              .beware = roof_json_line(roof_json_get(root, "beware")),
+                              .nodes = roof_json_line(roof_json_get(root, "nodes")),
+                              .format = p->format,
+                              .kv = p->kv,
+                              .split = p->split,
+                              .step = p->step};
+    o->engines.lent |= e->beware == NULL ? 0 : 1U << number;
     o->engines.count++;
-    if (schema == NULL || strcmp(schema, SCHEMA) != 0 || o->engines.id[engine] == NULL ||
-        o->engines.name[engine] == NULL || !roof_json_is_array(formats)) {
-        return roof_json_error(json, root, error,
-                               "an engine needs \"schema\": \"" SCHEMA "\", id, name and formats");
+    if (schema == NULL || strcmp(schema, SCHEMA) != 0 || e->id == NULL || e->name == NULL) {
+        return complain(&r, root, "an engine needs \"schema\": \"" SCHEMA "\", id and name");
     }
-    for (const roof_json_value *row = roof_json_first(formats); row != NULL && status == ROOF_OK;
-         row = roof_json_next(row)) {
-        status = read_format(o, engine, json, row, error);
+    const struct {
+        const char *key;
+        enum roof_status (*read)(const struct reader *, const roof_json_value *);
+    } parts[] = {
+        {"formats", read_format}, {"kv", read_kv}, {"splits", read_split}, {"run", read_step}};
+    status = read_lines(&e->sources, &r, roof_json_get(root, "source"));
+    if (status == ROOF_OK) {
+        status = read_lines(&e->notes, &r, roof_json_get(root, "notes"));
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == ROOF_OK; i++) {
+        status = read_each(&r, parts[i].key, parts[i].read);
     }
     return status;
 }
@@ -146,6 +292,7 @@ enum roof_status roof_engines_load(struct roof_engines **out, struct roof_error 
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     o->engines.private_data = o;
+    o->engines.engine = o->engine;
     o->engines.serving = o->serving;
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < roof_data_file_count && status == ROOF_OK; i++) {
@@ -162,16 +309,99 @@ enum roof_status roof_engines_load(struct roof_engines **out, struct roof_error 
     return ROOF_OK;
 }
 
+/* --- questions ----------------------------------------------------------------------------- */
+
+enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engines, const char *id,
+                                  struct roof_error *error)
+{
+    const char *names[ROOF_ENGINES_MAX];
+    for (*out = 0; *out < engines->count; (*out)++) {
+        names[*out] = engines->engine[*out].id;
+        if (strcmp(names[*out], id) == 0) {
+            return ROOF_OK;
+        }
+    }
+    return roof_unknown_name(error, ROOF_USAGE, "engine", id, names, engines->count);
+}
+
+bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model)
+{
+    return serving->quantization == NULL ||
+           (model->quantization != NULL && strcmp(serving->quantization, model->quantization) == 0);
+}
+
+const struct roof_engine_format *roof_engine_format(const struct roof_engine *engine,
+                                                    const struct roof_serving *serving,
+                                                    const struct roof_hardware *hardware)
+{
+    for (size_t i = 0; i < engine->formats; i++) {
+        const struct roof_engine_format *const f = &engine->format[i];
+        bool kv = false;
+        bool on = false;
+        for (size_t k = 0; k < f->kvs; k++) {
+            kv = kv || f->kv[k] == serving->kv;
+        }
+        for (const char *const *a = f->on; *a != NULL && kv; a++) {
+            on = on || strncmp(hardware->architecture, *a, strlen(*a)) == 0;
+        }
+        if (on && f->weights == serving->weights && f->activations == serving->activations &&
+            same_text(f->layout, serving->layout) &&
+            same_text(f->quantization, serving->quantization)) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
+                                            enum roof_precision kv)
+{
+    size_t i = 0;
+    while (i < engine->kvs && engine->kv[i].format != kv) {
+        i++;
+    }
+    return i < engine->kvs ? &engine->kv[i] : NULL;
+}
+
+const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine, int64_t tp,
+                                                  int64_t pp, int64_t ep, int64_t batch)
+{
+    for (size_t i = 0; i < engine->splits; i++) {
+        const struct roof_engine_split *const s = &engine->split[i];
+        if (tp <= s->tp && pp <= s->pp && ep <= s->ep && batch <= s->batch) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
 unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
                           const struct roof_hardware *hardware)
 {
-    const struct owned *const o = engines->private_data;
     unsigned set = 0;
-    for (size_t i = 0; i < o->rules; i++) {
-        const struct rule *const r = &o->rule[i];
-        if (r->serving == serving &&
-            strncmp(hardware->architecture, r->architecture, strlen(r->architecture)) == 0) {
-            set |= 1U << r->engine;
+    for (size_t i = 0; i < engines->count && serving < engines->servings; i++) {
+        if (roof_engine_format(&engines->engine[i], &engines->serving[serving], hardware) != NULL) {
+            set |= 1U << i;
+        }
+    }
+    return set;
+}
+
+bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices)
+{
+    return (double)devices > hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+}
+
+unsigned roof_engines_split(const struct roof_engines *engines,
+                            const struct roof_hardware *hardware, int64_t tp, int64_t pp,
+                            int64_t ep, int64_t batch)
+{
+    const bool several = roof_several_nodes(hardware, tp * pp * ep);
+    unsigned set = 0;
+    for (size_t i = 0; i < engines->count; i++) {
+        const struct roof_engine *const e = &engines->engine[i];
+        if ((!several || e->nodes != NULL) && roof_engine_split(e, tp, pp, ep, batch) != NULL) {
+            set |= 1U << i;
         }
     }
     return set;

@@ -12,6 +12,7 @@
 
 struct owned {
     struct roof_json *json;
+    const struct roof_json *lender;      /* of a copy: the document of the model it is of */
     const roof_json_value *quantization; /* of config.json, or NULL */
     const char *remark[REMARKS_MAX + 1];
     size_t remarks;
@@ -57,6 +58,20 @@ void roof_model_free(struct roof_model *model)
     }
 }
 
+struct roof_model *roof_model_copy(const struct roof_model *model)
+{
+    struct roof_model *const copy = roof_model_new();
+    if (copy != NULL) {
+        const struct owned *const from = model->private_data;
+        struct owned *const owned = copy->private_data;
+        *copy = *model;
+        copy->private_data = owned;
+        owned->quantization = from->quantization;
+        owned->lender = from->lender == NULL ? from->json : from->lender;
+    }
+    return copy;
+}
+
 void roof_model_attach(struct roof_model *model, struct roof_json *json)
 {
     ((struct owned *)model->private_data)->json = json;
@@ -64,7 +79,8 @@ void roof_model_attach(struct roof_model *model, struct roof_json *json)
 
 const struct roof_json *roof_model_json(const struct roof_model *model)
 {
-    return ((const struct owned *)model->private_data)->json;
+    const struct owned *const owned = model->private_data;
+    return owned->lender == NULL ? owned->json : owned->lender;
 }
 
 void roof_model_set_quantization(struct roof_model *model, const roof_json_value *value)

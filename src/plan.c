@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/plan.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "roofline/layout.h"
 
 const char *roof_plan_limit_name(enum roof_plan_limit limit)
 {
@@ -20,7 +23,7 @@ const char *roof_plan_limit_name(enum roof_plan_limit limit)
 const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
 {
     static const char *const names[ROOF_REJECTED_COUNT] = {
-        [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device",
+        [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device, or the split",
         [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
         [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
         [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
@@ -37,8 +40,10 @@ void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *de
 {
     const struct roof_serving *const s = &query->engines->serving[plan->serving];
     struct roof_scenario both = query->base;
-    both.common.formats.weights = s->weights;
-    both.common.formats.activations = s->activations;
+    if (s->layout == NULL) {
+        both.common.formats.weights = s->weights;
+        both.common.formats.activations = s->activations;
+    }
     both.common.formats.kv = s->kv;
     both.common.shape.ep = plan->ep;
     both.tp = plan->tp;
@@ -64,17 +69,39 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
                                   .model = query->model->id,
                                   .hardware = query->hardware[plan->hardware]->id,
                                   .formats = s->id,
+                                  .layout = s->layout,
                                   .weights = s->weights,
                                   .activations = s->activations,
                                   .kv = s->kv};
     size_t used = 0;
     for (size_t i = 0; i < query->engines->count; i++) {
-        const char *const id = query->engines->id[i];
+        const char *const id = query->engines->engine[i].id;
         if ((plan->engines >> i & 1) != 0 && used + strlen(id) + 2 < sizeof out->engines) {
             used += (size_t)snprintf(out->engines + used, sizeof out->engines - used, "%s%s",
                                      used == 0 ? "" : " ", id);
         }
     }
+}
+
+void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
+                        const struct roof_plan_query *query)
+{
+    const struct roof_serving *const s = &query->engines->serving[plan->serving];
+    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, query->hardware[plan->hardware]->id);
+    const struct {
+        const char *label;
+        int64_t value;
+    } splits[] = {{"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
+    bool any = false;
+    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
+        if (splits[i].value > 1) {
+            roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
+                             splits[i].value);
+            any = true;
+        }
+    }
+    roof_text_printf(out, "%s, %s, KV cache %s, batch %" PRId64, any ? ")" : "", s->id,
+                     roof_format(s->kv)->name, plan->batch);
 }
 
 /* What the search works with. */
@@ -96,6 +123,12 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *q, size_t 
         loss = one > loss ? one : loss;
     }
     return loss;
+}
+
+unsigned roof_plan_engines(const struct roof_plan_query *query, size_t serving, size_t hardware)
+{
+    return roof_engines_run(query->engines, serving, query->hardware[hardware]) &
+           (query->by == 0 ? ~0U : query->by);
 }
 
 /* What follows from the two times. */
@@ -179,20 +212,36 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 
 /* --- the search ---------------------------------------------------------------------------- */
 
+/* The engines that run a batch over a plan's split, of those that run its formats. */
+static unsigned engines_of(const struct roof_plan_query *q, const struct roof_plan *plan,
+                           unsigned formats, int64_t batch)
+{
+    return formats & roof_engines_split(q->engines, q->hardware[plan->hardware], plan->tp, plan->pp,
+                                        plan->ep, batch);
+}
+
 /* All batches of one split. */
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_query *const q = s->query;
     const struct roof_hardware *const hardware = q->hardware[plan.hardware];
+    const struct roof_model *const model = s->out->model[plan.serving];
+    const unsigned formats = plan.engines;
     struct roof_scenario prefill;
     struct roof_scenario decode;
     size_t *const rejected = s->out->rejected;
-    for (size_t b = 0; b < q->batches; b++) {
+    size_t batches = q->batches; /* those that an engine runs over this split: the first ones */
+    while (batches > 0 && engines_of(q, &plan, formats, q->batch[batches - 1]) == 0) {
+        batches--;
+    }
+    rejected[ROOF_REJECTED_ENGINE] += q->batches - batches;
+    for (size_t b = 0; b < batches; b++) {
         plan.batch = q->batch[b];
+        plan.engines = engines_of(q, &plan, formats, plan.batch);
         roof_plan_scenarios(&prefill, &decode, &plan, q);
-        enum roof_status status = roof_infer(s->inference, q->model, &decode, hardware, s->error);
+        enum roof_status status = roof_infer(s->inference, model, &decode, hardware, s->error);
         if (status == ROOF_USAGE) { /* the same for all batches */
-            rejected[ROOF_REJECTED_SPLIT] += q->batches - b;
+            rejected[ROOF_REJECTED_SPLIT] += batches - b;
             return ROOF_OK;
         }
         if (status != ROOF_OK) {
@@ -200,32 +249,32 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
         }
         const struct roof_inference *const i = s->inference;
         if (q->native_only && !i->total.native) {
-            rejected[ROOF_REJECTED_NATIVE] += q->batches - b;
+            rejected[ROOF_REJECTED_NATIVE] += batches - b;
             return ROOF_OK;
         }
         if (i->fits != ROOF_FIT_YES) { /* nor does a larger batch */
-            rejected[ROOF_REJECTED_MEMORY] += q->batches - b;
+            rejected[ROOF_REJECTED_MEMORY] += batches - b;
             return ROOF_OK;
         }
         plan.tpot_s = i->expected_tpot_s;
         plan.ideal_tpot_s = i->tpot_s;
-        plan.near = i->expected_near;
+        plan.near = (plan.engines & ~q->engines->lent) == 0 ? 1 : i->expected_near;
         plan.memory_bytes =
             i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
         if (b == 0) { /* one prompt: the same for all batches */
-            status = roof_infer(s->inference, q->model, &prefill, hardware, s->error);
+            status = roof_infer(s->inference, model, &prefill, hardware, s->error);
             if (status != ROOF_OK) {
                 return status;
             }
             if (s->inference->fits != ROOF_FIT_YES) {
-                rejected[ROOF_REJECTED_MEMORY] += q->batches;
+                rejected[ROOF_REJECTED_MEMORY] += batches;
                 return ROOF_OK;
             }
             plan.ttft_s = s->inference->expected_ttft_s;
             plan.ideal_ttft_s = s->inference->ttft_s;
         }
         if (isnan(plan.tpot_s) || isnan(plan.ttft_s)) {
-            rejected[ROOF_REJECTED_UNKNOWN] += q->batches - b;
+            rejected[ROOF_REJECTED_UNKNOWN] += batches - b;
             return ROOF_OK;
         }
         set_rates(&plan, q);
@@ -289,10 +338,10 @@ static enum roof_status search_all(struct search *s)
     for (size_t h = 0; h < q->hardware_count; h++) {
         for (size_t f = 0; f < q->engines->servings && status == ROOF_OK; f++) {
             struct roof_plan plan = {.hardware = h, .serving = f};
-            if (!asked_for(q, f)) {
+            if (s->out->model[f] == NULL || !asked_for(q, f)) {
                 continue;
             }
-            plan.engines = roof_engines_run(q->engines, f, q->hardware[h]);
+            plan.engines = roof_plan_engines(q, f, h);
             plan.loss = roof_plan_loss(q, f);
             status = search_splits(s, plan,
                                    plan.engines == 0         ? ROOF_REJECTED_ENGINE
@@ -381,6 +430,52 @@ static enum roof_status rank(struct search *s)
     return ROOF_OK;
 }
 
+/* --- models with layouts ------------------------------------------------------------------- */
+
+/* The model with a layout; combinations that differ in the KV cache only share it. */
+static enum roof_status model_with(const struct roof_model **out, struct search *s, size_t serving)
+{
+    const struct roof_plan_query *const q = s->query;
+    const char *const layout = q->engines->serving[serving].layout;
+    if (q->published != NULL && strcmp(layout, "checkpoint") == 0) {
+        *out = q->published;
+        return ROOF_OK;
+    }
+    for (size_t i = 0; i < serving; i++) {
+        const char *const before = q->engines->serving[i].layout;
+        if (s->out->model[i] != NULL && before != NULL && strcmp(before, layout) == 0) {
+            *out = s->out->model[i];
+            return ROOF_OK;
+        }
+    }
+    struct roof_model *const copy = roof_model_copy(q->model);
+    if (copy == NULL) {
+        return roof_error_set(s->error, ROOF_MEMORY, "out of memory");
+    }
+    s->out->copy[s->out->copies++] = copy;
+    *out = copy;
+    return roof_layout_apply(copy, layout, q->directories, s->error);
+}
+
+static enum roof_status make_models(struct search *s)
+{
+    const struct roof_engines *const engines = s->query->engines;
+    enum roof_status status = ROOF_OK;
+    s->out->model = calloc(engines->servings + 1, sizeof *s->out->model);
+    s->out->copy = calloc(engines->servings + 1, sizeof *s->out->copy);
+    if (s->out->model == NULL || s->out->copy == NULL) {
+        return roof_error_set(s->error, ROOF_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < engines->servings && status == ROOF_OK; i++) {
+        if (engines->serving[i].layout == NULL) {
+            s->out->model[i] = s->query->model;
+        } else if (roof_serving_suits(&engines->serving[i], s->query->model)) {
+            status = model_with(&s->out->model[i], s, i);
+        }
+    }
+    return status;
+}
+
 enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_query *query,
                                   struct roof_error *error)
 {
@@ -390,7 +485,10 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
     if (s.inference == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
-    enum roof_status status = search_all(&s);
+    enum roof_status status = make_models(&s);
+    if (status == ROOF_OK) {
+        status = search_all(&s);
+    }
     if (status == ROOF_OK) {
         status = rank(&s);
     }
@@ -407,6 +505,11 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
 void roof_plans_free(struct roof_plans *plans)
 {
     if (plans != NULL) {
+        for (size_t i = 0; i < plans->copies; i++) {
+            roof_model_free(plans->copy[i]);
+        }
+        free(plans->copy);
+        free(plans->model);
         free(plans->plan);
         *plans = (struct roof_plans){.plan = NULL};
     }

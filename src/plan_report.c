@@ -7,33 +7,11 @@
 #include <string.h>
 
 #include "json.h"
+#include "roofline/request.h"
 #include "roofline/speedup_report.h"
 #include "roofline/table.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
-
-/* "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64" */
-static void put_plan(struct roof_text *out, const struct roof_plan *plan,
-                     const struct roof_plan_query *query)
-{
-    struct roof_plan_row row;
-    roof_plan_name(&row, plan, 0, query);
-    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, row.hardware);
-    const struct {
-        const char *label;
-        int64_t value;
-    } splits[] = {{"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
-    bool any = false;
-    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
-        if (splits[i].value > 1) {
-            roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
-                             splits[i].value);
-            any = true;
-        }
-    }
-    roof_text_printf(out, "%s, %s, KV cache %s, batch %" PRId64, any ? ")" : "", row.formats,
-                     roof_format(row.kv)->name, plan->batch);
-}
 
 static void put_best(struct roof_text *out, const struct roof_plan *plan,
                      const struct roof_plan_query *query)
@@ -48,7 +26,7 @@ static void put_best(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, query);
     roof_text_put(out, "Use ");
-    put_plan(out, plan, query);
+    roof_plan_describe(out, plan, query);
     roof_text_printf(out, ", with %s.\n", row.engines);
     roof_text_printf(
         out, "  expected: first token %s, %s per token, %s tokens/s (%s per user, %s per device)\n",
@@ -91,9 +69,14 @@ static void put_commands(struct roof_text *out, const struct roof_plan *plan,
     roof_text_put(out, "\nThe same numbers, with what other options were given here:\n");
     for (size_t i = 0; i < 2; i++) {
         const struct roof_scenario *const s = &scenario[i];
-        roof_text_printf(out, "  roofline predict model %s -H %s -w %s -a %s --kv %s", row.model,
-                         row.hardware, roof_format(row.weights)->name,
-                         roof_format(row.activations)->name, roof_format(row.kv)->name);
+        roof_text_printf(out, "  roofline predict model %s -H %s ", row.model, row.hardware);
+        if (row.layout != NULL) {
+            roof_text_printf(out, "--layout %s", row.layout);
+        } else {
+            roof_text_printf(out, "-w %s -a %s", roof_format(row.weights)->name,
+                             roof_format(row.activations)->name);
+        }
+        roof_text_printf(out, " --kv %s", roof_format(row.kv)->name);
         const struct {
             const char *option;
             int64_t value;
@@ -107,6 +90,10 @@ static void put_commands(struct roof_text *out, const struct roof_plan *plan,
             if (numbers[k].value != numbers[k].usual) {
                 roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
             }
+        }
+        if (s->common.stack != ROOF_STACK_BEST) {
+            roof_text_printf(out, " --stack %s",
+                             roof_input(ROOF_INPUT_STACK)->choices[s->common.stack]);
         }
         roof_text_printf(out, " --phase %s\n", i == 0 ? "prefill" : "decode");
     }
@@ -131,7 +118,7 @@ static void put_against(struct roof_text *out, const char *label, const struct r
     roof_text_printf(out, "  %-22s %sx the %s, with ", label,
                      isnan(value / of) ? "?" : roof_format_short(ratio, value / of),
                      measures[query->objective].name);
-    put_plan(out, plan, query);
+    roof_plan_describe(out, plan, query);
     roof_text_put(out, "\n");
 }
 
@@ -352,7 +339,7 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
             roof_text_put(out, " for ");
             put_limit(out, limit, query->limit[i]);
             roof_text_put(out, ": ");
-            put_plan(out, &plans->nearest[i], query);
+            roof_plan_describe(out, &plans->nearest[i], query);
             roof_text_put(out, "\n");
         }
     }
@@ -490,7 +477,7 @@ void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_why
     const char *const fits[] = {why->from_fits == ROOF_FIT_NO ? why->from_name : NULL,
                                 why->to_fits == ROOF_FIT_NO ? why->to_name : NULL};
     roof_text_printf(out, "%s, the split and batch of the best plan of both: ", query->model->id);
-    put_plan(out, &why->to, query);
+    roof_plan_describe(out, &why->to, query);
     roof_text_put(out, "\n");
     for (int i = 0; i < 2; i++) {
         if (fits[i] != NULL) {

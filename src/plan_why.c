@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-size_t roof_plan_least_loss(const struct roof_plan_query *query, size_t hardware)
+size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_plan_query *query,
+                            size_t hardware)
 {
     const struct roof_engines *const engines = query->engines;
     size_t best = engines->servings;
     for (size_t i = 0; i < engines->servings; i++) {
-        if (roof_engines_run(engines, i, query->hardware[hardware]) != 0 &&
+        if (plans->model[i] != NULL && roof_plan_engines(query, i, hardware) != 0 &&
             (best == engines->servings || roof_plan_loss(query, i) < roof_plan_loss(query, best))) {
             best = i;
         }
@@ -44,8 +45,8 @@ static enum roof_status find_bounds(struct roof_plan_why *out, const struct roof
 }
 
 enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan *from,
-                               const struct roof_plan *to, const struct roof_plan_query *query,
-                               struct roof_error *error)
+                               const struct roof_plan *to, const struct roof_plans *plans,
+                               const struct roof_plan_query *query, struct roof_error *error)
 {
     out->to = out->from = *to;
     out->from.hardware = from->hardware;
@@ -65,7 +66,7 @@ enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan
     for (int decode = 0; decode < 2 && status == ROOF_OK; decode++) {
         for (int i = 0; i < 2 && status == ROOF_OK; i++) {
             roof_plan_scenarios(&phase[0], &phase[1], plan[i], query);
-            status = roof_infer(&inference[i], query->model, &phase[decode],
+            status = roof_infer(&inference[i], plans->model[plan[i]->serving], &phase[decode],
                                 query->hardware[plan[i]->hardware], error);
             *fits[i] = inference[i].fits;
         }

@@ -370,6 +370,21 @@ static const struct roof_field layout_fields[] = {
      .width = -40},
 };
 
+static const struct roof_field engine_fields[] = {
+    {.key = "id",
+     .source = AT_TEXT,
+     .offset = offsetof(struct roof_engine_entry, id),
+     .width = -10},
+    {.key = "name",
+     .source = AT_TEXT,
+     .offset = offsetof(struct roof_engine_entry, name),
+     .width = -13},
+    {.key = "formats",
+     .source = AT_CHARS,
+     .offset = offsetof(struct roof_engine_entry, formats),
+     .width = -60},
+};
+
 static const struct roof_field operator_fields[] = {
     {.key = "name",
      .source = AT_TEXT,
@@ -393,6 +408,7 @@ static const struct roof_field plan_fields[] = {
     OF_PLAN("model", AT_TEXT, model, NONE, 0, NULL),
     OF_PLAN("hardware", AT_TEXT, hardware, NONE, -14, NULL),
     OF_PLAN("formats", AT_TEXT, formats, NONE, -11, NULL),
+    OF_PLAN("layout", AT_TEXT, layout, NONE, 0, NULL),
     OF_PLAN("weights", AT_PRECISION, weights, NONE, 0, NULL),
     OF_PLAN("activations", AT_PRECISION, activations, NONE, 0, NULL),
     OF_PLAN("kv", AT_PRECISION, kv, NONE, -8, NULL),
@@ -888,6 +904,9 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
         break;
     case ROOF_TABLE_SPEEDUPS:
         add_fields(out, speedup_fields, COUNT(speedup_fields), all);
+        break;
+    case ROOF_TABLE_ENGINES:
+        add_fields(out, engine_fields, COUNT(engine_fields), all);
         break;
     case ROOF_TABLE_LAYOUTS:
         add_fields(out, layout_fields, COUNT(layout_fields), all);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Serving engines: which formats each of them runs on which architecture (data/engines, with their
- * sources). What no engine runs is never recommended.
+ * Serving engines (data/engines, with their sources): which formats each of them runs on which
+ * architecture, over which splits, and with which words. What no engine runs is never recommended.
  *
  * A loaded table is read only: any number of threads may use it.
  */
@@ -10,8 +10,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "roofline/hardware.h"
+#include "roofline/model.h"
 #include "roofline/precision.h"
 #include "roofline/status.h"
 
@@ -23,17 +25,79 @@ extern "C" {
 
 /** Formats that go together, as the first engine calls them. */
 struct roof_serving {
-    const char *id; /**< "fp8" */
+    const char *id;                  /**< "fp8" */
+    const char *layout;              /**< of the weights, class by class; NULL: all as in weights */
+    const char *quantization;        /**< for models that are published so; NULL: for all */
+    enum roof_precision weights;     /**< with a layout that of most weights */
+    enum roof_precision activations; /**< likewise */
+    enum roof_precision kv;
+};
+
+/** Lines with {placeholders} (emit.h); the lists end with NULL. */
+struct roof_engine_words {
+    const char *const *command; /**< on the command line */
+    const char *const *file;    /**< in a file that the command reads */
+};
+
+/** Formats of one engine, as it calls them. */
+struct roof_engine_format {
+    const char *id;
+    const char *layout; /**< like those of struct roof_serving */
+    const char *quantization;
     enum roof_precision weights;
     enum roof_precision activations;
-    enum roof_precision kv;
+    const enum roof_precision *kv;
+    size_t kvs;
+    const char *const *on; /**< how the names of architectures begin */
+    struct roof_engine_words words;
+    const char *checkpoint;  /**< to be made first; NULL: the published one is read */
+    const char *const *make; /**< what makes it */
+};
+
+/** The words for a format of the KV cache. */
+struct roof_engine_kv {
+    enum roof_precision format;
+    struct roof_engine_words words;
+};
+
+/** Splits that an engine runs, up to these sizes; INT64_MAX: any. */
+struct roof_engine_split {
+    int64_t tp;
+    int64_t pp;
+    int64_t ep;
+    int64_t batch;
+    struct roof_engine_words words;
+    const char *note; /**< NULL: none */
+};
+
+/** A file to write, or a command to run. */
+struct roof_engine_step {
+    const char *file; /**< NULL: a command */
+    const char *const *line;
+};
+
+struct roof_engine {
+    const char *id;     /**< "vllm" */
+    const char *name;   /**< "vLLM" */
+    const char *beware; /**< kernels that were not measured: the times are of others; or NULL */
+    const char *nodes;  /**< what several nodes need beside; NULL: runs on one only */
+    const char *const *sources; /**< lists end with NULL */
+    const char *const *notes;
+    const struct roof_engine_format *format;
+    size_t formats;
+    const struct roof_engine_kv *kv;
+    size_t kvs;
+    const struct roof_engine_split *split; /**< the first that fits holds */
+    size_t splits;
+    const struct roof_engine_step *step;
+    size_t steps;
 };
 
 struct roof_engines {
     size_t count;
-    const char *id[ROOF_ENGINES_MAX];   /**< "vllm" */
-    const char *name[ROOF_ENGINES_MAX]; /**< "vLLM" */
-    size_t servings;                    /**< combinations of formats, each once */
+    const struct roof_engine *engine;
+    unsigned lent;   /**< those whose kernels were not measured, as bits */
+    size_t servings; /**< combinations of formats, each once */
     const struct roof_serving *serving;
     void *private_data;
 };
@@ -42,9 +106,32 @@ struct roof_engines {
 enum roof_status roof_engines_load(struct roof_engines **out, struct roof_error *error);
 void roof_engines_free(struct roof_engines *engines);
 
+/** The number of an engine by its id. ROOF_USAGE with the known ones. */
+enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engines, const char *id,
+                                  struct roof_error *error);
+
+/** Whether a combination is for a model: those of published checkpoints are for some only. */
+bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model);
+
 /** The engines that run a combination (its number) on a device: a set of bits by number. */
 unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
                           const struct roof_hardware *hardware);
+/** The engines that run a batch over a split, likewise. */
+unsigned roof_engines_split(const struct roof_engines *engines,
+                            const struct roof_hardware *hardware, int64_t tp, int64_t pp,
+                            int64_t ep, int64_t batch);
+/** Whether so many devices are more than one node has; an unknown size is large enough. */
+bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices);
+
+/** The words of an engine for a combination on a device, for a format of the KV cache, for a split:
+ * NULL where it does not run it. */
+const struct roof_engine_format *roof_engine_format(const struct roof_engine *engine,
+                                                    const struct roof_serving *serving,
+                                                    const struct roof_hardware *hardware);
+const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
+                                            enum roof_precision kv);
+const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine, int64_t tp,
+                                                  int64_t pp, int64_t ep, int64_t batch);
 
 #ifdef __cplusplus
 }

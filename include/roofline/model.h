@@ -76,6 +76,7 @@ struct roof_model {
     const char *name;
     const char *const *remarks; /**< NULL-terminated; what was assumed when it was read */
     const char *quantization;   /**< method that the config names, NULL: none */
+    const char *repository;     /**< Hugging Face, that the registry names; NULL: unknown */
     const char *layout; /**< where the formats come from: a layout, "file"; NULL: the request */
     const char *const *notes; /**< NULL-terminated; what the registry says of it */
     const char *const *sources;
@@ -129,6 +130,9 @@ struct roof_model {
 
 /** Releases a model; NULL is fine. */
 void roof_model_free(struct roof_model *model);
+/** A copy whose formats can be changed. It borrows strings of the model, which must outlive it;
+ * NULL when out of memory. */
+struct roof_model *roof_model_copy(const struct roof_model *model);
 /** Lets the request decide the formats again, whatever file or layout said. */
 void roof_model_forget_formats(struct roof_model *model);
 /** "MLA", "MHA", "GQA" or "MQA". */

@@ -13,6 +13,7 @@
 
 #include "roofline/engine.h"
 #include "roofline/inference.h"
+#include "roofline/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,7 +40,7 @@ const char *roof_plan_limit_name(enum roof_plan_limit limit);
 
 /** Why candidates are no plans, beside the limits. */
 enum roof_plan_rejection {
-    ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device */
+    ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device, or the split */
     ROOF_REJECTED_LOSS,    /**< typical loss above what is allowed */
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
     ROOF_REJECTED_SPLIT,   /**< the split does not divide the model, or a link is unknown */
@@ -68,7 +69,8 @@ struct roof_plan {
     double tokens_per_s_per_user;
     double tokens_per_s_per_device;
     double memory_bytes; /**< of the device that needs most */
-    double near;  /**< fraction of tpot_s that other devices, stacks or formats stand in for */
+    double near;  /**< fraction of tpot_s that other devices, stacks or formats stand in for; 1
+                       where the kernels of none of the engines were measured */
     double cost;  /**< per million tokens; NAN without a price */
     double joule; /**< per token, every device at its TDP; NAN without one */
     double watt;  /**< TDP of all devices */
@@ -79,16 +81,20 @@ struct roof_plan {
 
 struct roof_plan_query {
     const struct roof_model *model;
+    const struct roof_model *published; /**< it in the formats of its file, which the layout
+                                             "checkpoint" then is; NULL: its config says them */
     const struct roof_hardware *const *hardware; /**< with their calibrations */
     size_t hardware_count;
     const double *price; /**< per hour and device, of each hardware; NAN: unknown. May be NULL */
     const struct roof_engines *engines;
+    const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
     const struct roof_accuracy *accuracy;
     /** context, or prompt and generate; reserve, stack and what else is the same for all; a format
      * of the KV cache that is given is the only one. */
     struct roof_scenario base;
     const enum roof_precision *formats; /**< of weights, that may be used; NULL: all */
     size_t format_count;
+    unsigned by;          /**< engines that may run it, bits by number; 0: all */
     const bool *serving;  /**< of each combination of the engines: may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
@@ -107,6 +113,11 @@ struct roof_plans {
     /** Candidates that miss this limit alone, and the one that misses it least. */
     size_t missed[ROOF_LIMIT_COUNT];
     struct roof_plan nearest[ROOF_LIMIT_COUNT];
+    /** By combination of formats the model in them, where they have a layout; NULL: they are not
+     * for this model. The copies are owned. */
+    const struct roof_model **model;
+    struct roof_model **copy;
+    size_t copies;
 };
 
 /**
@@ -124,6 +135,7 @@ struct roof_plan_row {
     const char *model;
     const char *hardware;
     const char *formats; /**< "fp8", as engines call it */
+    const char *layout;  /**< NULL: none */
     enum roof_precision weights;
     enum roof_precision activations;
     enum roof_precision kv;
@@ -135,7 +147,14 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
 /** The typical accuracy loss of a combination of formats: the largest of its members. */
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *query, size_t serving);
 
-/** The two scenarios whose predictions a plan is. */
+/** The engines of the query that run a combination on one of its devices: bits by number. */
+unsigned roof_plan_engines(const struct roof_plan_query *query, size_t serving, size_t hardware);
+
+/** "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64" */
+void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
+                        const struct roof_plan_query *query);
+
+/** The two scenarios whose predictions a plan is, of the model with the layout of its formats. */
 void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
                          const struct roof_plan *plan, const struct roof_plan_query *query);
 

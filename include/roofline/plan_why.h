@@ -28,18 +28,19 @@ struct roof_plan_why {
     double compute_bound_batch[ROOF_GRAPH_MAX];
 };
 
-/** The combination of formats with the least loss that an engine runs on a device of the query;
- * the number of servings when there is none. */
-size_t roof_plan_least_loss(const struct roof_plan_query *query, size_t hardware);
+/** The combination of formats for the model with the least loss that an engine runs on a device of
+ * the query; the number of servings when there is none. */
+size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_plan_query *query,
+                            size_t hardware);
 
 /**
  * Takes apart what it means to change the device or formats (hardware, serving) of one plan to
- * those of the other; split and batch of both are those of `to`. Neither has to fit. *out points
- * into itself: it must not be copied.
+ * those of the other; split and batch of both are those of `to`. Neither has to fit. plans is what
+ * a search of the query found. *out points into itself: it must not be copied.
  */
 enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan *from,
-                               const struct roof_plan *to, const struct roof_plan_query *query,
-                               struct roof_error *error);
+                               const struct roof_plan *to, const struct roof_plans *plans,
+                               const struct roof_plan_query *query, struct roof_error *error);
 
 #ifdef __cplusplus
 }

@@ -87,6 +87,7 @@
 
 #include "roofline/engine.h"
 
+#include "roofline/emit.h"
 #include "roofline/plan.h"
 
 #include "roofline/plan_why.h"
@@ -107,6 +108,7 @@
 
 #include "roofline/model_report.h"
 
+#include "roofline/engine_report.h"
 #include "roofline/plan_report.h"
 
 #include "roofline/speedup_report.h"

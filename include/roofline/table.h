@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "roofline/engine.h"
 #include "roofline/inference.h"
 #include "roofline/layout.h"
 #include "roofline/operator.h"
@@ -60,13 +61,22 @@ enum roof_table_kind {
     ROOF_TABLE_MODELS,          /**< rows are struct roof_model_entry */
     ROOF_TABLE_LAYOUTS,         /**< rows are struct roof_layout_about */
     ROOF_TABLE_PLANS,           /**< rows are struct roof_plan_row */
-    ROOF_TABLE_SPEEDUPS         /**< rows are struct roof_speedup_row */
+    ROOF_TABLE_SPEEDUPS,        /**< rows are struct roof_speedup_row */
+    ROOF_TABLE_ENGINES          /**< rows are struct roof_engine_entry */
 };
 
 /** A row of the table of formats. */
 struct roof_precision_entry {
     enum roof_precision precision;
     const struct roof_accuracy *accuracy;
+};
+
+/** A row of the table of engines (engine_report.h). */
+struct roof_engine_entry {
+    const char *id;
+    const char *name;
+    char formats[256]; /**< as it calls them, by blanks */
+    const struct roof_engine *engine;
 };
 
 /** A row of the table of models. */

@@ -82,13 +82,14 @@ static enum roof_status read_sides(struct work *w, const struct cli_options *opt
                               text);
     }
     if (devices && options->value[ROOF_INPUT_HARDWARE] != NULL) {
-        return roof_error_set(error, ROOF_USAGE, "--explain %s names the devices: leave out --hardware",
-                              text);
+        return roof_error_set(error, ROOF_USAGE,
+                              "--explain %s names the devices: leave out --hardware", text);
     }
     if (formats && (options->value[ROOF_INPUT_PRECISION_BOTH] != NULL ||
                     options->value[ROOF_INPUT_LAYOUT] != NULL)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "--explain %s names the formats: leave out --precision and --layout", text);
+                              "--explain %s names the formats: leave out --precision and --layout",
+                              text);
     }
     return status;
 }

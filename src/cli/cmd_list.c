@@ -191,6 +191,30 @@ static enum roof_status list_layouts(struct list *list, struct roof_error *error
     return list_named(list, one_layout, roof_layout_ids, error);
 }
 
+static enum roof_status list_engines(struct list *list, struct roof_error *error)
+{
+    struct roof_engines *engines = NULL;
+    size_t only = 0;
+    enum roof_status status = roof_engines_load(&engines, error);
+    if (status == ROOF_OK && list->id != NULL) {
+        status = roof_engine_find(&only, engines, list->id, error);
+    }
+    for (size_t i = 0; status == ROOF_OK && i < engines->count; i++) {
+        struct roof_engine_entry entry;
+        roof_engine_entry_make(&entry, &engines->engine[i]);
+        if (list->id != NULL && i != only) {
+            continue;
+        }
+        if (in_full(list)) {
+            roof_engine_report(list->text, list->options->output == ROOF_OUTPUT_JSON, &entry);
+        } else {
+            roof_table_row(&list->table, list->text, &entry);
+        }
+    }
+    roof_engines_free(engines);
+    return status;
+}
+
 static const struct {
     const char *name;
     enum roof_table_kind kind;
@@ -199,7 +223,8 @@ static const struct {
              {"precisions", ROOF_TABLE_PRECISIONS, list_precisions},
              {"operators", ROOF_TABLE_OPERATORS, list_operators},
              {"models", ROOF_TABLE_MODELS, list_models},
-             {"layouts", ROOF_TABLE_LAYOUTS, list_layouts}};
+             {"layouts", ROOF_TABLE_LAYOUTS, list_layouts},
+             {"engines", ROOF_TABLE_ENGINES, list_engines}};
 enum { LISTS = sizeof lists / sizeof *lists };
 
 static enum roof_status run(struct list *list, const char *name, struct roof_error *error)
@@ -241,8 +266,9 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
         return 0;
     }
     if (status == ROOF_OK && options.operand_count == 0) {
-        status = roof_error_set(&error, ROOF_USAGE,
-                                "list what? hardware, precisions, operators, models or layouts");
+        status = roof_error_set(
+            &error, ROOF_USAGE,
+            "list what? hardware, precisions, operators, models, layouts or engines");
     }
     if (status == ROOF_OK) {
         struct list list = {.options = &options,

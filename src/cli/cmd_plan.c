@@ -17,7 +17,10 @@ struct work {
     double price[DEVICES_MAX];
     size_t hardware_count;
     struct roof_model *model;
+    struct roof_model *published; /* with the formats of its file, where that has them */
     struct roof_engines *engines;
+    size_t engine; /* whose words --emit wants */
+    struct cli_directories directories;
     struct roof_accuracy accuracy;
     struct roof_values batches;
     struct roof_values counts;
@@ -178,6 +181,10 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
     int64_t concurrency = 0;
     single.value[ROOF_DIM_BATCH] = single.value[ROOF_DIM_DEVICES] = NULL;
     enum roof_status status = cli_scenario(&q->base, &single, error);
+    if (status == ROOF_OK && options->value[ROOF_INPUT_EMIT] != NULL &&
+        options->output != ROOF_OUTPUT_TEXT) {
+        status = roof_error_set(error, ROOF_USAGE, "--emit writes a script, which has no --format");
+    }
     if (status == ROOF_OK && options->operand_count < 2) {
         status = roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
     }
@@ -246,6 +253,51 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
     return status;
 }
 
+/* One engine alone: its own kernels, where they were measured apart. */
+static void take_stack(struct work *w)
+{
+    const char *const *const stacks = roof_input(ROOF_INPUT_STACK)->choices;
+    for (size_t i = 0; i < w->engines->count; i++) {
+        for (int64_t k = 0; stacks[k] != NULL && w->query.by == 1U << i; k++) {
+            if (strcmp(stacks[k], w->engines->engine[i].id) == 0) {
+                w->query.base.common.stack = k;
+            }
+        }
+    }
+}
+
+/* --engine ID,... and --emit ID. Without the former, engines whose kernels were measured, and the
+ * one whose words are wanted: the times of the others are only lent. */
+static enum roof_status read_engines(struct work *w, const struct cli_options *options,
+                                     struct roof_error *error)
+{
+    const char *const emit = options->value[ROOF_INPUT_EMIT];
+    const char *item = options->value[ROOF_INPUT_ENGINE];
+    enum roof_status status =
+        emit == NULL ? ROOF_OK : roof_engine_find(&w->engine, w->engines, emit, error);
+    for (size_t i = 0; i < w->engines->count && item == NULL; i++) {
+        const bool wanted = emit != NULL && i == w->engine;
+        w->query.by |= wanted || w->engines->engine[i].beware == NULL ? 1U << i : 0;
+    }
+    while (status == ROOF_OK && item != NULL && strcmp(item, "all") != 0) {
+        char name[64];
+        size_t number = 0;
+        const size_t length = strcspn(item, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, item);
+        status = roof_engine_find(&number, w->engines, name, error);
+        w->query.by |= 1U << number;
+        item = item[length] == '\0' ? NULL : item + length + 1;
+    }
+    if (options->value[ROOF_INPUT_STACK] == NULL) {
+        take_stack(w);
+    }
+    if (status == ROOF_OK && emit != NULL && w->query.by != 0 &&
+        (w->query.by >> w->engine & 1U) == 0) {
+        status = roof_error_set(error, ROOF_USAGE, "--emit %s: it is not among --engine", emit);
+    }
+    return status;
+}
+
 /* Whether a name is of a combination of formats: as engines call it, or the format of its weights.
  * What engines call so is meant, if they do. */
 static bool is_called(const struct work *w, size_t serving, const char *name)
@@ -311,6 +363,9 @@ static enum roof_status load(struct work *w, const struct cli_options *given,
         status = roof_engines_load(&w->engines, error);
     }
     if (status == ROOF_OK) {
+        status = read_engines(w, options, error);
+    }
+    if (status == ROOF_OK) {
         status = read_explain(w, &own, error);
     }
     if (status == ROOF_OK) {
@@ -326,8 +381,18 @@ static enum roof_status load(struct work *w, const struct cli_options *given,
     if (status == ROOF_OK) {
         status = cli_model(&w->model, options->operand[1], options, error);
     }
+    if (status == ROOF_OK && w->model->stored) {
+        w->published = roof_model_copy(w->model);
+        status =
+            w->published == NULL ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+    }
     if (status == ROOF_OK) {
         roof_model_forget_formats(w->model); /* the plans say them */
+    }
+    if (status == ROOF_OK) {
+        status = cli_directories(&w->directories, error);
+    }
+    if (status == ROOF_OK) {
         status = roof_accuracy_load(&w->accuracy, error);
     }
     /* The default context, and whether the lengths are ones that the model takes. */
@@ -343,16 +408,19 @@ static enum roof_status load(struct work *w, const struct cli_options *given,
         w->query.base.context = resolved.context;
     }
     w->query.model = w->model;
+    w->query.published = w->published;
     w->query.hardware = (const struct roof_hardware *const *)w->hardware;
     w->query.hardware_count = w->hardware_count;
     w->query.price = w->price;
     w->query.engines = w->engines;
+    w->query.directories = w->directories.path;
     w->query.accuracy = &w->accuracy;
     return status;
 }
 
 static enum roof_status write_plans(struct roof_text *out, const struct work *w,
-                                    const struct cli_options *options, struct roof_error *error)
+                                    const struct cli_options *options, enum roof_status *answer,
+                                    struct roof_error *error)
 {
     struct roof_table table;
     int64_t top = options->output == ROOF_OUTPUT_TEXT ? TOP_DEFAULT : INT64_MAX;
@@ -378,6 +446,10 @@ static enum roof_status write_plans(struct roof_text *out, const struct work *w,
             roof_plan_report_why_json(out, &w->why, &w->query);
         }
         return ROOF_OK;
+    }
+    if (options->value[ROOF_INPUT_EMIT] != NULL) {
+        *answer = roof_emit(out, w->engine, &w->plans, &w->query, options->operand[1], error);
+        return *answer == ROOF_UNSATISFIED ? ROOF_OK : *answer;
     }
     switch (options->output) {
     case ROOF_OUTPUT_TEXT:
@@ -416,7 +488,8 @@ static enum roof_status with_formats(struct roof_plan *out, const struct work *w
         const bool found = out->serving < w->engines->servings;
         const bool nearer =
             !found || (s[out->serving].kv != s[best->serving].kv && s[i].kv == s[best->serving].kv);
-        if (is_called(w, i, name) && roof_engines_run(w->engines, i, hardware) != 0 &&
+        if (w->plans.model[i] != NULL && is_called(w, i, name) &&
+            roof_plan_engines(&w->query, i, best->hardware) != 0 &&
             (nearer || i == best->serving)) {
             out->serving = i;
         }
@@ -432,8 +505,8 @@ static void on_device(struct roof_plan *out, const struct work *w, size_t hardwa
 {
     *out = w->plans.plan[0];
     out->hardware = hardware;
-    if (roof_engines_run(w->engines, out->serving, w->hardware[hardware]) == 0) {
-        out->serving = roof_plan_least_loss(&w->query, hardware);
+    if (roof_plan_engines(&w->query, out->serving, hardware) == 0) {
+        out->serving = roof_plan_least_loss(&w->plans, &w->query, hardware);
         for (size_t i = w->plans.count; i > 0; i--) {
             if (w->plans.plan[i - 1].hardware == hardware) {
                 out->serving = w->plans.plan[i - 1].serving; /* the best comes last */
@@ -459,7 +532,7 @@ static enum roof_status explain_sides(struct work *w, struct roof_error *error)
         }
     }
     if (status == ROOF_OK) {
-        status = roof_plan_why(&w->why, &side[0], &side[1], &w->query, error);
+        status = roof_plan_why(&w->why, &side[0], &side[1], &w->plans, &w->query, error);
     }
     return status;
 }
@@ -479,14 +552,15 @@ static enum roof_status explain_best(struct work *w, const struct cli_options *o
     }
     const struct roof_plan *const best = &w->plans.plan[0];
     struct roof_plan from = *best;
-    from.serving = roof_plan_least_loss(&w->query, best->hardware);
+    from.serving = roof_plan_least_loss(&w->plans, &w->query, best->hardware);
     w->explained = from.serving != best->serving;
     for (size_t i = 1; i < w->plans.count && !w->explained; i++) {
         w->explained = w->plans.plan[i].hardware != best->hardware;
         from.hardware = w->plans.plan[i].hardware;
         from.serving = w->plans.plan[i].serving;
     }
-    return w->explained ? roof_plan_why(&w->why, &from, best, &w->query, error) : ROOF_OK;
+    return w->explained ? roof_plan_why(&w->why, &from, best, &w->plans, &w->query, error)
+                        : ROOF_OK;
 }
 
 enum roof_status cli_recommend_model(const struct cli_options *options, enum roof_status *answer,
@@ -506,7 +580,7 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
         status = explain_best(w, options, error);
     }
     if (status == ROOF_OK) {
-        status = write_plans(&text, w, options, error);
+        status = write_plans(&text, w, options, answer, error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
@@ -515,6 +589,7 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
     roof_plans_free(&w->plans);
     roof_engines_free(w->engines);
     roof_accuracy_free(&w->accuracy);
+    roof_model_free(w->published);
     roof_model_free(w->model);
     for (size_t i = 0; i < w->hardware_count; i++) {
         cli_hardware_free(w->hardware[i]);
@@ -524,6 +599,7 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
     free(w->serving);
     free(w->batch);
     free(w->devices);
+    free(w->directories.owned);
     free(w);
     return status;
 }

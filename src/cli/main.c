@@ -32,8 +32,9 @@ static const struct cli_command commands[] = {
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
      "  roofline compare measured.csv --summary -f json\n"
      "  roofline compare measured.csv -f csv -o rows.csv\n"},
-    {"list", ROOF_COMMAND_LIST, cli_list, "hardware|precisions|operators|models|layouts [ID]",
-     "Prints what is known: devices, formats, operators, models, layouts; with sources.",
+    {"list", ROOF_COMMAND_LIST, cli_list,
+     "hardware|precisions|operators|models|layouts|engines [ID]",
+     "Prints what is known: devices, formats, operators, models, layouts, engines.",
      "  roofline list hardware\n"
      "  roofline list hardware gb10\n"
      "  roofline list precisions nvfp4\n"},

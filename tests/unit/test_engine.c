@@ -43,7 +43,7 @@ static bool begins(const char *text, const char *with)
 static unsigned bit_of(const char *engine)
 {
     for (size_t i = 0; i < engines->count; i++) {
-        if (strcmp(engines->id[i], engine) == 0) {
+        if (strcmp(engines->engine[i].id, engine) == 0) {
             return 1U << i;
         }
     }
@@ -51,17 +51,31 @@ static unsigned bit_of(const char *engine)
     return 0;
 }
 
+static bool same(const char *a, const char *b)
+{
+    return (a == NULL) == (b == NULL) && (a == NULL || strcmp(a, b) == 0);
+}
+
 /* The number of a combination; the count of all when there is none. */
-static size_t serving_of(enum roof_precision weights, enum roof_precision activations,
-                         enum roof_precision kv)
+static size_t find_serving(const struct roof_serving *wanted)
 {
     size_t i = 0;
     while (i < engines->servings &&
-           !(engines->serving[i].weights == weights &&
-             engines->serving[i].activations == activations && engines->serving[i].kv == kv)) {
+           !(engines->serving[i].weights == wanted->weights &&
+             engines->serving[i].activations == wanted->activations &&
+             engines->serving[i].kv == wanted->kv &&
+             same(engines->serving[i].layout, wanted->layout) &&
+             same(engines->serving[i].quantization, wanted->quantization))) {
         i++;
     }
     return i;
+}
+
+static size_t serving_of(enum roof_precision weights, enum roof_precision activations,
+                         enum roof_precision kv)
+{
+    const struct roof_serving wanted = {.weights = weights, .activations = activations, .kv = kv};
+    return find_serving(&wanted);
 }
 
 static enum roof_precision precision(const roof_json_value *value)
@@ -75,18 +89,30 @@ static enum roof_precision precision(const roof_json_value *value)
     return found;
 }
 
+/* What a row of formats says, but for the KV cache. */
+static struct roof_serving row_of(const roof_json_value *row)
+{
+    return (struct roof_serving){.id = roof_json_string(roof_json_get(row, "id")),
+                                 .layout = roof_json_string(roof_json_get(row, "layout")),
+                                 .quantization =
+                                     roof_json_string(roof_json_get(row, "quantization")),
+                                 .weights = precision(roof_json_get(row, "weights")),
+                                 .activations = precision(roof_json_get(row, "activations"))};
+}
+
 static void test_unique(void **state)
 {
     (void)state;
     assert_true(engines->count >= 3 && engines->servings > 5);
     for (size_t i = 0; i < engines->servings; i++) {
         const struct roof_serving *const s = &engines->serving[i];
-        assert_int_equal(serving_of(s->weights, s->activations, s->kv), i);
+        assert_int_equal(find_serving(s), i);
         assert_true(s->id[0] != '\0');
+        assert_true(s->layout != NULL || s->quantization == NULL);
     }
     for (size_t i = 0; i < engines->count; i++) {
-        assert_true(engines->name[i][0] != '\0');
-        assert_int_equal(bit_of(engines->id[i]), 1U << i);
+        assert_true(engines->engine[i].name[0] != '\0');
+        assert_int_equal(bit_of(engines->engine[i].id), 1U << i);
     }
 }
 
@@ -111,15 +137,16 @@ static void test_files(void **state)
         assert_true(roof_json_count(roof_json_get(root, "source")) > 0);
         for (const roof_json_value *row = roof_json_first(roof_json_get(root, "formats"));
              row != NULL; row = roof_json_next(row)) {
-            const enum roof_precision weights = precision(roof_json_get(row, "weights"));
-            const enum roof_precision activations = precision(roof_json_get(row, "activations"));
+            struct roof_serving serving = row_of(row);
             for (const roof_json_value *kv = roof_json_first(roof_json_get(row, "kv")); kv != NULL;
                  kv = roof_json_next(kv)) {
-                const size_t number = serving_of(weights, activations, precision(kv));
-                assert_true(number < engines->servings);
-                servings = number + 1 > servings ? number + 1 : servings;
-                assert_string_equal(engines->serving[number].id,
-                                    roof_json_string(roof_json_get(row, "id")));
+                serving.kv = precision(kv);
+                const size_t number = find_serving(&serving);
+                assert_true(number < engines->servings && number <= servings);
+                if (number == servings) { /* the first that has it gives the name */
+                    assert_string_equal(engines->serving[number].id, serving.id);
+                    servings++;
+                }
             }
         }
         (void)bit_of(id);
@@ -137,14 +164,15 @@ static unsigned by_hand(size_t serving, const char *architecture)
     for (size_t e = 0; e < engines->count; e++) {
         char path[64];
         struct roof_json *json = NULL;
-        snprintf(path, sizeof path, "engines/%s.json", engines->id[e]);
+        snprintf(path, sizeof path, "engines/%s.json", engines->engine[e].id);
         assert_int_equal(roof_data_json(&json, path, NULL), ROOF_OK);
         const roof_json_value *const formats = roof_json_get(roof_json_root(json), "formats");
         for (const roof_json_value *row = roof_json_first(formats); row != NULL;
              row = roof_json_next(row)) {
             const struct roof_serving *const s = &engines->serving[serving];
-            bool same = precision(roof_json_get(row, "weights")) == s->weights &&
-                        precision(roof_json_get(row, "activations")) == s->activations;
+            const struct roof_serving r = row_of(row);
+            const bool equal = r.weights == s->weights && r.activations == s->activations &&
+                               same(r.layout, s->layout) && same(r.quantization, s->quantization);
             bool kv = false;
             for (const roof_json_value *item = roof_json_first(roof_json_get(row, "kv"));
                  item != NULL; item = roof_json_next(item)) {
@@ -155,7 +183,7 @@ static unsigned by_hand(size_t serving, const char *architecture)
                  item != NULL; item = roof_json_next(item)) {
                 on = on || begins(architecture, roof_json_string(item));
             }
-            set |= same && kv && on ? 1U << e : 0;
+            set |= equal && kv && on ? 1U << e : 0;
         }
         roof_json_free(json);
     }
@@ -229,25 +257,27 @@ static void test_known(void **state)
         enum roof_precision weights;
         enum roof_precision activations;
         enum roof_precision kv;
-        const char *engine[4];
+        const char *engine[5];
     } cases[] = {
         {"h100-sxm", P(BF16), P(BF16), P(BF16), {"sglang", "trtllm", "vllm"}},
         {"h100-sxm", P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), {"sglang", "trtllm", "vllm"}},
-        {"h100-sxm", P(FP8_E4M3), P(FP8_E4M3), P(BF16), {"sglang", "trtllm", "vllm"}},
+        {"h100-sxm", P(FP8_E4M3), P(FP8_E4M3), P(BF16), {"sglang", "torchao", "trtllm", "vllm"}},
         {"h100-sxm", P(NVFP4), P(NVFP4), P(BF16), {NULL}},
         {"h100-sxm", P(NVFP4), P(NVFP4), P(FP8_E4M3), {NULL}},
         {"h100-sxm", P(INT4_G128), P(FP8_E4M3), P(BF16), {"trtllm"}},
         {"hgx-b200", P(NVFP4), P(NVFP4), P(FP8_E4M3), {"sglang", "trtllm", "vllm"}},
-        {"hgx-b200", P(FP8_E4M3), P(FP8_E4M3), P(BF16), {"sglang", "trtllm", "vllm"}},
+        {"hgx-b200", P(FP8_E4M3), P(FP8_E4M3), P(BF16), {"sglang", "torchao", "trtllm", "vllm"}},
+        {"hgx-b200", P(INT4_G128), P(BF16), P(BF16), {NULL}},
         {"hgx-b200", P(INT8_CHANNEL), P(INT8), P(BF16), {NULL}},
-        {"a100-sxm-80gb", P(INT4_G128), P(BF16), P(BF16), {"sglang", "trtllm", "vllm"}},
-        {"a100-sxm-80gb", P(INT8_CHANNEL), P(INT8), P(BF16), {"sglang", "trtllm", "vllm"}},
+        {"a100-sxm-80gb", P(INT4_G128), P(BF16), P(BF16), {"sglang", "torchao", "trtllm", "vllm"}},
+        {"a100-sxm-80gb", P(INT8_CHANNEL), P(INT8), P(BF16), {"sglang", "torchao", "vllm"}},
         {"a100-sxm-80gb", P(FP8_E4M3), P(BF16), P(BF16), {"vllm"}},
         {"a100-sxm-80gb", P(NVFP4), P(NVFP4), P(BF16), {NULL}},
         {"mi300x", P(FP8_E4M3), P(FP8_E4M3), P(BF16), {"sglang", "vllm"}},
         {"mi300x", P(BF16), P(BF16), P(BF16), {"sglang", "vllm"}},
         {"mi210", P(FP8_E4M3), P(FP8_E4M3), P(BF16), {NULL}},
-        {"v100", P(FP16), P(FP16), P(FP16), {"vllm"}},
+        {"v100", P(FP16), P(FP16), P(FP16), {"llama.cpp", "vllm"}},
+        {"m4-max", P(FP16), P(FP16), P(Q8_0), {"llama.cpp"}},
         {"v100", P(BF16), P(BF16), P(BF16), {NULL}},
         {"tpu-v5e", P(BF16), P(BF16), P(BF16), {NULL}},
         {"m4-max", P(BF16), P(BF16), P(BF16), {NULL}},
@@ -323,13 +353,122 @@ static void test_prefix(void **state)
     roof_hardware_free(bare);
 }
 
+static struct roof_model *model(const char *id)
+{
+    struct roof_model *loaded = NULL;
+    assert_int_equal(roof_model_load(&loaded, id, NULL, NULL), ROOF_OK);
+    return loaded;
+}
+
+/* Every list of words that a row may name is there, ids are unique, checkpoints are made by
+ * something, and layouts and their nominal formats are those of data/layouts. */
+static void test_words(void **state)
+{
+    (void)state;
+    static const char *const published[] = {"gpt-oss-20b", "deepseek-v3"};
+    struct roof_model *const dense = model("llama-3.1-8b");
+    for (size_t i = 0; i < engines->count; i++) {
+        const struct roof_engine *const e = &engines->engine[i];
+        assert_true(e->sources[0] != NULL && e->splits > 0 && e->steps > 0);
+        for (size_t f = 0; f < e->formats; f++) {
+            const struct roof_engine_format *const format = &e->format[f];
+            for (size_t other = 0; other < f; other++) {
+                assert_string_not_equal(format->id, e->format[other].id);
+            }
+            assert_true(format->kvs > 0 && format->on[0] != NULL);
+            for (size_t k = 0; k < format->kvs; k++) {
+                assert_non_null(roof_engine_kv(e, format->kv[k]));
+            }
+            assert_true(format->checkpoint != NULL || format->make[0] == NULL);
+            assert_true(format->checkpoint == NULL || format->layout == NULL ||
+                        format->quantization == NULL);
+            size_t met = format->layout == NULL;
+            for (size_t m = 0; format->layout != NULL && m <= COUNT(published); m++) {
+                struct roof_model *const of =
+                    m < COUNT(published) ? model(published[m]) : roof_model_copy(dense);
+                if (roof_serving_suits(&(struct roof_serving){.quantization = format->quantization},
+                                       of)) {
+                    const enum roof_weight weight =
+                        of->experts > 0 ? ROOF_WEIGHT_EXPERT_UP : ROOF_WEIGHT_UP;
+                    assert_int_equal(roof_layout_apply(of, format->layout, NULL, NULL), ROOF_OK);
+                    assert_int_equal(of->layer[of->layer_class[of->layers - 1]].format[weight],
+                                     format->weights);
+                    assert_int_equal(of->activations, format->activations);
+                    met++;
+                }
+                roof_model_free(of);
+            }
+            assert_true(met > 0);
+        }
+        assert_non_null(roof_engine_split(e, 1, 1, 1, 1));
+    }
+    roof_model_free(dense);
+}
+
+/* What the sources say of splits; a node of the first device has eight. */
+static void test_splits(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t tp;
+        int64_t pp;
+        int64_t ep;
+        int64_t batch;
+        const char *engine[6];
+    } cases[] = {
+        {1, 1, 1, 1, {"llama.cpp", "sglang", "torchao", "trtllm", "vllm"}},
+        {1, 1, 1, 256, {"llama.cpp", "sglang", "torchao", "trtllm", "vllm"}},
+        {1, 1, 1, 257, {"sglang", "torchao", "trtllm", "vllm"}},
+        {2, 1, 1, 1, {"sglang", "trtllm", "vllm"}},
+        {1, 2, 1, 1, {"llama.cpp", "sglang", "trtllm", "vllm"}},
+        {1, 2, 1, 2, {"sglang", "trtllm", "vllm"}},
+        {1, 16, 1, 1, {"sglang", "trtllm", "vllm"}},
+        {4, 2, 1, 9, {"sglang", "trtllm", "vllm"}},
+        {1, 1, 8, 64, {"sglang", "trtllm", "vllm"}},
+        {2, 1, 4, 64, {"sglang"}},
+        {1, 2, 4, 64, {NULL}},
+    };
+    struct roof_hardware *const hardware = load("h100-sxm");
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        unsigned expected = 0;
+        for (size_t i = 0; cases[c].engine[i] != NULL; i++) {
+            expected |= bit_of(cases[c].engine[i]);
+        }
+        assert_int_equal(roof_engines_split(engines, hardware, cases[c].tp, cases[c].pp,
+                                            cases[c].ep, cases[c].batch),
+                         expected);
+    }
+    assert_false(roof_several_nodes(hardware, 8));
+    assert_true(roof_several_nodes(hardware, 9));
+    roof_hardware_free(hardware);
+    struct roof_hardware *const bare =
+        parse_device("{\"id\": \"x\", \"bandwidth_gb_s\": 1, \"peak_tflops\": {\"fp16\": 1}}");
+    assert_false(roof_several_nodes(bare, 1000000)); /* unknown: large enough */
+    roof_hardware_free(bare);
+}
+
+static void test_find(void **state)
+{
+    (void)state;
+    struct roof_error error = {0};
+    size_t number = 0;
+    for (size_t i = 0; i < engines->count; i++) {
+        assert_int_equal(roof_engine_find(&number, engines, engines->engine[i].id, &error),
+                         ROOF_OK);
+        assert_int_equal(number, i);
+    }
+    assert_int_equal(roof_engine_find(&number, engines, "vLLM", &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "nearest first: vllm"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unique),  cmocka_unit_test(test_files),
         cmocka_unit_test(test_devices), cmocka_unit_test(test_architectures),
         cmocka_unit_test(test_known),   cmocka_unit_test(test_generations),
-        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_prefix),  cmocka_unit_test(test_words),
+        cmocka_unit_test(test_splits),  cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, load_engines, free_engines);
 }

@@ -17,6 +17,7 @@ struct fixture {
     struct roof_engines *engines;
     struct roof_accuracy accuracy;
     struct roof_plan_query query;
+    struct roof_plans plans;
 };
 static struct fixture f;
 static struct roof_plan_why why; /* large */
@@ -56,7 +57,10 @@ static int set_up(void **unused)
     for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
         f.query.limit[i] = ROOF_UNKNOWN;
     }
-    return 0;
+    for (size_t i = 0; i < f.engines->count; i++) {
+        f.query.by |= f.engines->engine[i].beware == NULL ? 1U << i : 0;
+    }
+    return roof_plan_search(&f.plans, &f.query, NULL) == ROOF_OK ? 0 : -1;
 }
 
 static int tear_down(void **unused)
@@ -66,6 +70,7 @@ static int tear_down(void **unused)
         roof_calibration_free((struct roof_calibration *)f.hardware[i]->calibration);
         roof_hardware_free(f.hardware[i]);
     }
+    roof_plans_free(&f.plans);
     roof_model_free(f.model);
     roof_engines_free(f.engines);
     roof_accuracy_free(&f.accuracy);
@@ -75,7 +80,7 @@ static int tear_down(void **unused)
 static void explain(const struct roof_plan *from, const struct roof_plan *to)
 {
     struct roof_error error = {0};
-    if (roof_plan_why(&why, from, to, &f.query, &error) != ROOF_OK) {
+    if (roof_plan_why(&why, from, to, &f.plans, &f.query, &error) != ROOF_OK) {
         fail_msg("%s", error.message);
     }
 }
@@ -84,13 +89,12 @@ static void explain(const struct roof_plan *from, const struct roof_plan *to)
 static void test_times(void **unused)
 {
     (void)unused;
-    struct roof_plans plans;
-    assert_int_equal(roof_plan_search(&plans, &f.query, NULL), ROOF_OK);
+    const struct roof_plans *const plans = &f.plans;
     size_t checked = 0;
-    for (size_t i = 0; i < plans.count; i++) {
-        for (size_t k = 0; k < plans.count; k++) {
-            const struct roof_plan *const a = &plans.plan[i];
-            const struct roof_plan *const b = &plans.plan[k];
+    for (size_t i = 0; i < plans->count; i++) {
+        for (size_t k = 0; k < plans->count; k++) {
+            const struct roof_plan *const a = &plans->plan[i];
+            const struct roof_plan *const b = &plans->plan[k];
             if (a->pp > 1 || b->pp > 1 || a->batch != b->batch || a->tp != b->tp ||
                 (i + k) % 7 != 0) {
                 continue;
@@ -108,7 +112,6 @@ static void test_times(void **unused)
         }
     }
     assert_true(checked > 50);
-    roof_plans_free(&plans);
 }
 
 /* One sequence more or less moves the bound. */
@@ -117,7 +120,7 @@ static void test_bounds(void **unused)
     (void)unused;
     struct roof_plan plan = {.hardware = 1, .tp = 2, .pp = 1, .ep = 1, .devices = 2, .batch = 8};
     struct roof_plan from = plan;
-    from.serving = roof_plan_least_loss(&f.query, 1);
+    from.serving = roof_plan_least_loss(&f.plans, &f.query, 1);
     plan.serving = from.serving + 1;
     explain(&from, &plan);
     size_t checked = 0;
@@ -141,7 +144,7 @@ static void test_names(void **unused)
     (void)unused;
     const struct roof_serving *const s = f.engines->serving;
     struct roof_plan a = {.tp = 1, .pp = 1, .ep = 1, .devices = 1, .batch = 4};
-    a.serving = roof_plan_least_loss(&f.query, 0);
+    a.serving = roof_plan_least_loss(&f.plans, &f.query, 0);
     assert_string_equal(s[a.serving].id, "bf16");
     assert_int_equal(s[a.serving].kv, ROOF_PRECISION_BF16);
     struct roof_plan b = a;
@@ -170,14 +173,28 @@ static void test_names(void **unused)
     assert_int_equal(why.to_fits, ROOF_FIT_NO);
     /* fp16 is all that runs on a V100; what runs nowhere has no number. */
     f.query.hardware_count = 3;
-    assert_string_equal(s[roof_plan_least_loss(&f.query, 2)].id, "fp16");
+    assert_string_equal(s[roof_plan_least_loss(&f.plans, &f.query, 2)].id, "fp16");
     struct roof_hardware *const none = parse_device(SYNTHETIC);
     const struct roof_hardware *const list[] = {none};
     f.query.hardware = list;
-    assert_int_equal(roof_plan_least_loss(&f.query, 0), f.engines->servings);
+    assert_int_equal(roof_plan_least_loss(&f.plans, &f.query, 0), f.engines->servings);
     f.query.hardware = (const struct roof_hardware *const *)f.hardware;
     f.query.hardware_count = 2;
     roof_hardware_free(none);
+    /* Of all engines, one with a layout: the model in it is what is predicted. */
+    const unsigned measured = f.query.by;
+    f.query.by = 0;
+    a.serving = roof_plan_least_loss(&f.plans, &f.query, 0);
+    assert_string_equal(s[a.serving].id, "q8_0");
+    a.hardware = 0;
+    explain(&a, &a);
+    assert_non_null(f.plans.model[a.serving]->layout);
+    struct roof_scenario phase[2];
+    roof_plan_scenarios(&phase[0], &phase[1], &a, &f.query);
+    assert_int_equal(
+        roof_infer(&inference, f.plans.model[a.serving], &phase[1], f.hardware[0], NULL), ROOF_OK);
+    assert_true(why.decode.total.expected.from_s == inference.total.expected_s);
+    f.query.by = measured;
 }
 
 int main(void)

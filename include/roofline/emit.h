@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/**
+ * What runs a plan on an engine: a shell script with comments, from the words of data/engines.
+ *
+ * Their lines have placeholders: {tp} {pp} {ep} {tp_ep} (the product), {batch}, {batch_per_ep} (of
+ * one of ep groups, rounded up), {context}, {tokens} (context x batch), {memory} (the fraction that
+ * is not kept free), {model}, {name} (its last part), {checkpoint}; and, alone on a line, {format},
+ * {kv} and {split}: the words of those. Files have no {model}, {name} and {checkpoint}.
+ */
+#ifndef ROOFLINE_EMIT_H
+#define ROOFLINE_EMIT_H
+
+#include "roofline/plan.h"
+#include "roofline/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Writes what runs the best of the plans that the engine (its number) runs. model is what the user
+ * calls it: a file, or a name, for which the repository stands that the registry has.
+ * ROOF_UNSATISFIED when the engine runs none: *out then says why, as comments. ROOF_INVALID: a line
+ * of the engine has an unknown placeholder.
+ */
+enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
+                           const struct roof_plan_query *query, const char *model,
+                           struct roof_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

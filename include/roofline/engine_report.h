@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/** What is known of an engine, for people and for programs. Reports compute nothing. */
+#ifndef ROOFLINE_ENGINE_REPORT_H
+#define ROOFLINE_ENGINE_REPORT_H
+
+#include "roofline/table.h"
+#include "roofline/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A row of the table of engines. */
+void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_engine *engine);
+/** Formats, splits and words of an engine, with notes and sources. */
+void roof_engine_report(struct roof_text *out, bool json, const struct roof_engine_entry *entry);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

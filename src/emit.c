@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/emit.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "roofline/quantity.h"
+
+/* Where a line goes, which decides how names are written. */
+enum place { COMMAND, IN_FILE, COMMENT };
+
+struct emitter {
+    struct roof_text *out;
+    const struct roof_plan *plan;
+    const struct roof_plan_query *query;
+    const struct roof_engine *engine;
+    const struct roof_engine_format *format;
+    const struct roof_engine_kv *kv;
+    const struct roof_engine_split *split;
+    int64_t context;
+    struct roof_text model;      /* a repository, a folder or a file */
+    struct roof_text name;       /* its last part, for file names */
+    struct roof_text checkpoint; /* what the engine reads */
+    struct roof_error *error;
+};
+
+/* --- names --------------------------------------------------------------------------------- */
+
+static bool plain(const char *text)
+{
+    const size_t length = strlen(text);
+    return length > 0 && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                      "0123456789_./:@%+=,-") == length;
+}
+
+/* One word of the shell. */
+static void put_quoted(struct roof_text *out, const char *text)
+{
+    if (plain(text)) {
+        roof_text_put(out, text);
+        return;
+    }
+    roof_text_put(out, "'");
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '\'') {
+            roof_text_put(out, "'\\''");
+        } else {
+            roof_text_add(out, p, 1);
+        }
+    }
+    roof_text_put(out, "'");
+}
+
+/* In a comment nothing may end the line. */
+static void put_comment(struct roof_text *out, const char *text)
+{
+    for (const char *p = text; *p != '\0'; p++) {
+        roof_text_add(out, iscntrl((unsigned char)*p) ? "?" : p, 1);
+    }
+}
+
+static void put_name(struct roof_text *out, const char *text, enum place place)
+{
+    if (place == COMMAND) {
+        put_quoted(out, text);
+    } else {
+        put_comment(out, text);
+    }
+}
+
+static bool ends(const char *text, const char *with)
+{
+    const size_t length = strlen(text);
+    return length >= strlen(with) && strcmp(text + length - strlen(with), with) == 0;
+}
+
+/* Engines take the folder of a config.json, and names as the hub has them. */
+static void set_model(struct emitter *e, const char *given)
+{
+    const struct roof_model *const m = e->query->model;
+    const char *const name = m->repository == NULL ? given : m->repository;
+    size_t length = strlen(name);
+    if (ends(name, "config.json") || ends(name, ".safetensors")) {
+        const char *const slash = strrchr(name, '/');
+        length = slash == NULL ? 0 : (size_t)(slash - name);
+    }
+    while (length > 1 && name[length - 1] == '/') {
+        length--;
+    }
+    roof_text_put(&e->model, "");
+    if (length == 0) {
+        roof_text_put(&e->model, ".");
+    } else {
+        roof_text_add(&e->model, name, length);
+    }
+    const char *const slash = e->model.failed ? NULL : strrchr(e->model.data, '/');
+    const char *const last = slash == NULL ? e->model.data : slash + 1;
+    for (const char *p = last; p != NULL && *p != '\0'; p++) {
+        roof_text_add(&e->name, isalnum((unsigned char)*p) || *p == '.' || *p == '_' ? p : "-", 1);
+    }
+    if (last != NULL && strspn(last, ".") == strlen(last)) { /* a folder here or above */
+        roof_text_clear(&e->name);
+        roof_text_put(&e->name, "model");
+    }
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
+/* A placeholder's value; false when there is none of that name. */
+static bool put_value(struct roof_text *out, const struct emitter *e, const char *name,
+                      size_t length, enum place place)
+{
+    const struct roof_plan *const p = e->plan;
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {
+        {"tp", p->tp},           {"pp", p->pp},
+        {"ep", p->ep},           {"tp_ep", p->tp * p->ep},
+        {"batch", p->batch},     {"batch_per_ep", p->batch / p->ep + (p->batch % p->ep != 0)},
+        {"context", e->context}, {"tokens", e->context * p->batch}};
+    const struct {
+        const char *name;
+        const struct roof_text *value;
+    } names[] = {{"model", &e->model}, {"name", &e->name}, {"checkpoint", &e->checkpoint}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (strlen(numbers[i].name) == length && strncmp(name, numbers[i].name, length) == 0) {
+            roof_text_printf(out, "%" PRId64, numbers[i].value);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names && place != IN_FILE; i++) {
+        if (strlen(names[i].name) == length && strncmp(name, names[i].name, length) == 0) {
+            put_name(out, names[i].value->data == NULL ? "" : names[i].value->data, place);
+            return true;
+        }
+    }
+    if (length == strlen("memory") && strncmp(name, "memory", length) == 0) {
+        char text[ROOF_QUANTITY_SIZE];
+        roof_text_put(out, roof_format_short(text, 1 - e->query->base.reserve));
+        return true;
+    }
+    return false;
+}
+
+static enum roof_status put_line(struct roof_text *out, const struct emitter *e, const char *line,
+                                 enum place place)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    while (*line != '\0') {
+        const size_t length = *line == '{' ? strspn(line + 1, letters) : 0;
+        if (length == 0 || line[length + 1] != '}') {
+            roof_text_add(out, line++, 1);
+            continue;
+        }
+        if (!put_value(out, e, line + 1, length, place)) {
+            return roof_error_set(e->error, ROOF_INVALID, "%s: %.*s is no placeholder here",
+                                  e->engine->id, (int)length + 2, line);
+        }
+        line += length + 2;
+    }
+    return ROOF_OK;
+}
+
+/* The words that a whole line stands for, NULL for other lines. */
+static const struct roof_engine_words *words_of(const struct emitter *e, const char *line)
+{
+    return strcmp(line, "{format}") == 0  ? &e->format->words
+           : strcmp(line, "{kv}") == 0    ? &e->kv->words
+           : strcmp(line, "{split}") == 0 ? &e->split->words
+                                          : NULL;
+}
+
+/* All lines of a step, with something between them. */
+static enum roof_status put_lines(const struct emitter *e, const char *const *line,
+                                  enum place place, const char *between)
+{
+    enum roof_status status = ROOF_OK;
+    const char *separator = "";
+    for (; *line != NULL && status == ROOF_OK; line++) {
+        const struct roof_engine_words *const words = words_of(e, *line);
+        const char *const single[] = {*line, NULL};
+        const char *const *each = words == NULL      ? single
+                                  : place == IN_FILE ? words->file
+                                                     : words->command;
+        for (; *each != NULL && status == ROOF_OK; each++) {
+            roof_text_put(e->out, separator);
+            status = put_line(e->out, e, *each, place);
+            separator = between;
+        }
+    }
+    roof_text_put(e->out, "\n");
+    return status;
+}
+
+static enum roof_status put_step(const struct emitter *e, const struct roof_engine_step *step)
+{
+    if (step->file == NULL) {
+        return put_lines(e, step->line, COMMAND, " \\\n    ");
+    }
+    roof_text_printf(e->out, "cat > %s <<'END'\n", step->file);
+    const enum roof_status status = put_lines(e, step->line, IN_FILE, "\n");
+    roof_text_put(e->out, "END\n");
+    return status;
+}
+
+/* --- comments ------------------------------------------------------------------------------ */
+
+static void put_described(const struct emitter *e, const struct roof_plan *plan)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_plan_describe(&text, plan, e->query);
+    put_comment(e->out, text.data == NULL ? "" : text.data);
+    roof_text_free(&text);
+}
+
+static void put_plan(const struct emitter *e, const struct roof_plans *plans)
+{
+    const struct roof_plan *const p = e->plan;
+    const size_t rank = (size_t)(p - plans->plan) + 1;
+    char ttft[ROOF_QUANTITY_SIZE];
+    char tpot[ROOF_QUANTITY_SIZE];
+    char rate[ROOF_QUANTITY_SIZE];
+    roof_text_put(e->out, "# ");
+    put_comment(e->out, e->query->model->id);
+    roof_text_printf(e->out, " with %s, rank %zu of %zu: ", e->engine->name, rank, plans->count);
+    put_described(e, p);
+    roof_text_printf(e->out,
+                     "\n# expected: first token %s, %s per token, %s tokens/s of all sequences\n",
+                     roof_format_quantity(ttft, p->ttft_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(tpot, p->tpot_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_short(rate, p->tokens_per_s));
+    if (e->engine->beware != NULL) {
+        roof_text_printf(e->out, "# beware: %s\n", e->engine->beware);
+    } else if (p->near > 0.1) {
+        roof_text_printf(e->out,
+                         "# beware: %s of the time per token is as measured on other devices, "
+                         "stacks or formats\n",
+                         roof_format_quantity(rate, p->near, ROOF_UNIT_FRACTION));
+    }
+    if (rank > 1) {
+        const struct roof_plan *const best = &plans->plan[0];
+        const struct roof_serving *const s = &e->query->engines->serving[best->serving];
+        const bool formats =
+            roof_engine_format(e->engine, s, e->query->hardware[best->hardware]) != NULL;
+        roof_text_put(e->out, "# rank 1: ");
+        put_described(e, best);
+        roof_text_printf(e->out, "; %s does not run this %s\n", e->engine->name,
+                         formats ? "split" : "combination of formats there");
+    }
+}
+
+/* A name that only stands for the model of the registry may mean another checkpoint. */
+static void put_alias(const struct emitter *e, const char *given)
+{
+    const struct roof_model *const m = e->query->model;
+    if (m->repository != NULL && strcmp(given, m->id) != 0) {
+        roof_text_put(e->out, "# ");
+        put_comment(e->out, given);
+        roof_text_printf(e->out, ": put its repository in place of %s, if that is another one\n",
+                         m->repository);
+    }
+}
+
+/* The checkpoint that is read, and where it comes from. */
+static enum roof_status set_checkpoint(struct emitter *e)
+{
+    const struct roof_model *const m = e->query->model;
+    const struct roof_serving *const s = &e->query->engines->serving[e->plan->serving];
+    const char *const made = e->format->checkpoint;
+    const bool published = made == NULL && (m->quantization == NULL || s->quantization != NULL);
+    enum roof_status status = ROOF_OK;
+    if (published) {
+        roof_text_put(&e->checkpoint, e->model.data == NULL ? "" : e->model.data);
+        return ROOF_OK;
+    }
+    status = put_line(&e->checkpoint, e, made == NULL ? "./{name}-" : made, COMMENT);
+    roof_text_put(&e->checkpoint, made == NULL ? "unquantised" : "");
+    if (made == NULL) {
+        roof_text_printf(e->out,
+                         "# the published checkpoint is quantised (%s): %s stands for one that is "
+                         "not\n",
+                         m->quantization, e->checkpoint.data);
+    } else if (e->format->make[0] != NULL) {
+        roof_text_printf(e->out, "# %s stands for a checkpoint that you have, or make first:\n",
+                         e->checkpoint.data);
+    }
+    for (const char *const *line = e->format->make; *line != NULL && status == ROOF_OK; line++) {
+        roof_text_put(e->out, "#   ");
+        status = put_line(e->out, e, *line, COMMENT);
+        roof_text_put(e->out, "\n");
+    }
+    return status;
+}
+
+static enum roof_status put_script(struct emitter *e, const struct roof_plans *plans,
+                                   const char *model)
+{
+    put_plan(e, plans);
+    put_alias(e, model);
+    enum roof_status status = set_checkpoint(e);
+    if (status == ROOF_OK && e->split->note != NULL) {
+        roof_text_put(e->out, "# ");
+        status = put_line(e->out, e, e->split->note, COMMENT);
+        roof_text_put(e->out, "\n");
+    }
+    const struct roof_hardware *const hardware = e->query->hardware[e->plan->hardware];
+    if (roof_several_nodes(hardware, e->plan->devices) && e->engine->nodes != NULL) {
+        roof_text_printf(e->out, "# %s\n", e->engine->nodes);
+    }
+    roof_text_printf(e->out, "# formats, splits and words with sources: roofline list engines %s\n",
+                     e->engine->id);
+    for (size_t i = 0; i < e->engine->steps && status == ROOF_OK; i++) {
+        status = put_step(e, &e->engine->step[i]);
+    }
+    return status;
+}
+
+/* --- nothing to run ------------------------------------------------------------------------ */
+
+/* What the engine runs there: "float8dq (KV cache bf16), ..." */
+static void put_formats(const struct emitter *e, const struct roof_hardware *hardware)
+{
+    const struct roof_engines *const engines = e->query->engines;
+    const char *separator = "";
+    for (size_t i = 0; i < engines->servings; i++) {
+        const struct roof_serving *const s = &engines->serving[i];
+        const struct roof_engine_format *const f = roof_engine_format(e->engine, s, hardware);
+        if (f != NULL && roof_serving_suits(s, e->query->model)) {
+            roof_text_printf(e->out, "%s%s (KV cache %s)", separator, f->id,
+                             roof_format(s->kv)->name);
+            separator = ", ";
+        }
+    }
+    roof_text_put(e->out, *separator == '\0' ? "nothing\n" : "\n");
+}
+
+/* The splits, by what limits them: "tp 1, ep 1, batch up to 1" */
+static void put_splits(const struct emitter *e)
+{
+    const char *between = "";
+    for (size_t i = 0; i < e->engine->splits; i++) {
+        const struct roof_engine_split *const s = &e->engine->split[i];
+        const struct {
+            const char *name;
+            int64_t most;
+        } limits[] = {{"tp", s->tp}, {"pp", s->pp}, {"ep", s->ep}, {"a batch up to", s->batch}};
+        const char *separator = between;
+        for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+            if (limits[k].most != INT64_MAX) {
+                roof_text_printf(e->out, "%s%s %" PRId64, separator, limits[k].name,
+                                 limits[k].most);
+                separator = ", ";
+            }
+        }
+        between = "; or ";
+    }
+    roof_text_put(e->out, e->engine->nodes == NULL ? "; in one node\n" : "\n");
+}
+
+static void put_reason(const struct emitter *e, const struct roof_plans *plans)
+{
+    const struct roof_plan_query *const q = e->query;
+    if (plans->count == 0) {
+        roof_text_put(e->out, "# Nothing satisfies the constraints, with any engine; the same "
+                              "command without --emit says what is near.\n");
+    } else {
+        roof_text_printf(e->out, "# %s runs none of the %zu plans that satisfy the constraints.\n",
+                         e->engine->name, plans->count);
+    }
+    for (size_t h = 0; h < q->hardware_count; h++) {
+        roof_text_put(e->out, "# Formats on ");
+        put_comment(e->out, q->hardware[h]->id);
+        roof_text_put(e->out, ": ");
+        put_formats(e, q->hardware[h]);
+    }
+    roof_text_put(e->out, "# Splits: ");
+    put_splits(e);
+}
+
+enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
+                           const struct roof_plan_query *query, const char *model,
+                           struct roof_error *error)
+{
+    struct emitter e = {
+        .out = out, .query = query, .engine = &query->engines->engine[engine], .error = error};
+    for (size_t i = 0; i < plans->count && e.plan == NULL; i++) {
+        e.plan = (plans->plan[i].engines >> engine & 1) != 0 ? &plans->plan[i] : NULL;
+    }
+    if (e.plan == NULL) {
+        put_reason(&e, plans);
+        return roof_error_set(error, ROOF_UNSATISFIED, "no plan runs on %s", e.engine->id);
+    }
+    const struct roof_plan *const p = e.plan;
+    const struct roof_serving *const s = &query->engines->serving[p->serving];
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    roof_plan_scenarios(&prefill, &decode, p, query);
+    e.context = decode.context;
+    e.format = roof_engine_format(e.engine, s, query->hardware[p->hardware]);
+    e.kv = roof_engine_kv(e.engine, s->kv);
+    e.split = roof_engine_split(e.engine, p->tp, p->pp, p->ep, p->batch);
+    enum roof_status status =
+        e.format != NULL && e.kv != NULL && e.split != NULL
+            ? ROOF_OK
+            : roof_error_set(error, ROOF_INVALID, "%s has no words for a plan that it runs",
+                             e.engine->id);
+    if (status == ROOF_OK) {
+        set_model(&e, model);
+        status = put_script(&e, plans, model);
+    }
+    if (status == ROOF_OK && (e.model.failed || e.name.failed || e.checkpoint.failed)) {
+        status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    roof_text_free(&e.model);
+    roof_text_free(&e.name);
+    roof_text_free(&e.checkpoint);
+    return status;
+}

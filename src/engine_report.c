@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/engine_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+
+void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_engine *engine)
+{
+    *out = (struct roof_engine_entry){.id = engine->id, .name = engine->name, .engine = engine};
+    size_t used = 0;
+    for (size_t i = 0; i < engine->formats; i++) {
+        const char *const id = engine->format[i].id;
+        if (used + strlen(id) + 2 < sizeof out->formats) {
+            used += (size_t)snprintf(out->formats + used, sizeof out->formats - used, "%s%s",
+                                     used == 0 ? "" : " ", id);
+        }
+    }
+}
+
+/* What limits a split: its name and size, INT64_MAX for any. */
+struct limit {
+    const char *key;
+    int64_t most;
+};
+enum { LIMITS = 4 };
+
+static void limits_of(struct limit out[LIMITS], const struct roof_engine_split *s)
+{
+    out[0] = (struct limit){"tp", s->tp};
+    out[1] = (struct limit){"pp", s->pp};
+    out[2] = (struct limit){"ep", s->ep};
+    out[3] = (struct limit){"batch", s->batch};
+}
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+static void put_words(struct roof_text *out, const struct roof_engine_words *words)
+{
+    for (const char *const *line = words->command; *line != NULL; line++) {
+        roof_text_printf(out, "    %s\n", *line);
+    }
+    for (const char *const *line = words->file; *line != NULL; line++) {
+        roof_text_printf(out, "    file: %s\n", *line);
+    }
+}
+
+static void put_format(struct roof_text *out, const struct roof_engine_format *f)
+{
+    roof_text_printf(out, "  %s: weights %s, activations %s, KV cache", f->id,
+                     roof_format(f->weights)->name, roof_format(f->activations)->name);
+    for (size_t i = 0; i < f->kvs; i++) {
+        roof_text_printf(out, "%s %s", i == 0 ? "" : " or", roof_format(f->kv[i])->name);
+    }
+    if (f->layout != NULL) {
+        roof_text_printf(out, "; layout %s", f->layout);
+    }
+    if (f->quantization != NULL) {
+        roof_text_printf(out, " of models published in %s", f->quantization);
+    }
+    for (const char *const *on = f->on; *on != NULL; on++) {
+        roof_text_printf(out, "%s%s", on == f->on ? "\n    on " : ", ", *on);
+    }
+    roof_text_put(out, "\n");
+    put_words(out, &f->words);
+    if (f->checkpoint != NULL) {
+        roof_text_printf(out, "    reads %s\n", f->checkpoint);
+    }
+    for (const char *const *line = f->make; *line != NULL; line++) {
+        roof_text_printf(out, "    made by %s\n", *line);
+    }
+}
+
+static void put_split(struct roof_text *out, const struct roof_engine_split *s)
+{
+    struct limit limit[LIMITS];
+    const char *separator = "  ";
+    limits_of(limit, s);
+    for (size_t i = 0; i < LIMITS; i++) {
+        if (limit[i].most != INT64_MAX) {
+            roof_text_printf(out, "%s%s up to %" PRId64, separator, limit[i].key, limit[i].most);
+            separator = ", ";
+        }
+    }
+    roof_text_put(out, *separator == ' ' ? "  any\n" : "\n");
+    put_words(out, &s->words);
+}
+
+static void put_step(struct roof_text *out, const struct roof_engine_step *step)
+{
+    if (step->file != NULL) {
+        roof_text_printf(out, "  file %s\n", step->file);
+    }
+    for (const char *const *line = step->line; *line != NULL; line++) {
+        roof_text_printf(out, "%s%s\n", step->file != NULL || line > step->line ? "    " : "  ",
+                         *line);
+    }
+}
+
+static void put_lines(struct roof_text *out, const char *title, const char *const *line)
+{
+    if (*line != NULL) {
+        roof_text_printf(out, "\n%s\n", title);
+    }
+    for (; *line != NULL; line++) {
+        roof_text_printf(out, "  %s\n", *line);
+    }
+}
+
+static void put_text(struct roof_text *out, const struct roof_engine *e)
+{
+    roof_text_put(out, "\nformats\n");
+    for (size_t i = 0; i < e->formats; i++) {
+        put_format(out, &e->format[i]);
+    }
+    roof_text_put(out, "\nKV cache\n");
+    for (size_t i = 0; i < e->kvs; i++) {
+        roof_text_printf(out, "  %s\n", roof_format(e->kv[i].format)->name);
+        put_words(out, &e->kv[i].words);
+    }
+    roof_text_put(out, "\nsplits, the first that fits\n");
+    for (size_t i = 0; i < e->splits; i++) {
+        put_split(out, &e->split[i]);
+    }
+    roof_text_printf(out, "  %s\n", e->nodes == NULL ? "one node only" : e->nodes);
+    roof_text_put(out, "\nscript\n");
+    for (size_t i = 0; i < e->steps; i++) {
+        put_step(out, &e->step[i]);
+    }
+    put_lines(out, "notes", e->notes);
+    put_lines(out, "sources", e->sources);
+}
+
+/* --- for programs -------------------------------------------------------------------------- */
+
+static void json_text(struct roof_text *out, const char *key, const char *text)
+{
+    if (text != NULL) {
+        roof_text_printf(out, ", \"%s\": ", key);
+        roof_json_quote(out, text);
+    }
+}
+
+static void json_lines(struct roof_text *out, const char *key, const char *const *line)
+{
+    roof_text_printf(out, ", \"%s\": [", key);
+    for (const char *const *l = line; *l != NULL; l++) {
+        roof_text_put(out, l == line ? "" : ", ");
+        roof_json_quote(out, *l);
+    }
+    roof_text_put(out, "]");
+}
+
+static void json_words(struct roof_text *out, const struct roof_engine_words *words)
+{
+    json_lines(out, "words", words->command);
+    json_lines(out, "lines", words->file);
+}
+
+static void json_formats(struct roof_text *out, const struct roof_engine *e)
+{
+    for (size_t i = 0; i < e->formats; i++) {
+        const struct roof_engine_format *const f = &e->format[i];
+        const char *kv[ROOF_PRECISION_COUNT + 1] = {NULL};
+        for (size_t k = 0; k < f->kvs; k++) {
+            kv[k] = roof_format(f->kv[k])->name;
+        }
+        roof_text_put(out, i == 0 ? "\n    {\"id\": " : ",\n    {\"id\": ");
+        roof_json_quote(out, f->id);
+        json_text(out, "layout", f->layout);
+        json_text(out, "quantization", f->quantization);
+        json_text(out, "weights", roof_format(f->weights)->name);
+        json_text(out, "activations", roof_format(f->activations)->name);
+        json_lines(out, "kv", kv);
+        json_lines(out, "on", f->on);
+        json_words(out, &f->words);
+        json_text(out, "checkpoint", f->checkpoint);
+        json_lines(out, "make", f->make);
+        roof_text_put(out, "}");
+    }
+}
+
+static void json_splits(struct roof_text *out, const struct roof_engine *e)
+{
+    for (size_t i = 0; i < e->splits; i++) {
+        struct limit limit[LIMITS];
+        limits_of(limit, &e->split[i]);
+        roof_text_printf(out, "%s\n    {\"order\": %zu", i == 0 ? "" : ",", i + 1);
+        for (size_t k = 0; k < LIMITS; k++) {
+            if (limit[k].most != INT64_MAX) {
+                roof_text_printf(out, ", \"%s\": %" PRId64, limit[k].key, limit[k].most);
+            }
+        }
+        json_words(out, &e->split[i].words);
+        json_text(out, "note", e->split[i].note);
+        roof_text_put(out, "}");
+    }
+}
+
+static void put_json(struct roof_text *out, const struct roof_engine *e)
+{
+    roof_text_put(out, "{\"id\": ");
+    roof_json_quote(out, e->id);
+    json_text(out, "name", e->name);
+    roof_text_put(out, ",\n  \"formats\": [");
+    json_formats(out, e);
+    roof_text_put(out, "],\n  \"kv\": [");
+    for (size_t i = 0; i < e->kvs; i++) {
+        roof_text_put(out, i == 0 ? "\n    {\"format\": " : ",\n    {\"format\": ");
+        roof_json_quote(out, roof_format(e->kv[i].format)->name);
+        json_words(out, &e->kv[i].words);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "],\n  \"splits\": [");
+    json_splits(out, e);
+    roof_text_printf(out, "],\n  \"several_nodes\": %s", e->nodes == NULL ? "false" : "true");
+    json_text(out, "nodes", e->nodes);
+    json_text(out, "beware", e->beware);
+    roof_text_put(out, ",\n  \"run\": [");
+    for (size_t i = 0; i < e->steps; i++) {
+        roof_text_printf(out, "%s\n    {\"order\": %zu", i == 0 ? "" : ",", i + 1);
+        json_text(out, "file", e->step[i].file);
+        json_lines(out, e->step[i].file == NULL ? "command" : "lines", e->step[i].line);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "]");
+    json_lines(out, "notes", e->notes);
+    json_lines(out, "sources", e->sources);
+    roof_text_put(out, "\n}\n");
+}
+
+void roof_engine_report(struct roof_text *out, bool json, const struct roof_engine_entry *entry)
+{
+    struct roof_table table;
+    if (json) {
+        put_json(out, entry->engine);
+        return;
+    }
+    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_ENGINES, ROOF_OPERATOR_GEMM, NULL,
+                          NULL); /* fails for columns only */
+    roof_table_record(&table, out, entry);
+    put_text(out, entry->engine);
+}

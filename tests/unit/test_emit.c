@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+/* Scripts for all engines: every row of data/engines once, names of models, and what none runs. */
+#include "support.h"
+
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static struct {
+    struct roof_engines *engines;
+    struct roof_model *model;
+    struct roof_model *published;
+    struct roof_text out;
+    struct roof_error error;
+} world;
+
+static int make_world(void **unused)
+{
+    (void)unused;
+    return roof_engines_load(&world.engines, NULL) == ROOF_OK &&
+                   roof_model_load(&world.model, "mixtral-8x7b", NULL, NULL) == ROOF_OK &&
+                   roof_model_load(&world.published, "gpt-oss-20b", NULL, NULL) == ROOF_OK
+               ? 0
+               : -1;
+}
+
+static int free_world(void **unused)
+{
+    (void)unused;
+    roof_engines_free(world.engines);
+    roof_model_free(world.model);
+    roof_model_free(world.published);
+    roof_text_free(&world.out);
+    return 0;
+}
+
+/* A device of an architecture, eight per node. */
+static struct roof_hardware *device(const char *architecture)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "{\"id\": \"x\", \"architecture\": \"%s\", \"bandwidth_gb_s\": 1, "
+             "\"devices_per_node\": 8, \"peak_tflops\": {\"fp16\": 1}}",
+             architecture);
+    return parse_device(text);
+}
+
+static struct roof_plan_query ask(const struct roof_hardware *const *hardware,
+                                  const struct roof_model *model)
+{
+    struct roof_plan_query q = {
+        .model = model, .hardware = hardware, .hardware_count = 1, .engines = world.engines};
+    roof_scenario_init(&q.base);
+    q.base.prompt = 1000;
+    q.base.generate = 200;
+    return q;
+}
+
+static enum roof_status emit(size_t engine, struct roof_plan *plan, size_t count,
+                             const struct roof_plan_query *q, const char *model)
+{
+    const struct roof_plans plans = {.plan = plan, .count = count};
+    roof_text_clear(&world.out);
+    return roof_emit(&world.out, engine, &plans, q, model, &world.error);
+}
+
+static bool says(const char *text)
+{
+    return world.out.data != NULL && strstr(world.out.data, text) != NULL;
+}
+
+static size_t engine_of(const char *id)
+{
+    size_t number = 0;
+    assert_int_equal(roof_engine_find(&number, world.engines, id, NULL), ROOF_OK);
+    return number;
+}
+
+/* The number of a combination by its name and the format of its KV cache. */
+static size_t serving_of(const char *id, enum roof_precision kv)
+{
+    size_t i = 0;
+    while (i < world.engines->servings &&
+           (strcmp(world.engines->serving[i].id, id) != 0 || world.engines->serving[i].kv != kv)) {
+        i++;
+    }
+    assert_true(i < world.engines->servings);
+    return i;
+}
+
+/* All engines, formats and splits: no placeholder is left, no line continues into nothing. */
+static void test_all(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][3] = {{1, 1, 1}, {4, 1, 1}, {1, 2, 1}, {4, 2, 1},
+                                       {1, 1, 8}, {2, 1, 4}, {8, 2, 1}};
+    size_t scripts = 0;
+    for (size_t e = 0; e < world.engines->count; e++) {
+        const struct roof_engine *const engine = &world.engines->engine[e];
+        for (size_t f = 0; f < engine->formats; f++) {
+            struct roof_hardware *const hardware = device(engine->format[f].on[0]);
+            const struct roof_hardware *const only = hardware;
+            const bool published = engine->format[f].quantization != NULL;
+            const struct roof_plan_query q = ask(&only, published ? world.published : world.model);
+            for (size_t s = 0; s < world.engines->servings; s++) {
+                for (size_t k = 0; k < COUNT(sizes); k++) {
+                    struct roof_plan plan = {.serving = s,
+                                             .tp = sizes[k][0],
+                                             .pp = sizes[k][1],
+                                             .ep = sizes[k][2],
+                                             .batch = sizes[k][1] > 1 ? 1 : 20,
+                                             .engines = 1U << e};
+                    plan.devices = plan.tp * plan.pp * plan.ep;
+                    if (roof_engine_format(engine, &world.engines->serving[s], hardware) !=
+                            &engine->format[f] ||
+                        (roof_engines_split(world.engines, hardware, plan.tp, plan.pp, plan.ep,
+                                            plan.batch) &
+                         1U << e) == 0) {
+                        continue;
+                    }
+                    if (emit(e, &plan, 1, &q, q.model->id) != ROOF_OK) {
+                        fail_msg("%s: %s", engine->id, world.error.message);
+                    }
+                    assert_false(says("{") || says("}") || says("\\\n\n") || says("  \\\n"));
+                    assert_int_equal(world.out.data[0], '#');
+                    assert_int_equal(world.out.data[world.out.length - 1], '\n');
+                    assert_true(world.out.data[world.out.length - 2] != '\\');
+                    assert_true(says("1200") || says("24000")); /* the context, or that of all */
+                    assert_int_equal(says("several nodes"), plan.devices > 8);
+                    scripts++;
+                }
+            }
+            roof_hardware_free(hardware);
+        }
+    }
+    assert_true(scripts > 150);
+}
+
+/* What the sources say of experts that are spread: sizes and batches of ranks, or of all. */
+static void test_experts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *engine;
+        int64_t tp;
+        const char *words[4];
+    } cases[] = {
+        {"vllm",
+         1,
+         {"--data-parallel-size 8 \\", "--enable-expert-parallel", "--max-num-seqs 13 "}},
+        {"trtllm",
+         1,
+         {"--tp_size 8 \\", "--ep_size 8 \\", "--max_batch_size 13 ",
+          "\nenable_attention_dp: true\n"}},
+        {"sglang",
+         2,
+         {"--tp-size 16 \\", "--dp-size 8 \\", "--ep-size 8 \\", "--max-running-requests 100 "}},
+    };
+    struct roof_hardware *const hardware = device("Hopper");
+    const struct roof_hardware *const only = hardware;
+    const struct roof_plan_query q = ask(&only, world.model);
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        const size_t engine = engine_of(cases[c].engine);
+        struct roof_plan plan = {.serving = serving_of("bf16", ROOF_PRECISION_BF16),
+                                 .tp = cases[c].tp,
+                                 .pp = 1,
+                                 .ep = 8,
+                                 .devices = 8 * cases[c].tp,
+                                 .batch = 100,
+                                 .engines = 1U << engine};
+        assert_int_equal(emit(engine, &plan, 1, &q, q.model->id), ROOF_OK);
+        for (size_t i = 0; i < COUNT(cases[c].words) && cases[c].words[i] != NULL; i++) {
+            if (!says(cases[c].words[i])) {
+                fail_msg("no %s in %s", cases[c].words[i], world.out.data);
+            }
+        }
+    }
+    roof_hardware_free(hardware);
+}
+
+/* Names go into a shell: what could end a word or a line does not. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given;
+        const char *command; /* of vLLM */
+        const char *made;    /* what a checkpoint to be made is called */
+    } cases[] = {
+        {"m", "vllm serve m \\", "./m-awq"},
+        {"org/m-1.5", "vllm serve org/m-1.5 \\", "./m-1.5-awq"},
+        {"config.json", "vllm serve . \\", "./model-awq"},
+        {"/a/b/config.json", "vllm serve /a/b \\", "./b-awq"},
+        {"/a/b/x.safetensors", "vllm serve /a/b \\", "./b-awq"},
+        {"/a/b//", "vllm serve /a/b \\", "./b-awq"},
+        {"a b", "vllm serve 'a b' \\", "./a-b-awq"},
+        {"a'b;$(c)", "vllm serve 'a'\\''b;$(c)' \\", "./a-b---c--awq"},
+        {"a\nreboot", "vllm serve 'a\nreboot' \\", "./a-reboot-awq"},
+    };
+    struct roof_hardware *const hardware = device("Hopper");
+    const struct roof_hardware *const only = hardware;
+    struct roof_model nameless = *world.model;
+    nameless.repository = NULL;
+    nameless.id = "x\ny";
+    const struct roof_plan_query q = ask(&only, &nameless);
+    const size_t vllm = engine_of("vllm");
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        struct roof_plan plan = {.serving = serving_of("fp8", ROOF_PRECISION_BF16),
+                                 .tp = 1,
+                                 .pp = 1,
+                                 .ep = 1,
+                                 .devices = 1,
+                                 .batch = 8,
+                                 .engines = 1U << vllm};
+        assert_int_equal(emit(vllm, &plan, 1, &q, cases[c].given), ROOF_OK);
+        if (!says(cases[c].command)) {
+            fail_msg("%s: %s", cases[c].given, world.out.data);
+        }
+        assert_true(says("# x?y with vLLM"));
+        plan.serving = serving_of("awq", ROOF_PRECISION_BF16);
+        assert_int_equal(emit(vllm, &plan, 1, &q, cases[c].given), ROOF_OK);
+        if (!says(cases[c].made)) {
+            fail_msg("%s: %s", cases[c].given, world.out.data);
+        }
+        assert_false(says("\nreboot"));
+    }
+    roof_hardware_free(hardware);
+}
+
+/* The registry knows the repository; another name for the model may mean another checkpoint. */
+static void test_repository(void **state)
+{
+    (void)state;
+    struct roof_hardware *const hardware = device("Hopper");
+    const struct roof_hardware *const only = hardware;
+    const struct roof_plan_query q = ask(&only, world.model);
+    const size_t vllm = engine_of("vllm");
+    struct roof_plan plan = {.serving = serving_of("bf16", ROOF_PRECISION_BF16),
+                             .tp = 2,
+                             .pp = 1,
+                             .ep = 1,
+                             .devices = 2,
+                             .batch = 8,
+                             .engines = 1U << vllm};
+    assert_int_equal(emit(vllm, &plan, 1, &q, "mixtral-8x7b"), ROOF_OK);
+    assert_true(says("vllm serve mistralai/Mixtral-8x7B-v0.1 \\"));
+    assert_false(says("in place of"));
+    assert_int_equal(emit(vllm, &plan, 1, &q, "an-alias"), ROOF_OK);
+    assert_true(says("# an-alias: put its repository in place of mistralai/Mixtral-8x7B-v0.1"));
+    roof_hardware_free(hardware);
+}
+
+/* What is published in 4 bits is no 16-bit checkpoint, but it is one of its own formats. */
+static void test_published(void **state)
+{
+    (void)state;
+    struct roof_hardware *const hardware = device("Hopper");
+    const struct roof_hardware *const only = hardware;
+    const struct roof_plan_query q = ask(&only, world.published);
+    const size_t vllm = engine_of("vllm");
+    struct roof_plan plan = {.serving = serving_of("mxfp4", ROOF_PRECISION_BF16),
+                             .tp = 1,
+                             .pp = 1,
+                             .ep = 1,
+                             .devices = 1,
+                             .batch = 8,
+                             .engines = 1U << vllm};
+    assert_int_equal(emit(vllm, &plan, 1, &q, "gpt-oss-20b"), ROOF_OK);
+    assert_true(says("vllm serve openai/gpt-oss-20b \\") && !says("published"));
+    plan.serving = serving_of("bf16", ROOF_PRECISION_BF16);
+    assert_int_equal(emit(vllm, &plan, 1, &q, "gpt-oss-20b"), ROOF_OK);
+    assert_true(says("quantised (mxfp4)") && says("vllm serve ./gpt-oss-20b-unquantised \\"));
+    roof_hardware_free(hardware);
+}
+
+/* The best plan of the engine, and why not the best of all. */
+static void test_ranks(void **state)
+{
+    (void)state;
+    struct roof_hardware *const hardware = device("Hopper");
+    const struct roof_hardware *const only = hardware;
+    const struct roof_plan_query q = ask(&only, world.model);
+    const size_t vllm = engine_of("vllm");
+    const size_t trtllm = engine_of("trtllm");
+    const size_t bf16 = serving_of("bf16", ROOF_PRECISION_BF16);
+    const unsigned both = 1U << vllm | 1U << trtllm;
+    struct roof_plan plan[] = {
+        {.serving = serving_of("w4a8-awq", ROOF_PRECISION_BF16),
+         .tp = 1,
+         .pp = 1,
+         .ep = 1,
+         .devices = 1,
+         .batch = 1,
+         .engines = 1U << trtllm},
+        {.serving = bf16, .tp = 2, .pp = 1, .ep = 1, .devices = 2, .batch = 2, .engines = both},
+        {.serving = bf16, .tp = 1, .pp = 1, .ep = 1, .devices = 1, .batch = 3, .engines = both}};
+    assert_int_equal(emit(trtllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
+    assert_true(says("rank 1 of 3") && !says("# rank 1:"));
+    assert_int_equal(emit(vllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
+    assert_true(says("rank 2 of 3") && says("combination of formats there"));
+    plan[1].engines = 1U << engine_of("sglang");
+    assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
+    assert_true(says("rank 2 of 2") && says("vLLM does not run this split"));
+    /* None of them. */
+    assert_int_equal(emit(engine_of("torchao"), plan, COUNT(plan), &q, "m"), ROOF_UNSATISFIED);
+    assert_true(says("none of the 3 plans") && says("float8dq (KV cache bf16)"));
+    assert_true(says("# Splits: tp 1, pp 1, ep 1; in one node"));
+    assert_int_equal(emit(vllm, plan, 0, &q, "m"), ROOF_UNSATISFIED);
+    assert_true(says("# Nothing satisfies the constraints, with any engine"));
+    for (const char *line = world.out.data; line != NULL && line[1] != '\0';
+         line = strchr(line + 1, '\n')) {
+        assert_int_equal(line[*line == '\n'], '#');
+    }
+    roof_hardware_free(hardware);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all),       cmocka_unit_test(test_experts),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_repository),
+        cmocka_unit_test(test_published), cmocka_unit_test(test_ranks),
+    };
+    return cmocka_run_group_tests(tests, make_world, free_world);
+}
