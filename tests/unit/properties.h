@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/* What holds for the expected time of all operators, on shapes drawn at random: the bound, the
+ * band, the launch, caches, and that more is never faster. */
+#ifndef ROOF_TESTS_PROPERTIES_H
+#define ROOF_TESTS_PROPERTIES_H
+
+#include "support.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define PROPERTY_SEED 20261121
+#define PROPERTY_SHAPES 20000
+
+static uint64_t property_state;
+
+/* xorshift64 */
+static inline uint64_t draw(void)
+{
+    property_state ^= property_state << 13;
+    property_state ^= property_state >> 7;
+    property_state ^= property_state << 17;
+    return property_state >> 8;
+}
+
+/* At least 1 and less than 2^(bits + 1), evenly on a log scale. */
+static inline int64_t draw_size(unsigned bits)
+{
+    const int64_t top = (int64_t)1 << (draw() % (bits + 1));
+    return top + (int64_t)(draw() % (uint64_t)top);
+}
+
+/* What differs from operator to operator. */
+struct properties {
+    /* Ids, NULL at the end; NULL: those on which all kernels were measured. */
+    const char *const *devices;
+    /* Formats, stack and shape of a workload that begins as the default one; false: draw again. */
+    bool (*draw)(struct roof_workload *w, const struct roof_calibration *c);
+    /* Whether a workload with one dimension grown is one that the operator has, and comparable. */
+    bool (*allowed)(const struct roof_hardware *device, const struct roof_workload *w,
+                    enum roof_dimension grown);
+    /* What else holds; may be NULL. */
+    void (*also)(const struct roof_hardware *device, const struct roof_workload *w, double time);
+};
+
+static inline const char *format_name(enum roof_precision precision)
+{
+    return precision == ROOF_PRECISION_AUTO ? "auto" : roof_format(precision)->name;
+}
+
+static inline void show(const struct roof_hardware *device, const struct roof_workload *w,
+                        const char *what, double one, double other)
+{
+    const struct roof_operator_row *const row = roof_operator_row(w->op);
+    const struct roof_formats *const f = &w->formats;
+    char shape[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < row->dim_count; i++) {
+        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
+        used += (size_t)snprintf(shape + used, sizeof shape - used, " %s %lld", input->key,
+                                 (long long)roof_input_get(w, input));
+    }
+    fail_msg("%s: %s: %.17g s, %.17g s: %s%s, p %s, w %s, a %s, kv %s, stack %lld, cache %lld, "
+             "working set %lld",
+             device->id, what, one, other, row->name, shape, format_name(f->precision),
+             format_name(f->weights), format_name(f->activations), format_name(f->kv),
+             (long long)w->stack, (long long)w->cache, (long long)w->working_set);
+}
+
+static inline double expect(struct roof_prediction *p, const struct roof_workload *w,
+                            const struct roof_hardware *device)
+{
+    struct roof_error error = {0};
+    if (roof_predict(p, w, device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    if (!(p->expected_s > 0 && isfinite(p->expected_high_s) && p->expected_low_s <= p->expected_s &&
+          p->expected_s <= p->expected_high_s)) {
+        show(device, w, "expected time and the end of its band", p->expected_s, p->expected_high_s);
+    }
+    return p->expected_s;
+}
+
+static inline void check_shape(const struct properties *of, const struct roof_hardware *device,
+                               const struct roof_workload *drawn)
+{
+    struct roof_workload w = *drawn;
+    struct roof_prediction p;
+    w.cache = ROOF_CACHE_COLD;
+    const double cold = expect(&p, &w, device);
+    if (!(cold >= p.time_s && p.expected_low_s >= p.time_s)) {
+        show(device, &w, "below the bound", p.expected_low_s, p.time_s);
+    }
+    w.no_launch_overhead = 1;
+    const double bare = expect(&p, &w, device);
+    if (!(bare <= cold && p.part[0].expected.launch_s == 0)) {
+        show(device, &w, "without a launch", bare, cold);
+    }
+    w.no_launch_overhead = 0;
+    w.cache = ROOF_CACHE_WARM;
+    const double warm = expect(&p, &w, device);
+    if (!(warm <= cold * (1 + 1e-9))) {
+        show(device, &w, "warm", warm, cold);
+    }
+    /* The more lies between two uses, the less is found. */
+    const int64_t between = 1 + (int64_t)(draw() % 100000000);
+    w.working_set = between;
+    const double near = expect(&p, &w, device);
+    w.working_set = 2 * between;
+    const double far = expect(&p, &w, device);
+    if (!(near <= far * (1 + 1e-9) && far <= cold * (1 + 1e-9))) {
+        show(device, &w, "working set", near, far);
+    }
+    /* More is never faster: one more, and twice as much. */
+    w = *drawn;
+    const double time = w.cache == ROOF_CACHE_COLD ? cold : warm;
+    const struct roof_operator_row *const row = roof_operator_row(w.op);
+    for (int i = 0; i < row->dim_count; i++) {
+        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
+        const int64_t size = roof_input_get(drawn, input);
+        for (int64_t more = size + 1; input->kind == ROOF_INPUT_INTEGER && more <= 2 * size;
+             more += size > 1 ? size - 1 : 1) {
+            roof_input_put(&w, input, more);
+            if (!of->allowed(device, &w, row->dims[i])) {
+                continue;
+            }
+            const double longer = expect(&p, &w, device);
+            if (!(longer >= time * (1 - 1e-12))) {
+                show(device, &w, "smaller is slower", time, longer);
+            }
+        }
+        roof_input_put(&w, input, size);
+    }
+    if (of->also != NULL) {
+        of->also(device, drawn, time);
+    }
+}
+
+static inline void check_properties(const struct properties *of)
+{
+    static const char *const measured[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s", NULL};
+    property_state = PROPERTY_SEED;
+    for (const char *const *id = of->devices != NULL ? of->devices : measured; *id != NULL; id++) {
+        struct roof_hardware *device = NULL;
+        struct roof_calibration *c = NULL;
+        print_message("%s: seed %llu\n", *id, (unsigned long long)property_state);
+        assert_int_equal(roof_hardware_load(&device, *id, NULL, NULL), ROOF_OK);
+        assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
+        assert_non_null(c);
+        device->calibration = c;
+        for (int done = 0, tries = 0; done < PROPERTY_SHAPES; tries++) {
+            struct roof_workload w = ROOF_WORKLOAD_INIT;
+            assert_true(tries < 1000 * PROPERTY_SHAPES); /* there is a fit of the kernel */
+            w.cache = (int64_t)(draw() % 2);
+            if (of->draw(&w, c)) {
+                check_shape(of, device, &w);
+                done++;
+            }
+        }
+        roof_calibration_free(c);
+        roof_hardware_free(device);
+    }
+}
+
+#endif
