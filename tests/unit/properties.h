@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What holds for the expected time of all operators, on shapes drawn at random: the bound, the
- * band, the launch, caches, and that more is never faster. */
+/* For tests of the expected time of operators: one figure with all that goes with it; and what
+ * holds on shapes drawn at random: the bound, the band, the launch, caches, and that more is never
+ * faster. */
 #ifndef ROOF_TESTS_PROPERTIES_H
 #define ROOF_TESTS_PROPERTIES_H
 
@@ -10,18 +11,50 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* A fit of 16 bits without parameters; its band is from half to twice. */
+static inline struct roof_kernel_fit empty_fit(enum roof_kernel kernel, enum roof_stack stack)
+{
+    return (struct roof_kernel_fit){
+        .kernel = kernel, .stack = stack, .numerics = ROOF_NUMERICS_16BIT, .low = 0.5, .high = 2};
+}
+
+/* Predicts. The L2 has a share `hit` of what is read; the band is `wider` than that of an empty fit
+ * on either side, which it is where a fit stands in. */
+static inline void check_time(struct roof_prediction *p, const struct roof_workload *w,
+                              const struct roof_hardware *device, double us, enum roof_bound bound,
+                              double hit, double wider)
+{
+    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
+        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
+        [ROOF_BOUND_COMPUTE] = ROOF_BOTTLENECK_COMPUTE,
+        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_BOUND_NETWORK] = ROOF_BOTTLENECK_NETWORK};
+    struct roof_error error = {0};
+    if (roof_predict(p, w, device, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    const struct roof_expected *const e = &p->part[0].expected;
+    assert_near(p->expected_s * 1e6, us, 1e-9);
+    assert_int_equal(e->bound, bound);
+    assert_near(e->tiling.l2_hit, hit, 1e-9);
+    assert_false(e->tiled);
+    assert_int_equal(p->expected_bottleneck, of[bound]);
+    assert_int_equal(e->near, wider > 1);
+    assert_int_equal(p->expected_near, e->near);
+    /* The band does not begin below the bound, which only a cache makes possible. */
+    const bool bounded = roof_operator_row(w->op)->kind == ROOF_KIND_COLLECTIVE ||
+                         (w->cache == ROOF_CACHE_COLD && w->working_set == 0);
+    assert_near(p->expected_low_s * 1e6, fmax(us / 2 / wider, bounded ? p->time_s * 1e6 : 0), 1e-9);
+    assert_near(p->expected_high_s * 1e6, us * 2 * wider, 1e-9);
+}
+
 #define PROPERTY_SEED 20261121
 #define PROPERTY_SHAPES 20000
 
-static uint64_t property_state;
-
-/* xorshift64 */
 static inline uint64_t draw(void)
 {
-    property_state ^= property_state << 13;
-    property_state ^= property_state >> 7;
-    property_state ^= property_state << 17;
-    return property_state >> 8;
+    return random_bits() >> 8;
 }
 
 /* At least 1 and less than 2^(bits + 1), evenly on a log scale. */
@@ -140,26 +173,20 @@ static inline void check_shape(const struct properties *of, const struct roof_ha
 static inline void check_properties(const struct properties *of)
 {
     static const char *const measured[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s", NULL};
-    property_state = PROPERTY_SEED;
+    random_state = PROPERTY_SEED;
     for (const char *const *id = of->devices != NULL ? of->devices : measured; *id != NULL; id++) {
-        struct roof_hardware *device = NULL;
-        struct roof_calibration *c = NULL;
-        print_message("%s: seed %llu\n", *id, (unsigned long long)property_state);
-        assert_int_equal(roof_hardware_load(&device, *id, NULL, NULL), ROOF_OK);
-        assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
-        assert_non_null(c);
-        device->calibration = c;
+        print_message("%s: seed %llu\n", *id, (unsigned long long)random_state);
+        struct roof_hardware *const device = load_calibrated(*id);
         for (int done = 0, tries = 0; done < PROPERTY_SHAPES; tries++) {
             struct roof_workload w = ROOF_WORKLOAD_INIT;
             assert_true(tries < 1000 * PROPERTY_SHAPES); /* there is a fit of the kernel */
             w.cache = (int64_t)(draw() % 2);
-            if (of->draw(&w, c)) {
+            if (of->draw(&w, device->calibration)) {
                 check_shape(of, device, &w);
                 done++;
             }
         }
-        roof_calibration_free(c);
-        roof_hardware_free(device);
+        free_calibrated(device);
     }
 }
 

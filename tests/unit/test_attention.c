@@ -38,12 +38,7 @@ static void begin(struct fixture *f)
         .device = parse_device(DEVICE),
         .workload = {.formats = ROOF_FORMATS_AUTO, .op = ROOF_OPERATOR_FLASH_ATTENTION}};
     for (int i = 0; i < 2; i++) {
-        f->fit[i] =
-            (struct roof_kernel_fit){.kernel = i == 0 ? ROOF_KERNEL_DECODE : ROOF_KERNEL_PREFILL,
-                                     .stack = ROOF_STACK_VLLM,
-                                     .numerics = ROOF_NUMERICS_16BIT,
-                                     .low = 0.5,
-                                     .high = 2};
+        f->fit[i] = empty_fit(i == 0 ? ROOF_KERNEL_DECODE : ROOF_KERNEL_PREFILL, ROOF_STACK_VLLM);
     }
     f->decode = f->fit[0].parameter;
     f->prefill = f->fit[1].parameter;

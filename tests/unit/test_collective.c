@@ -43,11 +43,7 @@ static void begin(struct fixture *f, enum roof_operator op)
     *f = (struct fixture){.device = parse_device(DEVICE),
                           .workload = {.formats = ROOF_FORMATS_AUTO, .op = op}};
     for (size_t i = 0; i < COUNT(kernels); i++) {
-        f->fit[i] = (struct roof_kernel_fit){.kernel = kernels[i],
-                                             .stack = ROOF_STACK_BEST,
-                                             .numerics = ROOF_NUMERICS_16BIT,
-                                             .low = 0.5,
-                                             .high = 2};
+        f->fit[i] = empty_fit(kernels[i], ROOF_STACK_BEST);
         double *const p = f->fit[i].parameter;
         if (kernels[i] == ROOF_KERNEL_ONE_SHOT) {
             f->one_shot = p;
@@ -68,24 +64,8 @@ static void begin(struct fixture *f, enum roof_operator op)
 
 static void check(struct fixture *f, double us, enum roof_bound bound)
 {
-    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_NETWORK] = ROOF_BOTTLENECK_NETWORK};
-    const struct roof_prediction *const p = &f->prediction;
-    struct roof_error error = {0};
-    if (roof_predict(&f->prediction, &f->workload, f->device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    const struct roof_expected *const e = &p->part[0].expected;
-    assert_near(p->expected_s * 1e6, us, 1e-9);
-    assert_int_equal(e->bound, bound);
-    assert_int_equal(p->expected_bottleneck, of[bound]);
-    assert_ptr_equal(e->fit->parameter, f->parameter);
-    assert_false(e->near);
-    /* The band is the fit's, and does not begin below the bound. */
-    assert_near(p->expected_low_s * 1e6, fmax(us / 2, p->time_s * 1e6), 1e-9);
-    assert_near(p->expected_high_s * 1e6, us * 2, 1e-9);
+    check_time(&f->prediction, &f->workload, f->device, us, bound, 0, 1);
+    assert_ptr_equal(f->prediction.part[0].expected.fit->parameter, f->parameter);
 }
 
 static void check_absent(struct fixture *f)

@@ -46,11 +46,7 @@ static void begin(struct fixture *f)
     *f = (struct fixture){
         .device = parse_device(DEVICE),
         .workload = {.formats = ROOF_FORMATS_AUTO, .op = ROOF_OPERATOR_MOE, .shape = EXPERTS},
-        .fit = {.kernel = ROOF_KERNEL_MOE,
-                .stack = ROOF_STACK_VLLM,
-                .numerics = ROOF_NUMERICS_16BIT,
-                .low = 0.5,
-                .high = 2},
+        .fit = empty_fit(ROOF_KERNEL_MOE, ROOF_STACK_VLLM),
         .wider = 1};
     f->calibration =
         (struct roof_calibration){.id = "ten", .attributions = none, .fit = &f->fit, .count = 1};
@@ -64,30 +60,8 @@ static void begin(struct fixture *f)
 
 static void check(struct fixture *f, double us, enum roof_bound bound)
 {
-    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
-        [ROOF_BOUND_COMPUTE] = ROOF_BOTTLENECK_COMPUTE,
-        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD};
-    const struct roof_prediction *const p = &f->prediction;
-    const struct roof_workload *const w = &f->workload;
-    struct roof_error error = {0};
-    if (roof_predict(&f->prediction, w, f->device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    const struct roof_expected *const e = &p->part[0].expected;
-    const bool cold = w->cache == ROOF_CACHE_COLD && w->working_set == 0;
-    assert_near(p->expected_s * 1e6, us, 1e-9);
-    assert_int_equal(e->bound, bound);
-    assert_near(e->tiling.l2_hit, f->hit, 1e-9);
-    assert_false(e->tiled);
-    assert_int_equal(p->expected_bottleneck, of[bound]);
-    assert_ptr_equal(e->fit, &f->fit);
-    assert_int_equal(e->near, f->wider > 1);
-    assert_int_equal(p->expected_near, e->near);
-    /* The band is the fit's, and does not begin below the bound. */
-    assert_near(p->expected_low_s * 1e6, fmax(us / 2 / f->wider, cold ? p->time_s * 1e6 : 0), 1e-9);
-    assert_near(p->expected_high_s * 1e6, us * 2 * f->wider, 1e-9);
+    check_time(&f->prediction, &f->workload, f->device, us, bound, f->hit, f->wider);
+    assert_ptr_equal(f->prediction.part[0].expected.fit, &f->fit);
 }
 
 static void test_memory(void **unused)

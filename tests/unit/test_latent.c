@@ -39,12 +39,8 @@ static void begin(struct fixture *f, enum roof_operator op)
     *f = (struct fixture){.device = parse_device(DEVICE),
                           .workload = {.formats = ROOF_FORMATS_AUTO, .op = op}};
     for (int i = 0; i < 2; i++) {
-        f->fit[i] = (struct roof_kernel_fit){.kernel = i == 0 ? ROOF_KERNEL_MLA_DECODE
-                                                              : ROOF_KERNEL_MLA_PREFILL,
-                                             .stack = ROOF_STACK_TRTLLM,
-                                             .numerics = ROOF_NUMERICS_16BIT,
-                                             .low = 0.5,
-                                             .high = 2};
+        f->fit[i] =
+            empty_fit(i == 0 ? ROOF_KERNEL_MLA_DECODE : ROOF_KERNEL_MLA_PREFILL, ROOF_STACK_TRTLLM);
     }
     f->decode = f->fit[0].parameter;
     f->prefill = f->fit[1].parameter;
@@ -63,32 +59,13 @@ static void begin(struct fixture *f, enum roof_operator op)
 
 static void check(struct fixture *f, double us, enum roof_bound bound)
 {
-    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
-        [ROOF_BOUND_COMPUTE] = ROOF_BOTTLENECK_COMPUTE,
-        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD};
-    const struct roof_prediction *const p = &f->prediction;
     const struct roof_workload *const w = &f->workload;
-    struct roof_error error = {0};
-    if (roof_predict(&f->prediction, w, f->device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    const struct roof_expected *const e = &p->part[0].expected;
+    check_time(&f->prediction, w, f->device, us, bound, f->hit, 1);
+    const struct roof_expected *const e = &f->prediction.part[0].expected;
     const bool decode = w->op == ROOF_OPERATOR_MLA_DECODE;
     const double launch = decode ? f->decode[L_LAUNCH] : f->prefill[E_LAUNCH];
-    const bool cold = w->cache == ROOF_CACHE_COLD && w->working_set == 0;
-    assert_near(p->expected_s * 1e6, us, 1e-9);
-    assert_int_equal(e->bound, bound);
-    assert_near(e->tiling.l2_hit, f->hit, 1e-9);
-    assert_false(e->tiled);
-    assert_int_equal(p->expected_bottleneck, of[bound]);
     assert_ptr_equal(e->fit, &f->fit[decode ? 0 : 1]);
-    assert_false(e->near);
     assert_near(e->launch_s * 1e9, w->no_launch_overhead > 0 ? 0 : launch, 1e-9);
-    /* The band is the fit's, and does not begin below the bound. */
-    assert_near(p->expected_low_s * 1e6, fmax(us / 2, cold ? p->time_s * 1e6 : 0), 1e-9);
-    assert_near(p->expected_high_s * 1e6, us * 2, 1e-9);
 }
 
 /* 1000 tokens of two sequences, 50 elements of which 40 are values, 4 heads: 200 kB, and 1440 bytes

@@ -36,11 +36,7 @@ static void begin(struct fixture *f, enum roof_operator op)
     *f = (struct fixture){.device = parse_device(DEVICE),
                           .workload = {.formats = ROOF_FORMATS_AUTO, .op = op}};
     for (size_t i = 0; i < COUNT(kernels); i++) {
-        f->fit[i] = (struct roof_kernel_fit){.kernel = kernels[i],
-                                             .stack = ROOF_STACK_BEST,
-                                             .numerics = ROOF_NUMERICS_16BIT,
-                                             .low = 0.5,
-                                             .high = 2};
+        f->fit[i] = empty_fit(kernels[i], ROOF_STACK_BEST);
         double *const p = f->fit[i].parameter;
         p[V_DRAM] = 1;
         p[V_L2_CAPACITY] = 0.5;
@@ -54,32 +50,12 @@ static void begin(struct fixture *f, enum roof_operator op)
 
 static void check(struct fixture *f, double us, enum roof_bound bound)
 {
-    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
-        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD};
-    const struct roof_prediction *const p = &f->prediction;
-    const struct roof_workload *const w = &f->workload;
-    struct roof_error error = {0};
-    if (roof_predict(&f->prediction, w, f->device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    const struct roof_expected *const e = &p->part[0].expected;
-    const bool cold = w->cache == ROOF_CACHE_COLD && w->working_set == 0;
-    assert_near(p->expected_s * 1e6, us, 1e-9);
-    assert_int_equal(e->bound, bound);
-    assert_near(e->tiling.l2_hit, f->hit, 1e-9);
-    assert_false(e->tiled);
-    assert_int_equal(p->expected_bottleneck, of[bound]);
-    assert_ptr_equal(e->fit->parameter, f->parameter);
     /* Of these no kernel was measured. */
-    const bool near = w->op == ROOF_OPERATOR_LAYERNORM || w->op == ROOF_OPERATOR_ROUTER ||
-                      w->op == ROOF_OPERATOR_SOFTMAX || w->op == ROOF_OPERATOR_GELU;
-    const double wider = near ? 1.25 : 1;
-    assert_int_equal(e->near, near);
-    /* The band is the fit's, and does not begin below the bound. */
-    assert_near(p->expected_low_s * 1e6, fmax(us / 2 / wider, cold ? p->time_s * 1e6 : 0), 1e-9);
-    assert_near(p->expected_high_s * 1e6, us * 2 * wider, 1e-9);
+    const enum roof_operator op = f->workload.op;
+    const bool near = op == ROOF_OPERATOR_LAYERNORM || op == ROOF_OPERATOR_ROUTER ||
+                      op == ROOF_OPERATOR_SOFTMAX || op == ROOF_OPERATOR_GELU;
+    check_time(&f->prediction, &f->workload, f->device, us, bound, f->hit, near ? 1.25 : 1);
+    assert_ptr_equal(f->prediction.part[0].expected.fit->parameter, f->parameter);
 }
 
 /* 1000 rows of 50 elements, in and out: 200 kB. */
