@@ -9,24 +9,12 @@
 # any number of lines. A command that needs a tool of $optional that is not there is not run.
 # BLESS=1 writes the output anew, except in blocks that have a line of dots.
 set -eu
-LC_ALL=C
-export LC_ALL
 optional='jq python3 gnuplot'
 
 [ $# -ge 2 ] || { echo "usage: sh docs.sh PROGRAM FILE.md..." >&2; exit 2; }
-case $1 in
-/*) program=$1 ;;
-*) program=$PWD/$1 ;;
-esac
+# shellcheck source=tests/cli/program.sh
+. "$(dirname "$0")/program.sh"
 shift
-
-scratch=${TMPDIR:-/tmp}/roofline-docs.$$
-(umask 077 && mkdir "$scratch")
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-mkdir "$scratch/bin"
-printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${WRAPPER:-}" "$program" > "$scratch/bin/roofline"
-chmod +x "$scratch/bin/roofline"
 
 missing=
 for tool in $optional; do

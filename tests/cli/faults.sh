@@ -5,26 +5,16 @@
 # A failed write is exit code 4 and one line on standard error, never a result that looks complete.
 # The program runs under $WRAPPER when that is set (valgrind with its options).
 set -eu
-LC_ALL=C
-export LC_ALL
 
 [ $# -eq 1 ] || { echo "usage: sh faults.sh PROGRAM" >&2; exit 2; }
-case $1 in
-/*) program=$1 ;;
-*) program=$PWD/$1 ;;
-esac
+# shellcheck source=tests/cli/program.sh
+. "$(dirname "$0")/program.sh"
 case $0 in
 /*) self=$0 ;;
 *) self=$PWD/$0 ;;
 esac
 
-scratch=${TMPDIR:-/tmp}/roofline-faults.$$
-(umask 077 && mkdir "$scratch")
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-mkdir "$scratch/bin" "$scratch/home"
-printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${WRAPPER:-}" "$program" > "$scratch/bin/roofline"
-chmod +x "$scratch/bin/roofline"
+mkdir "$scratch/home"
 PATH=$scratch/bin:$PATH HOME=$scratch/home XDG_DATA_HOME='' ROOFLINE_DATA=''
 export PATH HOME XDG_DATA_HOME ROOFLINE_DATA
 cd "$scratch/home"

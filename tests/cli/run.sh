@@ -17,23 +17,11 @@
 # PROGRAM, under $WRAPPER when that is set (valgrind with its options).
 # BLESS=1 rewrites the expectations in place; read the difference afterwards.
 set -eu
-LC_ALL=C
-export LC_ALL
 
 [ $# -ge 2 ] || { echo "usage: sh run.sh PROGRAM CASE-FILE..." >&2; exit 2; }
-case $1 in
-/*) program=$1 ;;
-*) program=$PWD/$1 ;;
-esac
+# shellcheck source=tests/cli/program.sh
+. "$(dirname "$0")/program.sh"
 shift
-
-scratch=${TMPDIR:-/tmp}/roofline-run.$$
-(umask 077 && mkdir "$scratch")
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' HUP INT TERM
-mkdir "$scratch/bin"
-printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${WRAPPER:-}" "$program" > "$scratch/bin/roofline"
-chmod +x "$scratch/bin/roofline"
 
 # One program reads case files. It writes the parts of case N to $dir/N.script, .exit, .out, .err
 # and .where, or with bless=1 prints the file anew with what $dir/N.got.* hold. Prints complaints to

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What the unit tests share: cmocka, and a device whose figures make mental arithmetic. */
+/* What the unit tests share: cmocka, devices, among them one whose figures make mental arithmetic,
+ * and random numbers. */
 #ifndef ROOF_TESTS_SUPPORT_H
 #define ROOF_TESTS_SUPPORT_H
 
@@ -34,6 +35,63 @@ static inline struct roof_hardware *parse_device(const char *json)
         fail_msg("%d:%d: %s", error.line, error.column, error.message);
     }
     return hardware;
+}
+
+static inline struct roof_hardware *load_device(const char *id)
+{
+    struct roof_hardware *hardware = NULL;
+    struct roof_error error = {0};
+    if (roof_hardware_load(&hardware, id, NULL, &error) != ROOF_OK) {
+        fail_msg("%s: %s", id, error.message);
+    }
+    return hardware;
+}
+
+/* A built-in device with its own parameters; free_calibrated releases both. */
+static inline struct roof_hardware *load_calibrated(const char *id)
+{
+    struct roof_hardware *const hardware = load_device(id);
+    struct roof_calibration *calibration = NULL;
+    struct roof_error error = {0};
+    if (roof_calibration_load(&calibration, hardware, NULL, NULL, &error) != ROOF_OK) {
+        fail_msg("%s: %s", id, error.message);
+    }
+    assert_non_null(calibration);
+    hardware->calibration = calibration;
+    return hardware;
+}
+
+static inline void free_calibrated(struct roof_hardware *hardware)
+{
+    roof_calibration_free((struct roof_calibration *)hardware->calibration);
+    roof_hardware_free(hardware);
+}
+
+static inline struct roof_workload workload(enum roof_operator op, struct roof_shape shape)
+{
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    w.op = op;
+    w.shape = shape;
+    return w;
+}
+
+/* A test that draws sets it first. */
+static uint64_t random_state;
+
+/* xorshift64 */
+static inline uint64_t random_bits(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+/* low..high */
+static inline int64_t pick(int64_t low, int64_t high)
+{
+    const uint64_t bits = random_bits();
+    return high <= low ? low : low + (int64_t)(bits % (uint64_t)(high - low + 1));
 }
 
 /* |got - expected| <= relative * |expected| */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The expected time of attention: each term alone on a device that makes mental arithmetic, then
  * what holds for all shapes. */
-#include "support.h"
-
-#include <math.h>
+#include "properties.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -40,12 +38,7 @@ static void begin(struct fixture *f)
         .device = parse_device(DEVICE),
         .workload = {.formats = ROOF_FORMATS_AUTO, .op = ROOF_OPERATOR_FLASH_ATTENTION}};
     for (int i = 0; i < 2; i++) {
-        f->fit[i] =
-            (struct roof_kernel_fit){.kernel = i == 0 ? ROOF_KERNEL_DECODE : ROOF_KERNEL_PREFILL,
-                                     .stack = ROOF_STACK_VLLM,
-                                     .numerics = ROOF_NUMERICS_16BIT,
-                                     .low = 0.5,
-                                     .high = 2};
+        f->fit[i] = empty_fit(i == 0 ? ROOF_KERNEL_DECODE : ROOF_KERNEL_PREFILL, ROOF_STACK_VLLM);
     }
     f->decode = f->fit[0].parameter;
     f->prefill = f->fit[1].parameter;
@@ -331,116 +324,59 @@ static void test_unfused(void **unused)
     roof_hardware_free(f.device);
 }
 
-static uint64_t state = 20261121;
+/* --- what holds for all -------------------------------------------------------------------- */
 
-static uint64_t draw(void)
+static bool draw_attention(struct roof_workload *w, const struct roof_calibration *c)
 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state >> 8;
-}
-
-/* 1 to 2^bits, evenly on a log scale. */
-static int64_t draw_size(unsigned bits)
-{
-    const int64_t top = (int64_t)1 << (draw() % (bits + 1));
-    return top + (int64_t)(draw() % (uint64_t)top);
-}
-
-static double expect(struct roof_prediction *p, const struct roof_workload *w,
-                     const struct roof_hardware *device)
-{
-    struct roof_error error = {0};
-    if (roof_predict(p, w, device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
+    const struct roof_kernel_fit *const fit = &c->fit[draw() % c->count];
+    if (fit->kernel != ROOF_KERNEL_DECODE && fit->kernel != ROOF_KERNEL_PREFILL) {
+        return false;
     }
-    return p->expected_s;
+    w->op = ROOF_OPERATOR_FLASH_ATTENTION;
+    /* The stack of the fit, the best, or any. */
+    const uint64_t other = draw() % 8;
+    w->stack = other == 0   ? (int64_t)(draw() % ROOF_STACK_COUNT)
+               : other == 1 ? ROOF_STACK_BEST
+                            : fit->stack;
+    const bool narrow = fit->numerics == ROOF_NUMERICS_FP8;
+    const bool wide = fit->numerics == ROOF_NUMERICS_16BIT;
+    w->formats.activations = narrow ? ROOF_PRECISION_FP8_E4M3 : ROOF_PRECISION_BF16;
+    w->formats.kv = wide ? ROOF_PRECISION_BF16 : ROOF_PRECISION_FP8_E4M3;
+    struct roof_shape *const s = &w->shape;
+    s->batch = draw_size(8);
+    s->kv_heads = draw_size(5);
+    s->heads = s->kv_heads * draw_size(4);
+    s->head_dim = draw_size(8);
+    s->kv_len = draw_size(17);
+    s->query_len = fit->kernel == ROOF_KERNEL_DECODE ? 1 : 1 + draw_size(14);
+    s->causal = (int64_t)(draw() % 2);
+    if (s->causal > 0 && s->query_len > s->kv_len) {
+        s->kv_len = s->query_len;
+    }
+    s->window = draw() % 3 == 0 ? draw_size(12) : 0;
+    return true;
 }
 
-static void check_shape(const struct roof_hardware *device, struct roof_workload w)
+static bool allowed(const struct roof_hardware *device, const struct roof_workload *w,
+                    enum roof_dimension grown)
 {
-    struct roof_shape *const s = &w.shape;
+    const struct roof_shape *const s = &w->shape;
+    if (s->heads % s->kv_heads != 0 || (s->causal > 0 && s->query_len > s->kv_len)) {
+        return false;
+    }
+    /* With these formats decode may have been measured, and prefill not. */
     struct roof_prediction p;
-    const double time = expect(&p, &w, device);
-    const bool below = w.cache == ROOF_CACHE_COLD && time < p.time_s;
-    const struct roof_shape before = *s;
-    int64_t *const grow[] = {&s->batch,     &s->heads,  &s->kv_heads, &s->head_dim,
-                             &s->query_len, &s->kv_len, &s->window};
-    for (size_t d = 0; d < COUNT(grow); d++) {
-        for (int step = 0; step < 2; step++) {
-            const bool shared = d == 1 || d == 2; /* heads stay a multiple of the KV heads */
-            *s = before;
-            if (*grow[d] == 0) {
-                continue; /* no window */
-            }
-            *grow[d] = step == 0 && !shared ? *grow[d] + 1 : 2 * *grow[d];
-            if (s->heads % s->kv_heads != 0 || (s->causal > 0 && s->query_len > s->kv_len)) {
-                continue;
-            }
-            const double more = expect(&p, &w, device);
-            if (isnan(more) && s->query_len != before.query_len) {
-                continue; /* prefill was not measured with these formats */
-            }
-            if (below || !isfinite(time) || !(more >= time * (1 - 1e-12))) {
-                fail_msg("%s: b %lld h %lld hk %lld d %lld q %lld s %lld w %lld causal %lld stack "
-                         "%lld cache %lld kv %s: %.17g s, with more of dimension %zu %.17g s",
-                         device->id, (long long)before.batch, (long long)before.heads,
-                         (long long)before.kv_heads, (long long)before.head_dim,
-                         (long long)before.query_len, (long long)before.kv_len,
-                         (long long)before.window, (long long)before.causal, (long long)w.stack,
-                         (long long)w.cache, roof_format(w.formats.kv)->name, time, d, more);
-            }
-        }
-    }
+    return grown != ROOF_DIM_QUERY_LEN || roof_predict(&p, w, device, NULL) != ROOF_OK ||
+           !isnan(p.expected_s);
 }
 
-/* Never below the bound in a cold cache, never shorter when a dimension grows. */
 static void test_properties(void **unused)
 {
     (void)unused;
-    static const char *const ids[] = {"a100-sxm-80gb", "h100-sxm",  "hgx-b200",
-                                      "l40s",          "dgx-spark", "h200-sxm"};
-    for (size_t i = 0; i < COUNT(ids); i++) {
-        struct roof_hardware *device = NULL;
-        struct roof_calibration *c = NULL;
-        assert_int_equal(roof_hardware_load(&device, ids[i], NULL, NULL), ROOF_OK);
-        assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
-        assert_non_null(c);
-        device->calibration = c;
-        for (int n = 0; n < 20000; n++) {
-            const struct roof_kernel_fit *const fit = &c->fit[draw() % c->count];
-            if (fit->kernel != ROOF_KERNEL_DECODE && fit->kernel != ROOF_KERNEL_PREFILL) {
-                continue;
-            }
-            struct roof_workload w = ROOF_WORKLOAD_INIT;
-            w.op = ROOF_OPERATOR_FLASH_ATTENTION;
-            /* The stack of the fit, the best, or any. */
-            const uint64_t other = draw() % 8;
-            w.stack = other == 0   ? (int64_t)(draw() % ROOF_STACK_COUNT)
-                      : other == 1 ? ROOF_STACK_BEST
-                                   : fit->stack;
-            w.cache = (int64_t)(draw() % 2);
-            w.formats.activations =
-                fit->numerics == ROOF_NUMERICS_FP8 ? ROOF_PRECISION_FP8_E4M3 : ROOF_PRECISION_BF16;
-            w.formats.kv = fit->numerics == ROOF_NUMERICS_16BIT ? ROOF_PRECISION_BF16
-                                                                : ROOF_PRECISION_FP8_E4M3;
-            w.shape.batch = draw_size(8);
-            w.shape.kv_heads = draw_size(5);
-            w.shape.heads = w.shape.kv_heads * draw_size(4);
-            w.shape.head_dim = draw_size(8);
-            w.shape.kv_len = draw_size(17);
-            w.shape.query_len = fit->kernel == ROOF_KERNEL_DECODE ? 1 : 1 + draw_size(14);
-            w.shape.causal = (int64_t)(draw() % 2);
-            if (w.shape.causal > 0 && w.shape.query_len > w.shape.kv_len) {
-                w.shape.kv_len = w.shape.query_len;
-            }
-            w.shape.window = draw() % 3 == 0 ? draw_size(12) : 0;
-            check_shape(device, w);
-        }
-        roof_calibration_free(c);
-        roof_hardware_free(device);
-    }
+    static const char *const devices[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s",
+                                          "dgx-spark",     "h200-sxm", NULL};
+    check_properties(
+        &(struct properties){.devices = devices, .draw = draw_attention, .allowed = allowed});
 }
 
 int main(void)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "support.h"
+#include "files.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "data.h"
@@ -58,26 +57,7 @@ enum {
 #include "kernel_parameters.h"
 };
 
-static char folder[] = "/tmp/roofline-calibration-XXXXXX";
-static char path[64];
-
-static struct roof_hardware *device(const char *id)
-{
-    struct roof_hardware *hardware = NULL;
-    struct roof_error error = {0};
-    if (roof_hardware_load(&hardware, id, NULL, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    return hardware;
-}
-
-static void write_file(const char *text)
-{
-    FILE *const file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
+static char path[PATH_SIZE];
 
 /* --- names and parameters ------------------------------------------------------------------ */
 
@@ -293,7 +273,7 @@ static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kerne
 static void check_lender(const struct roof_kernel_fit *fit, const char *borrower)
 {
     assert_string_not_equal(fit->lent, borrower);
-    struct roof_hardware *const hardware = device(fit->lent);
+    struct roof_hardware *const hardware = load_device(fit->lent);
     struct roof_calibration *c = NULL;
     assert_int_equal(roof_calibration_load(&c, hardware, NULL, NULL, NULL), ROOF_OK);
     assert_non_null(c);
@@ -324,7 +304,7 @@ static void test_embedded(void **unused)
         char id[64];
         snprintf(id, sizeof id, "%.*s", (int)(strlen(name) - strlen(prefix) - strlen(".json")),
                  name + strlen(prefix));
-        struct roof_hardware *const hardware = device(id);
+        struct roof_hardware *const hardware = load_device(id);
         struct roof_calibration *c = NULL;
         struct roof_error error = {0};
         if (roof_calibration_load(&c, hardware, NULL, NULL, &error) != ROOF_OK) {
@@ -406,7 +386,7 @@ static void test_inheritance(void **unused)
         {"t4", NULL, false},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct roof_hardware *const hardware = device(cases[i].id);
+        struct roof_hardware *const hardware = load_device(cases[i].id);
         struct roof_calibration *c = NULL;
         struct roof_error error = {0};
         assert_int_equal(roof_calibration_load(&c, hardware, NULL, NULL, &error), ROOF_OK);
@@ -416,7 +396,7 @@ static void test_inheritance(void **unused)
             fail_msg("%s has the calibration of %s", cases[i].id, c == NULL ? "none" : c->id);
         }
         if (c != NULL) { /* the same: what is inherited is told, not changed */
-            struct roof_hardware *const owner = device(c->id);
+            struct roof_hardware *const owner = load_device(c->id);
             struct roof_calibration *own = NULL;
             assert_int_equal(roof_calibration_load(&own, owner, NULL, NULL, &error), ROOF_OK);
             assert_false(own->inherited);
@@ -459,10 +439,10 @@ static void test_inheritance(void **unused)
 static void test_file(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const hardware = device("mi300x"); /* has none of its own */
+    struct roof_hardware *const hardware = load_device("mi300x"); /* has none of its own */
     struct roof_calibration *c = NULL;
     struct roof_error error = {0};
-    write_file(FILE_TEXT);
+    write_text(path, FILE_TEXT);
     assert_int_equal(roof_calibration_load(&c, hardware, path, NULL, &error), ROOF_OK);
     assert_string_equal(c->id, "mine");
     assert_true(c->inherited); /* it is of another device */
@@ -484,8 +464,9 @@ static void test_file(void **unused)
     roof_calibration_free(c);
 
     /* The path goes before the device's own; lines of attributions are kept. */
-    struct roof_hardware *const known = device("h100-sxm");
-    write_file("{\"schema\": \"roofline/calibration/1\", \"attributions\": [\"one\", \"two\"],"
+    struct roof_hardware *const known = load_device("h100-sxm");
+    write_text(path,
+               "{\"schema\": \"roofline/calibration/1\", \"attributions\": [\"one\", \"two\"],"
                " \"fits\": []}");
     assert_int_equal(roof_calibration_load(&c, known, path, NULL, &error), ROOF_OK);
     assert_int_equal(c->count, 0);
@@ -516,7 +497,7 @@ static void write_changed(const char *from, const char *to)
     roof_text_add(&changed, text, (size_t)(at - text));
     roof_text_put(&changed, to);
     roof_text_put(&changed, at + strlen(from));
-    write_file(changed.data);
+    write_text(path, changed.data);
     roof_text_free(&changed);
 }
 
@@ -524,7 +505,7 @@ static void write_changed(const char *from, const char *to)
 static void test_lent(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const hardware = device("mi300x");
+    struct roof_hardware *const hardware = load_device("mi300x");
     struct roof_calibration *c = NULL;
     write_changed("\"rows\"", "\"lent\": \"yours\", \"rows\"");
     assert_int_equal(roof_calibration_load(&c, hardware, path, NULL, NULL), ROOF_OK);
@@ -545,7 +526,8 @@ static void test_lent(void **unused)
     assert_true(c->fit[0].parameter[P_DRAM] == 0.5);
     roof_calibration_free(c);
 
-    write_file("{\"schema\": \"roofline/calibration/1\", \"fits\": [{\"kernel\": \"one_shot\", "
+    write_text(path,
+               "{\"schema\": \"roofline/calibration/1\", \"fits\": [{\"kernel\": \"one_shot\", "
                "\"stack\": \"trtllm\", \"numerics\": \"w4a8\", \"quantize_input\": \"none\", "
                "\"rows\": 12, \"mape\": 0.125, \"low\": 0.75, \"high\": 1.5, \"parameters\": "
                "{\"launch_clocks\": 1000, \"step_clocks\": 10, \"link\": 0.25}}]}");
@@ -594,7 +576,7 @@ static void test_refused_files(void **unused)
         {"\"reduce\": 3.9", "\"reduce\": true", 4, 0, "reduce must be a number"},
         {", \"quantize_row_clocks\": 0.75", "", 4, 16, "quantize_row_clocks must be a number"},
     };
-    struct roof_hardware *const hardware = device("h100-sxm");
+    struct roof_hardware *const hardware = load_device("h100-sxm");
     struct roof_calibration *c = NULL;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_error error = {0};
@@ -682,21 +664,17 @@ static void test_find(void **unused)
                                       ROOF_QUANTIZE_BLOCK));
 }
 
-static int set_up(void **unused)
+static int set_up(void **state)
 {
-    (void)unused;
-    if (mkdtemp(folder) == NULL) {
-        return -1;
-    }
-    snprintf(path, sizeof path, "%s/mine.json", folder);
-    return 0;
+    const int status = make_folder(state);
+    path_in(path, state, "mine.json");
+    return status;
 }
 
-static int tear_down(void **unused)
+static int tear_down(void **state)
 {
-    (void)unused;
     (void)unlink(path);
-    return rmdir(folder);
+    return remove_folder(state);
 }
 
 int main(void)

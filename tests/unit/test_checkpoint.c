@@ -3,12 +3,10 @@
  * Checkpoints: what a config.json says, key by key and family by family; the parameters of every
  * embedded model against published counts; how models are found by id, alias, path and folder.
  */
-#include "support.h"
+#include "files.h"
+#include "models.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "data.h"
 #include "json.h"
@@ -21,17 +19,6 @@
     "\"hidden_size\": 64, \"num_hidden_layers\": 6, \"num_attention_heads\": 8, "                  \
     "\"vocab_size\": 100, \"intermediate_size\": 96"
 #define LLAMA SIZES ", \"model_type\": \"llama\""
-
-static struct roof_model *parse(const char *text)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_parse(&model, text, strlen(text), "config.json", &error) != ROOF_OK) {
-        fail_msg("%d:%d: %s\n%s", error.line, error.column, error.message, text);
-    }
-    assert_non_null(model);
-    return model;
-}
 
 /* Six layers of a llama, and more members. */
 static struct roof_model *llama(const char *members)
@@ -219,8 +206,8 @@ static void test_defaults(void **state)
                      m->expert_bias || m->router_bias || m->qk_norm || m->post_norms ||
                      m->parallel || m->sinks || m->shared_gate);
         assert_true(m->gated && m->norm_gain);
-        assert_string_equal(m->id, "config.json");
-        assert_string_equal(m->name, "config.json");
+        assert_string_equal(m->id, "tiny");
+        assert_string_equal(m->name, "tiny");
         assert_string_equal(m->confidence, "");
         assert_null(*m->remarks);
         assert_null(*m->notes);
@@ -866,16 +853,6 @@ static const struct {
     {"deepseek-r1", 129280. * 7168, 36625618432, 36.6e9, 5e7, "as DeepSeek-V3"},
 };
 
-static struct roof_model *load(const char *name)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_load(&model, name, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", name, error.message);
-    }
-    return model;
-}
-
 static void counts(double *total, double *active, const struct roof_model *model)
 {
     struct roof_error error = {0};
@@ -1162,66 +1139,20 @@ static void test_unknown_model(void **state)
 
 /* --- files --------------------------------------------------------------------------------- */
 
-struct folder {
-    char path[256];
-};
-
-static void in_folder(char out[512], const struct folder *folder, const char *name)
-{
-    snprintf(out, 512, "%s/%s", folder->path, name);
-}
-
-static void write_file(const struct folder *folder, const char *name, const char *text)
-{
-    char path[512];
-    in_folder(path, folder, name);
-    FILE *const file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fputs(text, file) < 0, 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void make_folder(const struct folder *folder, const char *name)
-{
-    char path[512];
-    in_folder(path, folder, name);
-    assert_int_equal(mkdir(path, 0700), 0);
-}
-
 static const char *const made[] = {
     "a/config.json",    "b/models/llama-3-8b.json", "b/models/own.json", "b/models/.hidden.json",
     "b/models/own.txt", "c/models/own.json",        "c/models/bad.json", "named.json"};
-static const char *const made_folders[] = {"a", "b/models", "b", "c/models", "c", "empty"};
+static const char *const made_folders[] = {"a", "b", "b/models", "c", "c/models", "empty"};
 
-static int make_files(void **state)
+static int set_up(void **state)
 {
-    static struct folder folder;
-    const char *const base = getenv("TMPDIR");
-    snprintf(folder.path, sizeof folder.path, "%s/roofline-XXXXXX", base == NULL ? "/tmp" : base);
-    *state = &folder;
-    if (mkdtemp(folder.path) == NULL) {
-        return 1;
-    }
-    for (size_t i = COUNT(made_folders); i-- > 0;) {
-        make_folder(&folder, made_folders[i]);
-    }
-    return 0;
+    return make_folders(state, made_folders, COUNT(made_folders));
 }
 
-static int remove_files(void **state)
+static int tear_down(void **state)
 {
-    struct folder *const folder = *state;
-    char path[512];
-    int status = 0;
-    for (size_t i = 0; i < COUNT(made); i++) {
-        in_folder(path, folder, made[i]);
-        unlink(path);
-    }
-    for (size_t i = 0; i < COUNT(made_folders); i++) {
-        in_folder(path, folder, made_folders[i]);
-        status |= rmdir(path);
-    }
-    return status | rmdir(folder->path);
+    (void)remove_files(state, made, COUNT(made)); /* no test makes all of them */
+    return remove_folders(state, made_folders, COUNT(made_folders));
 }
 
 static struct roof_model *load_path(const char *path, const char *const *directories)
@@ -1236,22 +1167,22 @@ static struct roof_model *load_path(const char *path, const char *const *directo
 
 static void test_paths(void **state)
 {
-    const struct folder *const folder = *state;
+    const char *const folder = *state;
     static const char *const names[] = {"a/config.json", "a", "a/", "a//", "named.json"};
-    char path[512];
-    write_file(folder, "a/config.json", "{" LLAMA "}");
-    write_file(folder, "named.json", "{" LLAMA "}");
+    char path[PATH_SIZE];
+    write_in(state, "a/config.json", "{" LLAMA "}");
+    write_in(state, "named.json", "{" LLAMA "}");
     for (size_t i = 0; i < COUNT(names); i++) {
-        in_folder(path, folder, names[i]);
+        path_in(path, state, names[i]);
         struct roof_model *const model = load_path(path, NULL);
         assert_int_equal(model->hidden, 64);
         assert_null(model->layout);
         assert_false(model->stored);
         roof_model_free(model);
     }
-    in_folder(path, folder, "a");
+    path_in(path, state, "a");
     struct roof_model *const model = load_path(path, NULL);
-    in_folder(path, folder, "a/config.json");
+    path_in(path, state, "a/config.json");
     assert_string_equal(model->id, path);
     roof_model_free(model);
     /* Nothing there, a folder without a config, and a file that is not one. */
@@ -1261,40 +1192,39 @@ static void test_paths(void **state)
     for (size_t i = 0; i < COUNT(missing); i++) {
         struct roof_model *none = (struct roof_model *)&none;
         struct roof_error error = {0};
-        in_folder(path, folder, missing[i]);
+        path_in(path, state, missing[i]);
         assert_int_equal(roof_model_load(&none, path, NULL, &error), ROOF_IO);
         assert_null(none);
-        assert_memory_equal(error.source, folder->path, strlen(folder->path));
+        assert_memory_equal(error.source, folder, strlen(folder));
         assert_int_equal(roof_model_load(&none, path, NULL, NULL), ROOF_IO);
     }
-    write_file(folder, "a/config.json", "{\n\"hidden_size\": -1}");
+    write_in(state, "a/config.json", "{\n\"hidden_size\": -1}");
     struct roof_model *bad = (struct roof_model *)&bad;
     struct roof_error error = {0};
-    in_folder(path, folder, "a");
+    path_in(path, state, "a");
     assert_int_equal(roof_model_load(&bad, path, NULL, &error), ROOF_INVALID);
     assert_null(bad);
     assert_int_equal(error.line, 2);
     assert_int_equal(error.column, 16);
-    in_folder(path, folder, "a/config.json");
+    path_in(path, state, "a/config.json");
     assert_string_equal(error.source, path);
 }
 
 /* A search directory wins over what is embedded, the first one over the second. */
 static void test_directories(void **state)
 {
-    const struct folder *const folder = *state;
-    char b[512];
-    char c[512];
-    in_folder(b, folder, "b");
-    in_folder(c, folder, "c");
+    char b[PATH_SIZE];
+    char c[PATH_SIZE];
+    path_in(b, state, "b");
+    path_in(c, state, "c");
     const char *const directories[] = {b, c, NULL};
     const char *const reversed[] = {c, b, NULL};
-    write_file(folder, "b/models/llama-3-8b.json", "{" LLAMA "}");
-    write_file(folder, "b/models/own.json", "{" LLAMA "}");
-    write_file(folder, "b/models/.hidden.json", "{" LLAMA "}");
-    write_file(folder, "b/models/own.txt", "text");
-    write_file(folder, "c/models/own.json", "{" LLAMA ", \"num_key_value_heads\": 2}");
-    write_file(folder, "c/models/bad.json", "{\n \"hidden_size\": true}");
+    write_in(state, "b/models/llama-3-8b.json", "{" LLAMA "}");
+    write_in(state, "b/models/own.json", "{" LLAMA "}");
+    write_in(state, "b/models/.hidden.json", "{" LLAMA "}");
+    write_in(state, "b/models/own.txt", "text");
+    write_in(state, "c/models/own.json", "{" LLAMA ", \"num_key_value_heads\": 2}");
+    write_in(state, "c/models/bad.json", "{\n \"hidden_size\": true}");
     struct roof_model *model = load_path("llama-3-8b", directories);
     assert_int_equal(model->hidden, 64);
     roof_model_free(model);
@@ -1364,8 +1294,8 @@ int main(void)
         cmocka_unit_test(test_embedded_details),
         cmocka_unit_test(test_ids_and_aliases),
         cmocka_unit_test(test_unknown_model),
-        cmocka_unit_test_setup_teardown(test_paths, make_files, remove_files),
-        cmocka_unit_test_setup_teardown(test_directories, make_files, remove_files),
+        cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_directories, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

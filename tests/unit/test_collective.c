@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The expected time of collectives: each term alone on devices that make mental arithmetic, then
  * what holds for all shapes. */
-#include "support.h"
-
-#include <math.h>
-#include <stdio.h>
+#include "properties.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -46,11 +43,7 @@ static void begin(struct fixture *f, enum roof_operator op)
     *f = (struct fixture){.device = parse_device(DEVICE),
                           .workload = {.formats = ROOF_FORMATS_AUTO, .op = op}};
     for (size_t i = 0; i < COUNT(kernels); i++) {
-        f->fit[i] = (struct roof_kernel_fit){.kernel = kernels[i],
-                                             .stack = ROOF_STACK_BEST,
-                                             .numerics = ROOF_NUMERICS_16BIT,
-                                             .low = 0.5,
-                                             .high = 2};
+        f->fit[i] = empty_fit(kernels[i], ROOF_STACK_BEST);
         double *const p = f->fit[i].parameter;
         if (kernels[i] == ROOF_KERNEL_ONE_SHOT) {
             f->one_shot = p;
@@ -71,24 +64,8 @@ static void begin(struct fixture *f, enum roof_operator op)
 
 static void check(struct fixture *f, double us, enum roof_bound bound)
 {
-    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_NETWORK] = ROOF_BOTTLENECK_NETWORK};
-    const struct roof_prediction *const p = &f->prediction;
-    struct roof_error error = {0};
-    if (roof_predict(&f->prediction, &f->workload, f->device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    const struct roof_expected *const e = &p->part[0].expected;
-    assert_near(p->expected_s * 1e6, us, 1e-9);
-    assert_int_equal(e->bound, bound);
-    assert_int_equal(p->expected_bottleneck, of[bound]);
-    assert_ptr_equal(e->fit->parameter, f->parameter);
-    assert_false(e->near);
-    /* The band is the fit's, and does not begin below the bound. */
-    assert_near(p->expected_low_s * 1e6, fmax(us / 2, p->time_s * 1e6), 1e-9);
-    assert_near(p->expected_high_s * 1e6, us * 2, 1e-9);
+    check_time(&f->prediction, &f->workload, f->device, us, bound, 0, 1);
+    assert_ptr_equal(f->prediction.part[0].expected.fit->parameter, f->parameter);
 }
 
 static void check_absent(struct fixture *f)
@@ -383,140 +360,39 @@ static void test_groups(void **unused)
 
 /* --- what holds for all -------------------------------------------------------------------- */
 
-#define SEED 20261121
-#define SHAPES 20000
-static uint64_t state;
-
-static uint64_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state >> 8;
-}
-
-/* 1 to 2^bits, evenly on a log scale. */
-static int64_t draw_size(unsigned bits)
-{
-    const int64_t top = (int64_t)1 << (draw() % (bits + 1));
-    return top + (int64_t)(draw() % (uint64_t)top);
-}
-
-static void show(const struct roof_hardware *device, const struct roof_workload *w,
-                 const char *what, double one, double other)
-{
-    const struct roof_operator_row *const row = roof_operator_row(w->op);
-    char shape[512] = "";
-    size_t used = 0;
-    for (int i = 0; i < row->dim_count; i++) {
-        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
-        used += (size_t)snprintf(shape + used, sizeof shape - used, " %s %lld", input->key,
-                                 (long long)roof_input_get(w, input));
-    }
-    fail_msg("%s: %s: %.17g s, %.17g s: %s%s, %s, stack %lld, cache %lld", device->id, what, one,
-             other, row->name, shape, roof_format(w->formats.precision)->name, (long long)w->stack,
-             (long long)w->cache);
-}
-
-static double expect(struct roof_prediction *p, const struct roof_workload *w,
-                     const struct roof_hardware *device)
-{
-    struct roof_error error = {0};
-    if (roof_predict(p, w, device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    if (!(p->expected_s > 0 && isfinite(p->expected_high_s) && p->expected_low_s <= p->expected_s &&
-          p->expected_s <= p->expected_high_s)) {
-        show(device, w, "expected time and the end of its band", p->expected_s, p->expected_high_s);
-    }
-    return p->expected_s;
-}
-
-static void check_shape(const struct roof_hardware *device, const struct roof_workload *drawn)
-{
-    struct roof_workload w = *drawn;
-    struct roof_prediction p;
-    w.cache = ROOF_CACHE_COLD;
-    const double cold = expect(&p, &w, device);
-    if (!(cold >= p.time_s && p.expected_low_s >= p.time_s)) {
-        show(device, &w, "below the bound", p.expected_low_s, p.time_s);
-    }
-    w.no_launch_overhead = 1;
-    const double bare = expect(&p, &w, device);
-    if (!(bare <= cold && p.part[0].expected.launch_s == 0)) {
-        show(device, &w, "without a launch", bare, cold);
-    }
-    w.no_launch_overhead = 0;
-    w.cache = ROOF_CACHE_WARM;
-    const double warm = expect(&p, &w, device);
-    if (!(warm <= cold * (1 + 1e-9))) {
-        show(device, &w, "warm", warm, cold);
-    }
-    /* More is never faster. */
-    w = *drawn;
-    const double time = w.cache == ROOF_CACHE_COLD ? cold : warm;
-    const struct roof_operator_row *const row = roof_operator_row(w.op);
-    for (int i = 0; i < row->dim_count; i++) {
-        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
-        const int64_t size = roof_input_get(drawn, input);
-        if (input->kind != ROOF_INPUT_INTEGER || size == 0) {
-            continue;
-        }
-        for (int64_t more = size + 1; more <= 2 * size; more += size > 1 ? size - 1 : 1) {
-            roof_input_put(&w, input, more);
-            if (w.shape.devices > 8) { /* of a node */
-                continue;
-            }
-            const double longer = expect(&p, &w, device);
-            if (!(longer >= time * (1 - 1e-9))) {
-                show(device, &w, "smaller is slower", time, longer);
-            }
-        }
-        roof_input_put(&w, input, size);
-    }
-}
-
-static void check_device(const char *id)
+static bool draw_collective(struct roof_workload *w, const struct roof_calibration *c)
 {
     static const enum roof_operator ops[] = {ROOF_OPERATOR_ALL_REDUCE, ROOF_OPERATOR_ALL_GATHER,
                                              ROOF_OPERATOR_REDUCE_SCATTER, ROOF_OPERATOR_ALL_TO_ALL,
                                              ROOF_OPERATOR_SEND};
     static const enum roof_precision formats[] = {ROOF_PRECISION_BF16, ROOF_PRECISION_FP32,
                                                   ROOF_PRECISION_FP8_E4M3};
-    struct roof_hardware *device = NULL;
-    struct roof_calibration *c = NULL;
-    print_message("%s: seed %llu\n", id, (unsigned long long)state);
-    assert_int_equal(roof_hardware_load(&device, id, NULL, NULL), ROOF_OK);
-    assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
-    assert_non_null(c);
-    device->calibration = c;
-    for (int i = 0; i < SHAPES; i++) {
-        struct roof_workload w = ROOF_WORKLOAD_INIT;
-        w.op = ops[draw() % COUNT(ops)];
-        w.stack = (int64_t)(draw() % ROOF_STACK_COUNT);
-        w.cache = (int64_t)(draw() % 2);
-        w.formats.precision = formats[draw() % COUNT(formats)];
-        w.shape.elements = draw_size(30);
-        if (w.op != ROOF_OPERATOR_SEND) {
-            w.shape.devices = 2 + (int64_t)(draw() % 7);
-        }
-        if (w.op == ROOF_OPERATOR_ALL_REDUCE) {
-            w.shape.algorithm = (int64_t)(draw() % 2);
-        }
-        check_shape(device, &w);
+    (void)c;
+    w->op = ops[draw() % COUNT(ops)];
+    w->stack = (int64_t)(draw() % ROOF_STACK_COUNT);
+    w->formats.precision = formats[draw() % COUNT(formats)];
+    w->shape.elements = draw_size(30);
+    if (w->op != ROOF_OPERATOR_SEND) {
+        w->shape.devices = 2 + (int64_t)(draw() % 7);
     }
-    roof_calibration_free(c);
-    roof_hardware_free(device);
+    if (w->op == ROOF_OPERATOR_ALL_REDUCE) {
+        w->shape.algorithm = (int64_t)(draw() % 2);
+    }
+    return true;
+}
+
+static bool allowed(const struct roof_hardware *device, const struct roof_workload *w,
+                    enum roof_dimension grown)
+{
+    (void)device;
+    (void)grown;
+    return w->shape.devices <= 8; /* of a node */
 }
 
 static void test_properties(void **unused)
 {
     (void)unused;
-    static const char *const ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
-    state = SEED;
-    for (size_t i = 0; i < COUNT(ids); i++) {
-        check_device(ids[i]);
-    }
+    check_properties(&(struct properties){.draw = draw_collective, .allowed = allowed});
 }
 
 int main(void)

@@ -25,14 +25,6 @@ static int free_accuracy(void **unused)
     return 0;
 }
 
-static struct roof_workload workload(enum roof_operator op, struct roof_shape shape)
-{
-    struct roof_workload w = ROOF_WORKLOAD_INIT;
-    w.op = op;
-    w.shape = shape;
-    return w;
-}
-
 static void search(const struct roof_workload *w, const struct roof_hardware *hardware,
                    const struct roof_recommend_options *options)
 {
@@ -165,8 +157,7 @@ static void test_every_row(void **unused)
         workload(ROOF_OPERATOR_MLA_DECODE, (struct roof_shape){.heads = 128, .kv_len = 500}),
     };
     for (size_t d = 0; d < COUNT(ids); d++) {
-        struct roof_hardware *device = NULL;
-        assert_int_equal(roof_hardware_load(&device, ids[d], NULL, NULL), ROOF_OK);
+        struct roof_hardware *const device = load_device(ids[d]);
         for (size_t i = 0; i < COUNT(w); i++) {
             struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
             check_all(w[i], device, options);
@@ -181,11 +172,7 @@ static void test_every_row(void **unused)
 static void test_expected(void **unused)
 {
     (void)unused;
-    struct roof_hardware *device = NULL;
-    struct roof_calibration *calibration = NULL;
-    assert_int_equal(roof_hardware_load(&device, "h100-sxm", NULL, NULL), ROOF_OK);
-    assert_int_equal(roof_calibration_load(&calibration, device, NULL, NULL, NULL), ROOF_OK);
-    device->calibration = calibration;
+    struct roof_hardware *const device = load_calibrated("h100-sxm");
     struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
     options.ranking = ROOF_RANKING_EXPECTED;
     struct roof_workload w =
@@ -221,8 +208,7 @@ static void test_expected(void **unused)
             }
         }
     }
-    roof_calibration_free(calibration);
-    roof_hardware_free(device);
+    free_calibrated(device);
 }
 
 static void test_none(void **unused)
@@ -236,7 +222,7 @@ static void test_none(void **unused)
     assert_int_equal(found.along, ROOF_DIM_COUNT);
     roof_hardware_free(device);
     /* Vectors are memory-bound, and narrower ones faster, at any length. */
-    assert_int_equal(roof_hardware_load(&device, "h100-sxm", NULL, NULL), ROOF_OK);
+    device = load_device("h100-sxm");
     static const enum roof_precision list[] = {P(FP16), P(FP8_E4M3)};
     options.formats = list;
     options.format_count = COUNT(list);

@@ -76,7 +76,7 @@ static void test_every_power_of_two(void **unused)
     for (int e = -1074; e <= 1023; e++) {
         const double power = ldexp(1, e);
         check(power);
-        check(nextafter(power, INFINITY));
+        check(nextafter(power, (double)INFINITY));
         if (e > -1074) {
             check(nextafter(power, 0));
         }
@@ -96,7 +96,7 @@ static void test_every_power_of_ten(void **unused)
         roof_decimal_shortest(&digits, &exponent, power);
         assert_int_equal(digits, 1);
         assert_int_equal(exponent, e);
-        check(nextafter(power, INFINITY));
+        check(nextafter(power, (double)INFINITY));
     }
 }
 

@@ -25,16 +25,6 @@ static int free_engines(void **unused)
     return 0;
 }
 
-static struct roof_hardware *load(const char *id)
-{
-    struct roof_hardware *hardware = NULL;
-    struct roof_error error = {0};
-    if (roof_hardware_load(&hardware, id, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", id, error.message);
-    }
-    return hardware;
-}
-
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -201,7 +191,7 @@ static void test_devices(void **state)
         if (sscanf(roof_data_files[f].path, "hardware/%63[^.].json", id) != 1) {
             continue;
         }
-        struct roof_hardware *const hardware = load(id);
+        struct roof_hardware *const hardware = load_device(id);
         unsigned any = 0;
         for (size_t s = 0; s < engines->servings; s++) {
             const unsigned run = roof_engines_run(engines, s, hardware);
@@ -234,7 +224,7 @@ static void test_architectures(void **state)
                 for (size_t h = 0; h < roof_data_file_count && !met; h++) {
                     char id[64];
                     if (sscanf(roof_data_files[h].path, "hardware/%63[^.].json", id) == 1) {
-                        struct roof_hardware *const hardware = load(id);
+                        struct roof_hardware *const hardware = load_device(id);
                         met = begins(hardware->architecture, roof_json_string(on));
                         roof_hardware_free(hardware);
                     }
@@ -283,7 +273,7 @@ static void test_known(void **state)
         {"m4-max", P(BF16), P(BF16), P(BF16), {NULL}},
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
-        struct roof_hardware *const hardware = load(cases[c].device);
+        struct roof_hardware *const hardware = load_device(cases[c].device);
         const size_t number = serving_of(cases[c].weights, cases[c].activations, cases[c].kv);
         unsigned expected = 0;
         for (size_t i = 0; i < COUNT(cases[c].engine) && cases[c].engine[i] != NULL; i++) {
@@ -302,9 +292,9 @@ static void test_known(void **state)
 static void test_generations(void **state)
 {
     (void)state;
-    struct roof_hardware *const ampere = load("a100-sxm-80gb");
-    struct roof_hardware *const hopper = load("h100-sxm");
-    struct roof_hardware *const cdna = load("mi300x");
+    struct roof_hardware *const ampere = load_device("a100-sxm-80gb");
+    struct roof_hardware *const hopper = load_device("h100-sxm");
+    struct roof_hardware *const cdna = load_device("mi300x");
     size_t eight = 0;
     for (size_t i = 0; i < engines->servings; i++) {
         const struct roof_serving *const s = &engines->serving[i];
@@ -428,7 +418,7 @@ static void test_splits(void **state)
         {2, 1, 4, 64, {"sglang"}},
         {1, 2, 4, 64, {NULL}},
     };
-    struct roof_hardware *const hardware = load("h100-sxm");
+    struct roof_hardware *const hardware = load_device("h100-sxm");
     for (size_t c = 0; c < COUNT(cases); c++) {
         unsigned expected = 0;
         for (size_t i = 0; cases[c].engine[i] != NULL; i++) {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The expected time of a mixture of experts: each term alone on a device that makes mental
  * arithmetic, then what holds for all shapes. */
-#include "support.h"
-
-#include <math.h>
-#include <stdio.h>
+#include "properties.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -49,11 +46,7 @@ static void begin(struct fixture *f)
     *f = (struct fixture){
         .device = parse_device(DEVICE),
         .workload = {.formats = ROOF_FORMATS_AUTO, .op = ROOF_OPERATOR_MOE, .shape = EXPERTS},
-        .fit = {.kernel = ROOF_KERNEL_MOE,
-                .stack = ROOF_STACK_VLLM,
-                .numerics = ROOF_NUMERICS_16BIT,
-                .low = 0.5,
-                .high = 2},
+        .fit = empty_fit(ROOF_KERNEL_MOE, ROOF_STACK_VLLM),
         .wider = 1};
     f->calibration =
         (struct roof_calibration){.id = "ten", .attributions = none, .fit = &f->fit, .count = 1};
@@ -67,30 +60,8 @@ static void begin(struct fixture *f)
 
 static void check(struct fixture *f, double us, enum roof_bound bound)
 {
-    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
-        [ROOF_BOUND_COMPUTE] = ROOF_BOTTLENECK_COMPUTE,
-        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD};
-    const struct roof_prediction *const p = &f->prediction;
-    const struct roof_workload *const w = &f->workload;
-    struct roof_error error = {0};
-    if (roof_predict(&f->prediction, w, f->device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    const struct roof_expected *const e = &p->part[0].expected;
-    const bool cold = w->cache == ROOF_CACHE_COLD && w->working_set == 0;
-    assert_near(p->expected_s * 1e6, us, 1e-9);
-    assert_int_equal(e->bound, bound);
-    assert_near(e->tiling.l2_hit, f->hit, 1e-9);
-    assert_false(e->tiled);
-    assert_int_equal(p->expected_bottleneck, of[bound]);
-    assert_ptr_equal(e->fit, &f->fit);
-    assert_int_equal(e->near, f->wider > 1);
-    assert_int_equal(p->expected_near, e->near);
-    /* The band is the fit's, and does not begin below the bound. */
-    assert_near(p->expected_low_s * 1e6, fmax(us / 2 / f->wider, cold ? p->time_s * 1e6 : 0), 1e-9);
-    assert_near(p->expected_high_s * 1e6, us * 2 * f->wider, 1e-9);
+    check_time(&f->prediction, &f->workload, f->device, us, bound, f->hit, f->wider);
+    assert_ptr_equal(f->prediction.part[0].expected.fit, &f->fit);
 }
 
 static void test_memory(void **unused)
@@ -451,57 +422,6 @@ static void test_near_formats(void **unused)
 
 /* --- what holds for all -------------------------------------------------------------------- */
 
-#define SEED 20261121
-#define SHAPES 20000
-static uint64_t state;
-
-static uint64_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state >> 8;
-}
-
-/* 1 to 2^bits, evenly on a log scale. */
-static int64_t draw_size(unsigned bits)
-{
-    const int64_t top = (int64_t)1 << (draw() % (bits + 1));
-    return top + (int64_t)(draw() % (uint64_t)top);
-}
-
-static void show(const struct roof_hardware *device, const struct roof_workload *w,
-                 const char *what, double one, double other)
-{
-    const struct roof_operator_row *const row = roof_operator_row(w->op);
-    char shape[512] = "";
-    size_t used = 0;
-    for (int i = 0; i < row->dim_count; i++) {
-        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
-        used += (size_t)snprintf(shape + used, sizeof shape - used, " %s %lld", input->key,
-                                 (long long)roof_input_get(w, input));
-    }
-    fail_msg("%s: %s: %.17g s, %.17g s: %s%s, %s x %s, stack %lld, cache %lld, working set "
-             "%lld",
-             device->id, what, one, other, row->name, shape, roof_format(w->formats.weights)->name,
-             roof_format(w->formats.activations)->name, (long long)w->stack, (long long)w->cache,
-             (long long)w->working_set);
-}
-
-static double expect(struct roof_prediction *p, const struct roof_workload *w,
-                     const struct roof_hardware *device)
-{
-    struct roof_error error = {0};
-    if (roof_predict(p, w, device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    if (!(p->expected_s > 0 && isfinite(p->expected_high_s) && p->expected_low_s <= p->expected_s &&
-          p->expected_s <= p->expected_high_s)) {
-        show(device, w, "expected time and the end of its band", p->expected_s, p->expected_high_s);
-    }
-    return p->expected_s;
-}
-
 /* Experts over more devices take no longer; random routing touches no more than even routing; the
  * halves are the whole. */
 static void check_experts(const struct roof_hardware *device, const struct roof_workload *drawn,
@@ -525,8 +445,7 @@ static void check_experts(const struct roof_hardware *device, const struct roof_
         show(device, &w, "uniform, balanced", uniform, balanced);
     }
     w.shape.routing = drawn->shape.routing;
-    if (w.stack != ROOF_STACK_BEST) { /* else each may be another's */
-        w.working_set = 1 + (int64_t)(draw() % 100000000);
+    if (w.stack != ROOF_STACK_BEST) {   /* else each may be another's */
         w.working_set = 10000000000000; /* nothing is found, and no bound lifts a half */
         const double whole = expect(&p, &w, device);
         w.op = ROOF_OPERATOR_MOE_GATE_UP;
@@ -537,60 +456,6 @@ static void check_experts(const struct roof_hardware *device, const struct roof_
             show(device, &w, "whole, halves", whole, halves);
         }
     }
-}
-
-static void check_shape(const struct roof_hardware *device, const struct roof_workload *drawn)
-{
-    struct roof_workload w = *drawn;
-    struct roof_prediction p;
-    w.cache = ROOF_CACHE_COLD;
-    const double cold = expect(&p, &w, device);
-    if (!(cold >= p.time_s && p.expected_low_s >= p.time_s)) {
-        show(device, &w, "below the bound", p.expected_low_s, p.time_s);
-    }
-    w.no_launch_overhead = 1;
-    const double bare = expect(&p, &w, device);
-    if (!(bare <= cold && p.part[0].expected.launch_s == 0)) {
-        show(device, &w, "without a launch", bare, cold);
-    }
-    w.no_launch_overhead = 0;
-    w.cache = ROOF_CACHE_WARM;
-    const double warm = expect(&p, &w, device);
-    if (!(warm <= cold * (1 + 1e-9))) {
-        show(device, &w, "warm", warm, cold);
-    }
-    /* The more lies between two uses, the less is found. */
-    const int64_t between = 1 + (int64_t)(draw() % 100000000);
-    w.working_set = between;
-    const double near = expect(&p, &w, device);
-    w.working_set = 2 * between;
-    const double far = expect(&p, &w, device);
-    if (!(near <= far * (1 + 1e-9) && far <= cold * (1 + 1e-9))) {
-        show(device, &w, "working set", near, far);
-    }
-    /* More is never faster. */
-    w = *drawn;
-    const double time = w.cache == ROOF_CACHE_COLD ? cold : warm;
-    const struct roof_operator_row *const row = roof_operator_row(w.op);
-    for (int i = 0; i < row->dim_count; i++) {
-        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
-        const int64_t size = roof_input_get(drawn, input);
-        if (input->kind != ROOF_INPUT_INTEGER || row->dims[i] == ROOF_DIM_EP) {
-            continue;
-        }
-        for (int64_t more = size + 1; more <= 2 * size; more += size > 1 ? size - 1 : 1) {
-            roof_input_put(&w, input, more);
-            if (w.shape.top_k > w.shape.experts || w.shape.experts % w.shape.ep != 0) {
-                continue;
-            }
-            const double longer = expect(&p, &w, device);
-            if (!(longer >= time * (1 - 1e-9))) {
-                show(device, &w, "smaller is slower", time, longer);
-            }
-        }
-        roof_input_put(&w, input, size);
-    }
-    check_experts(device, drawn, time);
 }
 
 static const struct {
@@ -608,54 +473,44 @@ static const struct {
                             ROOF_PRECISION_FP8_E4M3},
 };
 
-static void check_device(const char *id)
+static bool draw_experts(struct roof_workload *w, const struct roof_calibration *c)
 {
-    struct roof_hardware *device = NULL;
-    struct roof_calibration *c = NULL;
-    print_message("%s: seed %llu\n", id, (unsigned long long)state);
-    assert_int_equal(roof_hardware_load(&device, id, NULL, NULL), ROOF_OK);
-    assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
-    assert_non_null(c);
-    device->calibration = c;
-    for (int done = 0, tries = 0; done < SHAPES; tries++) {
-        assert_true(tries < 1000 * SHAPES); /* there is a fit of the kernel */
-        const struct roof_kernel_fit *const fit = &c->fit[draw() % c->count];
-        if (fit->kernel != ROOF_KERNEL_MOE) {
-            continue;
-        }
-        done++;
-        struct roof_workload w = ROOF_WORKLOAD_INIT;
-        w.op = ROOF_OPERATOR_MOE;
-        w.stack = draw() % 4 == 0 ? ROOF_STACK_BEST : fit->stack;
-        w.cache = (int64_t)(draw() % 2);
-        w.quantize_input = fit->quantize;
-        w.formats.weights = formats[fit->numerics].weights[draw() % 2];
-        w.formats.activations = formats[fit->numerics].activations;
-        struct roof_shape *const s = &w.shape;
-        s->tokens = draw_size(15);
-        s->hidden = draw_size(13);
-        s->intermediate = draw_size(13);
-        s->ep = (int64_t)1 << (draw() % 4);
-        s->experts = s->ep * draw_size(6);
-        s->top_k = 1 + (int64_t)(draw() % 16);
-        if (s->top_k > s->experts) {
-            s->top_k = s->experts;
-        }
-        s->routing = (int64_t)(draw() % 2);
-        check_shape(device, &w);
+    const struct roof_kernel_fit *const fit = &c->fit[draw() % c->count];
+    if (fit->kernel != ROOF_KERNEL_MOE) {
+        return false;
     }
-    roof_calibration_free(c);
-    roof_hardware_free(device);
+    w->op = ROOF_OPERATOR_MOE;
+    w->stack = draw() % 4 == 0 ? ROOF_STACK_BEST : fit->stack;
+    w->quantize_input = fit->quantize;
+    w->formats.weights = formats[fit->numerics].weights[draw() % 2];
+    w->formats.activations = formats[fit->numerics].activations;
+    struct roof_shape *const s = &w->shape;
+    s->tokens = draw_size(15);
+    s->hidden = draw_size(13);
+    s->intermediate = draw_size(13);
+    s->ep = (int64_t)1 << (draw() % 4);
+    s->experts = s->ep * draw_size(6);
+    s->top_k = 1 + (int64_t)(draw() % 16);
+    if (s->top_k > s->experts) {
+        s->top_k = s->experts;
+    }
+    s->routing = (int64_t)(draw() % 2);
+    return true;
+}
+
+static bool allowed(const struct roof_hardware *device, const struct roof_workload *w,
+                    enum roof_dimension grown)
+{
+    (void)device;
+    const struct roof_shape *const s = &w->shape;
+    return grown != ROOF_DIM_EP && s->top_k <= s->experts && s->experts % s->ep == 0;
 }
 
 static void test_properties(void **unused)
 {
     (void)unused;
-    static const char *const ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
-    state = SEED;
-    for (size_t i = 0; i < COUNT(ids); i++) {
-        check_device(ids[i]);
-    }
+    check_properties(
+        &(struct properties){.draw = draw_experts, .allowed = allowed, .also = check_experts});
 }
 
 int main(void)

@@ -383,8 +383,7 @@ static void test_embedded_sources(void **unused)
     (void)unused;
     static const char *const ids[] = {"gb10", "gb200", "a100", "h200-sxm", "mi300x"};
     for (size_t i = 0; i < COUNT(ids); i++) {
-        struct roof_hardware *device = NULL;
-        assert_int_equal(roof_hardware_load(&device, ids[i], NULL, NULL), ROOF_OK);
+        struct roof_hardware *const device = load_device(ids[i]);
         for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
             if (roof_operator_row((enum roof_operator)op)->kind == ROOF_KIND_COLLECTIVE) {
                 continue; /* not every device has a network */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support.h"
+#include "files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,34 +12,6 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* --- files --------------------------------------------------------------------------------- */
-
-#define PATH_SIZE 512
-
-struct folder {
-    char path[PATH_SIZE / 2];
-};
-
-static int make_folder(void **state)
-{
-    static struct folder folder;
-    const char *const base = getenv("TMPDIR");
-    snprintf(folder.path, sizeof folder.path, "%s/roofline-XXXXXX", base == NULL ? "/tmp" : base);
-    *state = &folder;
-    return mkdtemp(folder.path) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    const struct folder *const folder = *state;
-    return rmdir(folder->path);
-}
-
-static const char *path_in(char out[PATH_SIZE], void **state, const char *name)
-{
-    const struct folder *const folder = *state;
-    snprintf(out, PATH_SIZE, "%s/%s", folder->path, name);
-    return out;
-}
 
 /* A GGUF file in the making. */
 struct builder {
@@ -127,14 +99,6 @@ static void in_block(struct builder *b, int block, const char *name, int type, i
     char full[64];
     snprintf(full, sizeof full, "blk.%d.%s", block, name);
     tensor(b, full, type, columns, rows, stack);
-}
-
-static void write_bytes(const char *path, const char *bytes, size_t count)
-{
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, count, file), count);
-    assert_int_equal(fclose(file), 0);
 }
 
 /* The header, then a hole where the weights would be. */
@@ -1096,10 +1060,10 @@ static void test_endless_header(void **state)
 
 static void test_no_file(void **state)
 {
-    const struct folder *const folder = *state;
+    const char *const folder = *state;
     char path[PATH_SIZE];
     expect_bad(path_in(path, state, "missing.gguf"), ROOF_IO, "cannot open");
-    expect_bad(folder->path, ROOF_IO, "not a regular file");
+    expect_bad(folder, ROOF_IO, "not a regular file");
     expect_bad("/dev/null", ROOF_IO, "not a regular file");
     write_bytes(path_in(path, state, "empty.gguf"), "", 0);
     expect_bad(path, ROOF_INVALID, "not a GGUF file");

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "support.h"
+#include "files.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "data.h"
 
@@ -1187,53 +1183,21 @@ static void test_link(void **state)
 
 /* --- files and directories ----------------------------------------------------------------- */
 
-#define FOLDER_SIZE 256
-#define PATH_SIZE (FOLDER_SIZE + 64)
-
 /* Two search directories, one below the other, each with a folder for hardware. */
-static const char *const folders[] = {"", "/hardware", "/second", "/second/hardware"};
+static const char *const folders[] = {"hardware", "second", "second/hardware"};
 
-static int make_folders(void **state)
+static int set_up(void **state)
 {
-    static char base[FOLDER_SIZE];
-    const char *const temporary = getenv("TMPDIR");
-    snprintf(base, sizeof base, "%s/roofline-XXXXXX", temporary == NULL ? "/tmp" : temporary);
-    *state = base;
-    int status = mkdtemp(base) == NULL;
-    for (size_t i = 1; i < COUNT(folders) && status == 0; i++) {
-        char path[PATH_SIZE];
-        snprintf(path, sizeof path, "%s%s", base, folders[i]);
-        status = mkdir(path, 0700);
-    }
-    return status;
+    return make_folders(state, folders, COUNT(folders));
 }
 
-static int remove_folders(void **state)
+static int tear_down(void **state)
 {
-    static const char *const files[] = {"/hardware/x.json",        "/hardware/gb10.json",
-                                        "/hardware/.hidden.json",  "/hardware/readme.txt",
-                                        "/second/hardware/x.json", "/second/hardware/bad.json"};
-    char path[PATH_SIZE];
-    for (size_t i = 0; i < COUNT(files); i++) {
-        snprintf(path, sizeof path, "%s%s", (const char *)*state, files[i]);
-        unlink(path);
-    }
-    int status = 0;
-    for (size_t i = COUNT(folders); i-- > 0;) {
-        snprintf(path, sizeof path, "%s%s", (const char *)*state, folders[i]);
-        status |= rmdir(path);
-    }
-    return status;
-}
-
-static void write_file(const char *base, const char *name, const char *text)
-{
-    char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s%s", base, name);
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    assert_int_equal(fclose(file), 0);
+    static const char *const files[] = {"hardware/x.json",        "hardware/gb10.json",
+                                        "hardware/.hidden.json",  "hardware/readme.txt",
+                                        "second/hardware/x.json", "second/hardware/bad.json"};
+    (void)remove_files(state, files, COUNT(files)); /* no test makes all of them */
+    return remove_folders(state, folders, COUNT(folders));
 }
 
 static double bandwidth_of(const char *name, const char *const *directories)
@@ -1249,15 +1213,15 @@ static void test_search_directories(void **state)
     const char *const base = *state;
     char second[PATH_SIZE];
     char missing[PATH_SIZE];
-    snprintf(second, sizeof second, "%s/second", base);
-    snprintf(missing, sizeof missing, "%s/missing", base);
-    write_file(base, "/hardware/x.json", "{\"bandwidth_gb_s\": 11, " PEAK "}");
-    write_file(base, "/hardware/gb10.json",
-               "{\"id\": \"gb10\", \"basis\": \"documents\", \"bandwidth_gb_s\": 12, " PEAK "}");
-    write_file(base, "/hardware/.hidden.json", "{\"bandwidth_gb_s\": 13, " PEAK "}");
-    write_file(base, "/hardware/readme.txt", "not a device");
-    write_file(base, "/second/hardware/x.json", "{\"bandwidth_gb_s\": 14, " PEAK "}");
-    write_file(base, "/second/hardware/bad.json", "{\n\"bandwidth_gb_s\": 0, " PEAK "}");
+    path_in(second, state, "second");
+    path_in(missing, state, "missing");
+    write_in(state, "hardware/x.json", "{\"bandwidth_gb_s\": 11, " PEAK "}");
+    write_in(state, "hardware/gb10.json",
+             "{\"id\": \"gb10\", \"basis\": \"documents\", \"bandwidth_gb_s\": 12, " PEAK "}");
+    write_in(state, "hardware/.hidden.json", "{\"bandwidth_gb_s\": 13, " PEAK "}");
+    write_in(state, "hardware/readme.txt", "not a device");
+    write_in(state, "second/hardware/x.json", "{\"bandwidth_gb_s\": 14, " PEAK "}");
+    write_in(state, "second/hardware/bad.json", "{\n\"bandwidth_gb_s\": 0, " PEAK "}");
     const char *const one[] = {base, NULL};
     const char *const both[] = {second, missing, base, NULL};
     const char *const none[] = {NULL};
@@ -1287,10 +1251,10 @@ static void test_search_directories(void **state)
     assert_true(has_id(&ids, count, "gb10"));
     roof_text_free(&ids);
     /* a broken file is named with the place of the mistake; nothing else is tried */
-    char path[PATH_SIZE + 32];
+    char path[PATH_SIZE];
     struct roof_hardware *broken = NULL;
     struct roof_error error = {0};
-    snprintf(path, sizeof path, "%s/hardware/bad.json", second);
+    path_in(path, state, "second/hardware/bad.json");
     assert_int_equal(roof_hardware_load(&broken, "bad", both, &error), ROOF_INVALID);
     assert_string_equal(error.source, path);
     assert_int_equal(error.line, 2);
@@ -1301,7 +1265,7 @@ static void test_search_directories(void **state)
 static void test_unknown_names_list_the_directories(void **state)
 {
     const char *const base = *state;
-    write_file(base, "/hardware/x.json", "{" BANDWIDTH ", " PEAK "}");
+    write_in(state, "hardware/x.json", "{" BANDWIDTH ", " PEAK "}");
     const char *const one[] = {base, NULL};
     struct roof_hardware *unknown = NULL;
     struct roof_error error = {0};
@@ -1313,11 +1277,10 @@ static void test_unknown_names_list_the_directories(void **state)
 
 static void test_load_a_path(void **state)
 {
-    const char *const base = *state;
-    char path[PATH_SIZE + 32];
-    write_file(base, "/hardware/x.json",
-               "{\"basis\": \"published\", \"bandwidth_gb_s\": 11, " PEAK "}");
-    snprintf(path, sizeof path, "%s/hardware/x.json", base);
+    char path[PATH_SIZE];
+    write_in(state, "hardware/x.json",
+             "{\"basis\": \"published\", \"bandwidth_gb_s\": 11, " PEAK "}");
+    path_in(path, state, "hardware/x.json");
     struct roof_hardware *hardware = load(path, NULL);
     assert_string_equal(hardware->id, path); /* where the file gives none */
     assert_int_equal(hardware->basis, ROOF_BASIS_USER);
@@ -1362,10 +1325,9 @@ int main(void)
         cmocka_unit_test(test_set_a_peak),
         cmocka_unit_test(test_set_refuses),
         cmocka_unit_test(test_link),
-        cmocka_unit_test_setup_teardown(test_search_directories, make_folders, remove_folders),
-        cmocka_unit_test_setup_teardown(test_unknown_names_list_the_directories, make_folders,
-                                        remove_folders),
-        cmocka_unit_test_setup_teardown(test_load_a_path, make_folders, remove_folders),
+        cmocka_unit_test_setup_teardown(test_search_directories, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_names_list_the_directories, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_load_a_path, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
  * loop over their steps, memory and the limits that follow, splits, drafts, and laws that hold for
  * random models on random devices.
  */
-#include "support.h"
+#include "configs.h"
+#include "models.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,51 +22,7 @@
     "\"vector_tflops\": {\"fp32\": 0.1}" more "}"
 #define LINKS ", \"devices_per_node\": 2, \"link_gb_s\": 10, \"network_gb_s\": 1"
 
-#define SIZES                                                                                      \
-    "\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "                  \
-    "\"num_key_value_heads\": 2, \"head_dim\": 16, \"intermediate_size\": 80, "                    \
-    "\"vocab_size\": 1000"
-#define DENSE "{\"model_type\": \"llama\", " SIZES "}"
-#define WINDOWED                                                                                   \
-    "{\"model_type\": \"llama\", \"sliding_window\": 20, \"sliding_window_pattern\": 2, " SIZES "}"
 #define ALL_WINDOWED "{\"model_type\": \"mistral\", \"sliding_window\": 20, " SIZES "}"
-#define MOE                                                                                        \
-    "{\"model_type\": \"mixtral\", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, " SIZES "}"
-#define MLA                                                                                        \
-    "{\"model_type\": \"deepseek_v2\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "            \
-    "\"num_attention_heads\": 4, \"kv_lora_rank\": 32, \"q_lora_rank\": 24, "                      \
-    "\"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 8, \"v_head_dim\": 12, "                      \
-    "\"intermediate_size\": 80, \"vocab_size\": 1000}"
-
-static struct roof_model *parse(const char *text)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_parse(&model, text, strlen(text), "tiny", &error) != ROOF_OK) {
-        fail_msg("%d:%d: %s\n%s", error.line, error.column, error.message, text);
-    }
-    return model;
-}
-
-static struct roof_model *load(const char *id)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_load(&model, id, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", id, error.message);
-    }
-    return model;
-}
-
-static struct roof_hardware *load_device(const char *id)
-{
-    struct roof_hardware *hardware = NULL;
-    struct roof_error error = {0};
-    if (roof_hardware_load(&hardware, id, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", id, error.message);
-    }
-    return hardware;
-}
 
 static void set(struct roof_hardware *hardware, const char *key, double value)
 {
@@ -75,35 +32,6 @@ static void set(struct roof_hardware *hardware, const char *key, double value)
     if (roof_hardware_set(hardware, text, &error) != ROOF_OK) {
         fail_msg("%s: %s", text, error.message);
     }
-}
-
-static struct roof_scenario asked(enum roof_phase phase, int64_t batch, int64_t context)
-{
-    struct roof_scenario s;
-    roof_scenario_init(&s);
-    s.phase = phase;
-    s.common.shape.batch = batch;
-    s.context = context;
-    return s;
-}
-
-/* Into a result of its own: several are compared. */
-static void infer_into(struct roof_inference *out, const struct roof_model *m,
-                       const struct roof_scenario *s, const struct roof_hardware *hardware)
-{
-    struct roof_error error = {0};
-    if (roof_infer(out, m, s, hardware, &error) != ROOF_OK) {
-        fail_msg("%s on %s: %s", m->id, hardware->id, error.message);
-    }
-}
-
-/* Valid until the next call. */
-static const struct roof_inference *infer(const struct roof_model *m, struct roof_scenario s,
-                                          const struct roof_hardware *hardware)
-{
-    static struct roof_inference inference;
-    infer_into(&inference, m, &s, hardware);
-    return &inference;
 }
 
 static struct roof_limits limits_of(const struct roof_model *m, struct roof_scenario s,
@@ -127,22 +55,6 @@ static const struct roof_inference_node *find(const struct roof_inference *i, co
     }
     fail_msg("no operator %s", name);
     return NULL;
-}
-
-static bool unknown(double value)
-{
-    return value != value;
-}
-
-static uint64_t state_;
-
-/* xorshift64: low..high */
-static int64_t pick(int64_t low, int64_t high)
-{
-    state_ ^= state_ << 13;
-    state_ ^= state_ >> 7;
-    state_ ^= state_ << 17;
-    return low + (int64_t)(state_ % (uint64_t)(high - low + 1));
 }
 
 /* --- figures that must come out ------------------------------------------------------------ */
@@ -1296,7 +1208,7 @@ static struct roof_scenario random_scenario(const struct roof_model *m)
 static void test_monotone(void **state)
 {
     (void)state;
-    state_ = 20240607;
+    random_state = 20240607;
     static struct roof_inference less;
     static struct roof_inference more;
     for (int round = 0; round < 300; round++) {
@@ -1327,7 +1239,7 @@ static void test_monotone(void **state)
 static void test_random_requests(void **state)
 {
     (void)state;
-    state_ = 977;
+    random_state = 977;
     for (int round = 0; round < 60; round++) {
         struct roof_model *const m = random_model();
         struct roof_hardware *const h = random_device();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support.h"
+#include "files.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -687,48 +687,11 @@ static void test_quoted_text_reads_back(void **state)
 
 /* --- files --------------------------------------------------------------------------------- */
 
-#define FOLDER_SIZE 256
-#define PATH_SIZE (FOLDER_SIZE + 64)
-
-struct folder {
-    char path[FOLDER_SIZE];
-};
-
-static int make_folder(void **state)
-{
-    static struct folder folder;
-    const char *const base = getenv("TMPDIR");
-    snprintf(folder.path, sizeof folder.path, "%s/roofline-XXXXXX", base == NULL ? "/tmp" : base);
-    *state = &folder;
-    return mkdtemp(folder.path) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    const struct folder *const folder = *state;
-    return rmdir(folder->path);
-}
-
-static const char *path_in(char path[PATH_SIZE], void **state, const char *name)
-{
-    const struct folder *const folder = *state;
-    snprintf(path, PATH_SIZE, "%s/%s", folder->path, name);
-    return path;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    assert_int_equal(fclose(file), 0);
-}
-
 static void test_read_a_file(void **state)
 {
     char path[PATH_SIZE];
     path_in(path, state, "good.json");
-    write_file(path, "{\n \"a\": [1.5]\n}\n");
+    write_text(path, "{\n \"a\": [1.5]\n}\n");
     struct roof_json *json = NULL;
     struct roof_error error = {0};
     const enum roof_status status = roof_json_read(&json, path, &error);
@@ -756,7 +719,7 @@ static void test_read_an_invalid_file(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         char path[PATH_SIZE];
         path_in(path, state, "bad.json");
-        write_file(path, cases[i].text);
+        write_text(path, cases[i].text);
         struct roof_json *json = (struct roof_json *)(void *)path;
         struct roof_error error = {0};
         const enum roof_status status = roof_json_read(&json, path, &error);
@@ -783,12 +746,12 @@ static void expect_unreadable(const char *path, const char *reason)
 
 static void test_read_what_is_no_file(void **state)
 {
-    const struct folder *const folder = *state;
+    const char *const folder = *state;
     char path[PATH_SIZE];
     expect_unreadable(path_in(path, state, "missing.json"), "cannot open");
     expect_unreadable(path_in(path, state, "no/such/folder.json"), "cannot open");
     expect_unreadable("", "cannot open");
-    expect_unreadable(folder->path, "not a regular file");
+    expect_unreadable(folder, "not a regular file");
     expect_unreadable("/dev/null", "not a regular file");
     /* A pipe that nobody writes to: it must not wait; the alarm ends this program if it does. */
     path_in(path, state, "pipe.json");
@@ -808,7 +771,7 @@ static void test_read_a_large_file(void **state)
     roof_text_put(&text, "7");
     roof_text_fill(&text, ' ', ROOF_JSON_SIZE_MAX - 1);
     assert_false(text.failed);
-    write_file(path, text.data);
+    write_text(path, text.data);
     roof_text_free(&text);
     /* as many bytes as are allowed */
     struct roof_json *json = NULL;

@@ -1102,12 +1102,8 @@ static void check_choice(const struct probe *p, const struct roof_calibration *c
 
 static void check_device(const char *id)
 {
-    struct roof_hardware *device = NULL;
-    struct roof_calibration *c = NULL;
-    assert_int_equal(roof_hardware_load(&device, id, NULL, NULL), ROOF_OK);
-    assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
-    assert_non_null(c);
-    device->calibration = c;
+    struct roof_hardware *const device = load_calibrated(id);
+    const struct roof_calibration *const c = device->calibration;
     struct probe p = {.device = device};
     size_t stood_in = 0;
     for (int i = 0; i < SHAPES; i++) {
@@ -1139,8 +1135,7 @@ static void check_device(const char *id)
         }
     }
     assert_true(stood_in > 0);
-    roof_calibration_free(c);
-    roof_hardware_free(device);
+    free_calibrated(device);
 }
 
 static void test_properties(void **unused)

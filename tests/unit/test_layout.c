@@ -3,36 +3,15 @@
  * Layouts: which format each weight has in kinds of checkpoints, and the sizes that follow, against
  * published sizes and bits per weight.
  */
-#include "support.h"
+#include "files.h"
+#include "models.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define P(id) ROOF_PRECISION_##id
 #define W(id) ROOF_WEIGHT_##id
-
-static struct roof_model *load(const char *name)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_load(&model, name, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", name, error.message);
-    }
-    return model;
-}
-
-static struct roof_model *parse(const char *text)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_parse(&model, text, strlen(text), "config.json", &error) != ROOF_OK) {
-        fail_msg("%d:%d: %s\n%s", error.line, error.column, error.message, text);
-    }
-    return model;
-}
 
 static void apply(struct roof_model *model, const char *layout, const char *const *directories)
 {
@@ -539,41 +518,20 @@ static void test_checkpoint_refused(void **state)
 
 /* --- a user's own -------------------------------------------------------------------------- */
 
-struct folder {
-    char path[256];
-    char file[512];
-};
+static const char *const folders[] = {"layouts"};
+static char own[PATH_SIZE];
 
-static int make_folder(void **state)
+static int set_up(void **state)
 {
-    static struct folder folder;
-    const char *const base = getenv("TMPDIR");
-    char path[512];
-    snprintf(folder.path, sizeof folder.path, "%s/roofline-XXXXXX", base == NULL ? "/tmp" : base);
-    *state = &folder;
-    if (mkdtemp(folder.path) == NULL) {
-        return 1;
-    }
-    snprintf(path, sizeof path, "%s/layouts", folder.path);
-    snprintf(folder.file, sizeof folder.file, "%s/layouts/own.json", folder.path);
-    return mkdir(path, 0700);
+    const int status = make_folders(state, folders, COUNT(folders));
+    path_in(own, state, "layouts/own.json");
+    return status;
 }
 
-static int remove_folder(void **state)
+static int tear_down(void **state)
 {
-    struct folder *const folder = *state;
-    char path[512];
-    unlink(folder->file);
-    snprintf(path, sizeof path, "%s/layouts", folder->path);
-    return rmdir(path) | rmdir(folder->path);
-}
-
-static void write_layout(const struct folder *folder, const char *text)
-{
-    FILE *const file = fopen(folder->file, "w");
-    assert_non_null(file);
-    assert_false(fputs(text, file) < 0);
-    assert_int_equal(fclose(file), 0);
+    (void)unlink(own);
+    return remove_folders(state, folders, COUNT(folders));
 }
 
 #define SCHEMA "\"schema\": \"roofline/layout/1\""
@@ -582,16 +540,15 @@ static void write_layout(const struct folder *folder, const char *text)
 /* Narrow names win over wide ones, wherever they stand; of rules the first that holds. */
 static void test_own_layout(void **state)
 {
-    const struct folder *const folder = *state;
-    const char *const directories[] = {folder->path, NULL};
-    write_layout(folder, "{" SCHEMA ", \"activations\": \"bf16\", \"kv\": \"fp8\", \"classes\": {"
-                         "\"q\": \"fp32\", \"down\": {\"first 1\": \"q6_k\", \"more_bits\": "
-                         "\"q5_k\", \"else\": \"q4_k\"}, \"up\": {\"first 1/2\": \"fp8\", "
-                         "\"first 3\": \"int8\", \"else\": \"int4\"}, \"attention\": \"bf16\", "
-                         "\"linear\": \"nvfp4\", \"lm_head\": {\"first 1\": \"fp8\", \"else\": "
-                         "\"fp32\"}}, \"unknown\": 3}");
+    const char *const directories[] = {*state, NULL};
+    write_text(own, "{" SCHEMA ", \"activations\": \"bf16\", \"kv\": \"fp8\", \"classes\": {"
+                    "\"q\": \"fp32\", \"down\": {\"first 1\": \"q6_k\", \"more_bits\": "
+                    "\"q5_k\", \"else\": \"q4_k\"}, \"up\": {\"first 1/2\": \"fp8\", "
+                    "\"first 3\": \"int8\", \"else\": \"int4\"}, \"attention\": \"bf16\", "
+                    "\"linear\": \"nvfp4\", \"lm_head\": {\"first 1\": \"fp8\", \"else\": "
+                    "\"fp32\"}}, \"unknown\": 3}");
     struct roof_model *m = parse(FOUR);
-    apply(m, folder->file, NULL);
+    apply(m, own, NULL);
     assert_int_equal(m->activations, P(BF16));
     assert_int_equal(m->kv, P(FP8_E4M3));
     all_have(m, W(Q), P(FP32));
@@ -637,7 +594,7 @@ static void test_own_layout(void **state)
 /* The special cases count when all that they ask for is so; later ones win. */
 static void test_conditions(void **state)
 {
-    const struct folder *const folder = *state;
+    (void)state;
     static const struct {
         const char *condition;
         bool holds;
@@ -661,10 +618,10 @@ static void test_conditions(void **state)
                  "[{\"if\": {\"layers\": 4}, \"classes\": {\"v\": \"int8\", \"o\": \"int8\"}}, "
                  "{\"if\": %s, \"classes\": {\"attention\": \"int4\", \"v\": \"q6_k\"}}]}",
                  cases[i].condition);
-        write_layout(folder, text);
+        write_text(own, text);
         struct roof_model *const m = parse(
             "{\"model_type\": \"mixtral\", \"num_key_value_heads\": 2, " SIZES ", " EXPERTS "}");
-        apply(m, folder->file, NULL);
+        apply(m, own, NULL);
         all_have(m, W(V), cases[i].holds ? P(Q6_K) : P(INT8));
         all_have(m, W(O), cases[i].holds ? P(INT4) : P(INT8));
         all_have(m, W(Q), cases[i].holds ? P(INT4) : P(BF16));
@@ -675,7 +632,7 @@ static void test_conditions(void **state)
 
 static void test_bad_layouts(void **state)
 {
-    const struct folder *const folder = *state;
+    (void)state;
 #define RULES "a rule is \"first N\", \"first 1/N\", \"more_bits\" or \"else\""
     static const struct {
         const char *text;
@@ -722,9 +679,8 @@ static void test_bad_layouts(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_model *const m = parse(FOUR);
-        write_layout(folder, cases[i].text);
-        not_applied(m, folder->file, ROOF_INVALID, cases[i].line, cases[i].column,
-                    cases[i].message);
+        write_text(own, cases[i].text);
+        not_applied(m, own, ROOF_INVALID, cases[i].line, cases[i].column, cases[i].message);
         for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
             assert_int_equal(m->layer[0].format[w], P(AUTO));
         }
@@ -748,9 +704,9 @@ int main(void)
         cmocka_unit_test(test_exclusions),
         cmocka_unit_test(test_nested_quantization),
         cmocka_unit_test(test_checkpoint_refused),
-        cmocka_unit_test_setup_teardown(test_own_layout, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_conditions, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(test_bad_layouts, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_own_layout, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_conditions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_layouts, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Models: the names of weights and their groups, and how the attention is called. */
-#include "support.h"
+#include "models.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define W(id) ROOF_WEIGHT_##id
@@ -125,16 +125,6 @@ static void test_attention_names(void **state)
         model.kv_lora_rank = cases[i].kv_lora_rank;
         assert_string_equal(roof_attention_name(&model), cases[i].name);
     }
-}
-
-static struct roof_model *load(const char *id)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_load(&model, id, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", id, error.message);
-    }
-    return model;
 }
 
 /* A layout writes formats of layers and outside of them; all of it is forgotten, and only that. */

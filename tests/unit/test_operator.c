@@ -28,14 +28,6 @@
 #define TENSORS FORMATS(NVFP4, AUTO, NVFP4, NVFP4, NVFP4)
 #define NONE (-1.0) /* no collective: the network bytes are unknown */
 
-static struct roof_workload workload(enum roof_operator op, struct roof_shape shape)
-{
-    struct roof_workload w = ROOF_WORKLOAD_INIT;
-    w.op = op;
-    w.shape = shape;
-    return w;
-}
-
 static struct roof_workload resolved(struct roof_workload w)
 {
     struct roof_error error = {0};
@@ -63,20 +55,6 @@ static double all_bytes(const struct roof_work *work)
 }
 
 /* --- random shapes ------------------------------------------------------------------------- */
-
-static uint64_t state;
-
-/* xorshift64: low..high */
-static int64_t pick(int64_t low, int64_t high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    if (high <= low) {
-        return low;
-    }
-    return low + (int64_t)(state % (uint64_t)(high - low + 1));
-}
 
 /* Every dimension of the operator from 1 to high (flags and choices 0 or 1), consistent. */
 static struct roof_shape random_shape(enum roof_operator op, int64_t high)
@@ -687,7 +665,7 @@ static void test_grouped_queries(void **unused)
 static void test_batch(void **unused)
 {
     (void)unused;
-    state = 1;
+    random_state = 1;
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
         const enum roof_operator id = (enum roof_operator)op;
         if (!roof_operator_has(id, ROOF_DIM_BATCH) ||
@@ -897,7 +875,7 @@ static void test_collectives(void **unused)
         }
     }
     /* Only collectives have network bytes. */
-    state = 2;
+    random_state = 2;
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
         const enum roof_operator_kind kind = roof_operator_row((enum roof_operator)op)->kind;
         if (kind != ROOF_KIND_COMPOSITE) {
@@ -1028,7 +1006,7 @@ static void test_default_formats(void **unused)
 static void test_resolve_is_idempotent(void **unused)
 {
     (void)unused;
-    state = 3;
+    random_state = 3;
     for (int i = 0; i < 500; i++) {
         const enum roof_operator op = (enum roof_operator)pick(0, ROOF_OPERATOR_COUNT - 1);
         struct roof_workload w = workload(op, random_shape(op, 50));
@@ -1067,7 +1045,7 @@ static void assert_refused(const struct roof_workload *w, const char *first, con
 static void test_refused_dimensions(void **unused)
 {
     (void)unused;
-    state = 4;
+    random_state = 4;
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
         const enum roof_operator id = (enum roof_operator)op;
         const struct roof_operator_row *const row = roof_operator_row(id);
@@ -1214,7 +1192,7 @@ static void test_refused_formats(void **unused)
         resolved(quantize);
     }
     /* --compute where no product is computed: the fp32 vector peak it is. */
-    state = 5;
+    random_state = 5;
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
         const enum roof_operator id = (enum roof_operator)op;
         const enum roof_operator_kind kind = roof_operator_row(id)->kind;
@@ -1419,7 +1397,7 @@ static void test_text_is_what_is_computed(void **unused)
 {
     (void)unused;
     const uint64_t seed = 20240229;
-    state = seed;
+    random_state = seed;
     for (int i = 0; i < 4000; i++) {
         const enum roof_operator op = (enum roof_operator)(i % ROOF_OPERATOR_COUNT);
         if (roof_operator_row(op)->kind == ROOF_KIND_COMPOSITE) {
@@ -1469,7 +1447,7 @@ static void on_tidy_step(void *context, const char *name, const char *expression
 static void test_text_is_tidy(void **unused)
 {
     (void)unused;
-    state = 6;
+    random_state = 6;
     for (int i = 0; i < ROOF_OPERATOR_COUNT; i++) {
         const enum roof_operator op = (enum roof_operator)i;
         char name[40];

@@ -3,7 +3,7 @@
  * The search of plans against the same grid walked a second time: which plans there are, what they
  * take, how they rank, what is left out and how near it came.
  */
-#include "support.h"
+#include "models.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,44 +69,12 @@ static struct {
     size_t withs;
 } world;
 
-/* No term shows but the launch: rates are endless, all else is nothing. */
-static void set_fit(struct roof_kernel_fit *fit, enum roof_kernel kernel)
-{
-    static const char *const rates[] = {"dram",
-                                        "peak",
-                                        "l2_capacity",
-                                        "l2_rate",
-                                        "feed_bytes_per_clock",
-                                        "l2_bytes_per_clock",
-                                        "stream",
-                                        "reduce",
-                                        "epilogue",
-                                        "quantize_rate",
-                                        "chunk_tokens",
-                                        "lone_flop_per_clock",
-                                        "link",
-                                        "short"};
-    size_t count = 0;
-    const struct roof_parameter *const row = roof_kernel_parameters(kernel, &count);
-    *fit = (struct roof_kernel_fit){.kernel = kernel, .low = 0.5, .high = 2, .rows = 1};
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < COUNT(rates); k++) {
-            if (strcmp(row[i].key, rates[k]) == 0) {
-                fit->parameter[i] = 1e12;
-            }
-        }
-        if (strcmp(row[i].key, "launch_clocks") == 0) {
-            fit->parameter[i] = 1000;
-        }
-    }
-}
-
 static int make_world(void **unused)
 {
     (void)unused;
     static const char *const no_attributions[] = {NULL};
     for (int i = 0; i < ROOF_KERNEL_COUNT; i++) {
-        set_fit(&world.fit[i], (enum roof_kernel)i);
+        world.fit[i] = launch_only((enum roof_kernel)i, 1);
     }
     world.calibration = (struct roof_calibration){.id = "synthetic",
                                                   .attributions = no_attributions,
@@ -220,8 +188,8 @@ static const struct roof_model *stored(const struct roof_plan_query *q, size_t s
     return copy;
 }
 
-static struct roof_inference *infer(const struct roof_plan_query *q, const struct roof_plan *p,
-                                    bool prefill, enum roof_status *status)
+static struct roof_inference *infer_plan(const struct roof_plan_query *q, const struct roof_plan *p,
+                                         bool prefill, enum roof_status *status)
 {
     static struct roof_inference inference;
     struct roof_scenario s[2];
@@ -250,7 +218,7 @@ static enum roof_accuracy_class worst_of(const struct roof_plan_query *q,
 static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_plan_query *q)
 {
     enum roof_status status = ROOF_OK;
-    const struct roof_inference *i = infer(q, p, false, &status);
+    const struct roof_inference *i = infer_plan(q, p, false, &status);
     if (status != ROOF_OK) {
         return ROOF_REJECTED_SPLIT;
     }
@@ -266,7 +234,7 @@ static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_p
         p->near = e + 1 == q->engines->count && measured == 0 ? 1 : p->near;
     }
     p->memory_bytes = i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
-    i = infer(q, p, true, &status);
+    i = infer_plan(q, p, true, &status);
     assert_int_equal(status, ROOF_OK);
     if (!fits) {
         return ROOF_REJECTED_MEMORY;
@@ -888,7 +856,7 @@ static void test_prefill_fits(void **state)
         for (int prefill = 0; prefill < 2; prefill++) {
             enum roof_status status = ROOF_OK;
             const struct roof_inference *const got =
-                infer(&q, &plans.plan[i], prefill != 0, &status);
+                infer_plan(&q, &plans.plan[i], prefill != 0, &status);
             if (got->fits != ROOF_FIT_YES) {
                 const struct roof_plan *const p = &plans.plan[i];
                 fail_msg("%s does not fit: %s, tp %d, pp %d, batch %d", got->phase,
@@ -1014,15 +982,10 @@ static void test_built_in(void **state)
     static const int64_t few[] = {1, 64, 4096};
     static const int64_t pair[] = {1, 4};
     struct roof_hardware *device[COUNT(ids)];
-    struct roof_calibration *calibration[COUNT(ids)];
-    struct roof_model *model = NULL;
+    struct roof_model *const model = load("llama-3.1-8b");
     for (size_t i = 0; i < COUNT(ids); i++) {
-        assert_int_equal(roof_hardware_load(&device[i], ids[i], NULL, NULL), ROOF_OK);
-        assert_int_equal(roof_calibration_load(&calibration[i], device[i], NULL, NULL, NULL),
-                         ROOF_OK);
-        device[i]->calibration = calibration[i];
+        device[i] = load_calibrated(ids[i]);
     }
-    assert_int_equal(roof_model_load(&model, "llama-3.1-8b", NULL, NULL), ROOF_OK);
     struct roof_plan_query q = ask(DENSE, 1000, 200);
     q.model = model;
     q.hardware = (const struct roof_hardware *const *)device;
@@ -1040,8 +1003,7 @@ static void test_built_in(void **state)
     assert_true(check(&q) > 0);
     roof_model_free(model);
     for (size_t i = 0; i < COUNT(ids); i++) {
-        roof_calibration_free(calibration[i]);
-        roof_hardware_free(device[i]);
+        free_calibrated(device[i]);
     }
 }
 

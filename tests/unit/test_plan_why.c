@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Why a plan is better than another: the same predictions as the plans', and true bounds. */
-#include "support.h"
+#include "models.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #define TIGHT 1e-12
 
 static const char *const ids[] = {"h100-sxm", "hgx-b200", "v100"};
+#define UNMEASURED 2
 
 struct fixture {
     struct roof_hardware *hardware[COUNT(ids)];
@@ -21,7 +22,6 @@ struct fixture {
 };
 static struct fixture f;
 static struct roof_plan_why why; /* large */
-static struct roof_inference inference;
 
 static int set_up(void **unused)
 {
@@ -29,15 +29,10 @@ static int set_up(void **unused)
     static const int64_t batch[] = {1, 8, 64};
     static const int64_t devices[] = {2};
     for (size_t i = 0; i < COUNT(ids); i++) {
-        struct roof_calibration *calibration = NULL;
-        if (roof_hardware_load(&f.hardware[i], ids[i], NULL, NULL) != ROOF_OK ||
-            roof_calibration_load(&calibration, f.hardware[i], NULL, NULL, NULL) != ROOF_OK) {
-            return -1;
-        }
-        f.hardware[i]->calibration = calibration;
+        f.hardware[i] = i == UNMEASURED ? load_device(ids[i]) : load_calibrated(ids[i]);
     }
-    if (roof_model_load(&f.model, "llama-3.1-8b", NULL, NULL) != ROOF_OK ||
-        roof_engines_load(&f.engines, NULL) != ROOF_OK ||
+    f.model = load("llama-3.1-8b");
+    if (roof_engines_load(&f.engines, NULL) != ROOF_OK ||
         roof_accuracy_load(&f.accuracy, NULL) != ROOF_OK) {
         return -1;
     }
@@ -67,8 +62,7 @@ static int tear_down(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < COUNT(ids); i++) {
-        roof_calibration_free((struct roof_calibration *)f.hardware[i]->calibration);
-        roof_hardware_free(f.hardware[i]);
+        free_calibrated(f.hardware[i]);
     }
     roof_plans_free(&f.plans);
     roof_model_free(f.model);
@@ -129,9 +123,8 @@ static void test_bounds(void **unused)
             struct roof_scenario phase[2];
             plan.batch = (int64_t)why.compute_bound_batch[i] - less;
             roof_plan_scenarios(&phase[0], &phase[1], &plan, &f.query);
-            assert_int_equal(roof_infer(&inference, f.model, &phase[1], f.hardware[1], NULL),
-                             ROOF_OK);
-            assert_int_equal(inference.node[i].prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE,
+            const struct roof_inference *const i1 = infer(f.model, phase[1], f.hardware[1]);
+            assert_int_equal(i1->node[i].prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE,
                              less == 0);
             checked++;
         }
@@ -191,9 +184,8 @@ static void test_names(void **unused)
     assert_non_null(f.plans.model[a.serving]->layout);
     struct roof_scenario phase[2];
     roof_plan_scenarios(&phase[0], &phase[1], &a, &f.query);
-    assert_int_equal(
-        roof_infer(&inference, f.plans.model[a.serving], &phase[1], f.hardware[0], NULL), ROOF_OK);
-    assert_true(why.decode.total.expected.from_s == inference.total.expected_s);
+    assert_true(why.decode.total.expected.from_s ==
+                infer(f.plans.model[a.serving], phase[1], f.hardware[0])->total.expected_s);
     f.query.by = measured;
 }
 

@@ -18,14 +18,6 @@
 /* No vector unit, no link. */
 #define NO_VECTOR "{\"id\": \"plain\", \"bandwidth_gb_s\": 100, \"peak_tflops\": {\"fp16\": 1}}"
 
-static struct roof_workload workload(enum roof_operator op, struct roof_shape shape)
-{
-    struct roof_workload w = ROOF_WORKLOAD_INIT;
-    w.op = op;
-    w.shape = shape;
-    return w;
-}
-
 /* -p */
 static struct roof_workload in(struct roof_workload w, enum roof_precision precision)
 {
@@ -41,30 +33,6 @@ static struct roof_prediction predict(struct roof_workload w, const struct roof_
         fail_msg("%s on %s: %s", roof_operator_row(w.op)->name, hardware->id, error.message);
     }
     return p;
-}
-
-static struct roof_hardware *load(const char *id)
-{
-    struct roof_hardware *hardware = NULL;
-    struct roof_error error = {0};
-    if (roof_hardware_load(&hardware, id, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", id, error.message);
-    }
-    return hardware;
-}
-
-static uint64_t state;
-
-/* xorshift64: low..high */
-static int64_t pick(int64_t low, int64_t high)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    if (high <= low) {
-        return low;
-    }
-    return low + (int64_t)(state % (uint64_t)(high - low + 1));
 }
 
 /* From 1 to 2^14, small ones as often as large ones. */
@@ -185,7 +153,7 @@ static void test_prediction_holds_together(void **unused)
 {
     (void)unused;
     struct roof_hardware *const device = parse_device(SYNTHETIC);
-    state = 11;
+    random_state = 11;
     for (int i = 0; i < 500; i++) {
         const enum roof_operator op = (enum roof_operator)(i % ROOF_OPERATOR_COUNT);
         const struct roof_workload w = random_workload(op);
@@ -398,7 +366,7 @@ static void test_vector_operators(void **unused)
 {
     (void)unused;
     struct roof_hardware *const device = parse_device(SYNTHETIC);
-    state = 12;
+    random_state = 12;
     int seen = 0;
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
         const enum roof_operator id = (enum roof_operator)op;
@@ -466,7 +434,7 @@ static void test_composite_is_the_sum_of_its_parts(void **unused)
     static const enum roof_operator ops[] = {ROOF_OPERATOR_ATTENTION_SCORES, ROOF_OPERATOR_SOFTMAX,
                                              ROOF_OPERATOR_ATTENTION_VALUES};
     struct roof_hardware *const device = parse_device(SYNTHETIC);
-    state = 13;
+    random_state = 13;
     for (int i = 0; i < 300; i++) {
         const struct roof_workload w =
             in(workload(ROOF_OPERATOR_ATTENTION, random_shape(ROOF_OPERATOR_ATTENTION)),
@@ -701,7 +669,7 @@ static void test_twice_the_device_takes_half_the_time(void **unused)
     (void)unused;
     struct roof_hardware *const device = parse_device(SYNTHETIC);
     struct roof_hardware *const twice = parse_device(SYNTHETIC_TWICE);
-    state = 14;
+    random_state = 14;
     for (int i = 0; i < 1000; i++) {
         const struct roof_workload w =
             random_workload((enum roof_operator)(i % ROOF_OPERATOR_COUNT));
@@ -735,7 +703,7 @@ static void load_all(struct devices *all)
     const char *id = ids.data;
     all->count = 0;
     for (size_t i = 0; i < count; i++) {
-        all->device[all->count++] = load(id);
+        all->device[all->count++] = load_device(id);
         id += strlen(id) + 1;
     }
     roof_text_free(&ids);
@@ -763,7 +731,7 @@ static void test_bounds_and_growth(void **unused)
     const uint64_t seed = 0x5eed0001;
     static struct devices all;
     load_all(&all);
-    state = seed;
+    random_state = seed;
     int doubled = 0;
     for (int i = 0; i < 2000; i++) {
         const struct roof_hardware *const device = all.device[pick(0, (int64_t)all.count - 1)];
@@ -832,7 +800,7 @@ static void test_gemv_on_gb10(void **unused)
         {P(INT8), 16789504, 58.50},     {P(INT4), 8398848, 29.26}, /* 8388608 + 2048 + 8192 */
         {P(NVFP4), 9447688, 32.92},                                /* 9437184 + 4, 2304 + 4, 8192 */
     };
-    struct roof_hardware *const gb10 = load("gb10");
+    struct roof_hardware *const gb10 = load_device("gb10");
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct roof_prediction p = predict(
             in(workload(ROOF_OPERATOR_GEMV, SHAPE(.n = 4096, .k = 4096)), cases[i].precision),
@@ -873,7 +841,7 @@ static void test_ridge_points(void **unused)
         {"a100", "bandwidth_gb_s=2000", P(FP32), 9.75, TIGHT}, /* the vector unit: 19.5 / 2 */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct roof_hardware *const device = load(cases[i].device);
+        struct roof_hardware *const device = load_device(cases[i].device);
         if (cases[i].set != NULL) {
             assert_int_equal(roof_hardware_set(device, cases[i].set, NULL), ROOF_OK);
         }
@@ -889,7 +857,7 @@ static void test_ridge_points(void **unused)
         roof_hardware_free(device);
     }
     /* fp64: a gemm has the matrix unit, 19.5 / 2; the vector unit's point is 9.7 / 2. */
-    struct roof_hardware *const a100 = load("a100");
+    struct roof_hardware *const a100 = load_device("a100");
     assert_int_equal(roof_hardware_set(a100, "bandwidth_gb_s=2000", NULL), ROOF_OK);
     const double bandwidth = a100->figure[ROOF_FIGURE_BANDWIDTH].value;
     assert_near(a100->peak[ROOF_PEAK_VECTOR][P(FP64)].value / bandwidth, 4.85, TIGHT);
@@ -905,7 +873,7 @@ static void test_ridge_points(void **unused)
 static void test_square_gemm(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb10 = load("gb10");
+    struct roof_hardware *const gb10 = load_device("gb10");
     const struct roof_prediction p =
         predict(workload(ROOF_OPERATOR_GEMM, SHAPE(.m = 4096, .n = 4096, .k = 4096)), gb10);
     assert_true(fabs(p.intensity - 1365.3) < 0.05);
@@ -921,7 +889,7 @@ static void test_square_gemm(void **unused)
 static void test_fp4_gemm_on_gb200(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb200 = load("gb200");
+    struct roof_hardware *const gb200 = load_device("gb200");
     struct roof_workload w = workload(ROOF_OPERATOR_GEMM, SHAPE(.m = 128, .n = 24576, .k = 1536));
     w.formats.weights = P(INT4);
     w.formats.activations = P(FP16);
@@ -950,7 +918,7 @@ static void test_fp4_gemm_on_gb200(void **unused)
 static void test_fp8_bmm_on_gb200(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb200 = load("gb200");
+    struct roof_hardware *const gb200 = load_device("gb200");
     struct roof_workload w = in(
         workload(ROOF_OPERATOR_BMM, SHAPE(.batch = 128, .m = 64, .n = 512, .k = 128)), P(FP8_E4M3));
     struct roof_prediction p = predict(w, gb200);
@@ -1006,7 +974,7 @@ static void test_intensities(void **unused)
         /* Feed-forward of 2048 tokens, d = 4096: 2 P d 4d over (P d + 4 d^2 + 4 P d) x 2 bytes. */
         {ROOF_OPERATOR_GEMM, {.m = 2048, .n = 16384, .k = 4096}, 16384 / 13.0, TIGHT}, /* 1260 */
     };
-    struct roof_hardware *const gb10 = load("gb10");
+    struct roof_hardware *const gb10 = load_device("gb10");
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct roof_prediction p = predict(workload(cases[i].op, cases[i].shape), gb10);
         if (fabs(p.intensity - cases[i].intensity) > cases[i].within * cases[i].intensity) {
@@ -1018,7 +986,7 @@ static void test_intensities(void **unused)
 
     /* GB200, 8000 GB/s: 5/4 and 4/6 FLOP/byte are 10 and 5.33 TFLOPS of the 80 of its vector unit.
      */
-    struct roof_hardware *const gb200 = load("gb200");
+    struct roof_hardware *const gb200 = load_device("gb200");
     const struct roof_prediction norm =
         predict(workload(ROOF_OPERATOR_RMSNORM, SHAPE(.tokens = 1, .hidden = 7168)), gb200);
     assert_near(norm.attainable_flops_per_s, 10e12, TIGHT);
@@ -1051,7 +1019,7 @@ static void test_dense_and_missing_units(void **unused)
         {"m4-max", P(FP8_E4M3), 18.4, false}, /* bf16 on the vector unit */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct roof_hardware *const device = load(cases[i].device);
+        struct roof_hardware *const device = load_device(cases[i].device);
         const struct roof_prediction p = predict(
             in(workload(ROOF_OPERATOR_GEMM, SHAPE(.m = 8, .n = 8, .k = 8)), cases[i].precision),
             device);

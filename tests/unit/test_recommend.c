@@ -29,24 +29,6 @@ static int free_accuracy(void **unused)
     return 0;
 }
 
-static struct roof_workload workload(enum roof_operator op, struct roof_shape shape)
-{
-    struct roof_workload w = ROOF_WORKLOAD_INIT;
-    w.op = op;
-    w.shape = shape;
-    return w;
-}
-
-static struct roof_hardware *load(const char *id)
-{
-    struct roof_hardware *hardware = NULL;
-    struct roof_error error = {0};
-    if (roof_hardware_load(&hardware, id, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", id, error.message);
-    }
-    return hardware;
-}
-
 static void recommend(const struct roof_workload *w, const struct roof_hardware *hardware,
                       const struct roof_accuracy *losses, struct roof_recommend_options options)
 {
@@ -107,7 +89,7 @@ static void test_gemm_on_gb10(void **unused)
                     {P(INT8), "native_int8", 16789504},
                     {P(MXFP8_E4M3), "native_mxfp8_e4m3", 17313920},
                     {P(FP16), "native_fp16", 33570816}};
-    struct roof_hardware *const gb10 = load("gb10");
+    struct roof_hardware *const gb10 = load_device("gb10");
     const struct roof_workload w =
         workload(ROOF_OPERATOR_GEMM, SHAPE(.m = 1, .n = 4096, .k = 4096));
     struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
@@ -279,7 +261,7 @@ static void test_ties(void **unused)
 static void test_max_loss(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb10 = load("gb10");
+    struct roof_hardware *const gb10 = load_device("gb10");
     const struct roof_workload w =
         workload(ROOF_OPERATOR_GEMM, SHAPE(.m = 1, .n = 4096, .k = 4096));
     for (int max = ROOF_ACCURACY_NONE; max < ROOF_ACCURACY_CLASS_COUNT; max++) {
@@ -308,7 +290,7 @@ static void test_severe(void **unused)
 {
     (void)unused;
     static const enum roof_precision list[] = {P(INT2), P(FP16), P(Q2_K)};
-    struct roof_hardware *const gb10 = load("gb10");
+    struct roof_hardware *const gb10 = load_device("gb10");
     const struct roof_workload w =
         workload(ROOF_OPERATOR_GEMM, SHAPE(.m = 1, .n = 4096, .k = 4096));
     struct roof_recommend_options options = formats(list, COUNT(list));
@@ -334,7 +316,7 @@ static void test_unsatisfied(void **unused)
     (void)unused;
     static const enum roof_precision list[] = {P(NVFP4), P(FP16), P(INT8)};
     static const enum roof_precision ordered[] = {P(FP16), P(INT8), P(NVFP4)};
-    struct roof_hardware *const gb10 = load("gb10");
+    struct roof_hardware *const gb10 = load_device("gb10");
     const struct roof_workload w = workload(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64));
     struct roof_recommend_options options = formats(list, COUNT(list));
     struct roof_error error = {0};
@@ -363,7 +345,7 @@ static void test_unsatisfied(void **unused)
 static void test_native_only(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb200 = load("gb200"); /* no INT4 unit */
+    struct roof_hardware *const gb200 = load_device("gb200"); /* no INT4 unit */
     const struct roof_workload w =
         workload(ROOF_OPERATOR_GEMM, SHAPE(.m = 1, .n = 4096, .k = 4096));
     struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
@@ -516,7 +498,7 @@ static void test_what_is_kept(void **unused)
 static void test_vector_operator(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb200 = load("gb200");
+    struct roof_hardware *const gb200 = load_device("gb200");
     const struct roof_workload w =
         workload(ROOF_OPERATOR_SILU_MUL, SHAPE(.tokens = 64, .hidden = 1024));
     static const enum roof_precision list[] = {P(FP16), P(FP8_E4M3)};
@@ -536,7 +518,7 @@ static void test_duplicates(void **unused)
     (void)unused;
     static const enum roof_precision list[] = {P(FP16),  P(NVFP4), P(FP16), P(INT2),
                                                P(NVFP4), P(INT2),  P(FP16)};
-    struct roof_hardware *const gb10 = load("gb10");
+    struct roof_hardware *const gb10 = load_device("gb10");
     const struct roof_workload w = workload(ROOF_OPERATOR_GEMV, SHAPE(.n = 4096, .k = 4096));
     recommend(&w, gb10, &accuracy, formats(list, COUNT(list)));
     assert_int_equal(result.count, 2);
@@ -547,7 +529,7 @@ static void test_duplicates(void **unused)
 static void test_invalid(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb10 = load("gb10");
+    struct roof_hardware *const gb10 = load_device("gb10");
     const struct roof_workload w = workload(ROOF_OPERATOR_GEMV, SHAPE(.n = 4096));
     const struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
     struct roof_error error = {0};
@@ -648,8 +630,8 @@ static void test_every_operator(void **unused)
     for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
         all[p] = (enum roof_precision)(ROOF_PRECISION_COUNT - 1 - p);
     }
-    struct roof_hardware *const devices[] = {load("gb10"), load("mi300x"), load("m4-max"),
-                                             parse_device(SYNTHETIC)};
+    struct roof_hardware *const devices[] = {load_device("gb10"), load_device("mi300x"),
+                                             load_device("m4-max"), parse_device(SYNTHETIC)};
     for (size_t d = 0; d < COUNT(devices); d++) {
         for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
             if (roof_operator_row((enum roof_operator)op)->kind == ROOF_KIND_COLLECTIVE) {
@@ -669,14 +651,13 @@ static void test_every_operator(void **unused)
 }
 
 /* Of an operator that is no product too: rejections say nothing that is not so. */
-static void test_native_only_says_what_is_so(void **unused)
+static void check_every_operator(const char *device_text, bool native_only)
 {
-    (void)unused;
-    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_hardware *const device = parse_device(device_text);
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
         const struct roof_workload w = some_workload((enum roof_operator)op);
         struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
-        options.native_only = true;
+        options.native_only = native_only;
         struct roof_error error = {0};
         const enum roof_status status =
             roof_recommend(&result, &w, device, &accuracy, &options, &error);
@@ -686,20 +667,16 @@ static void test_native_only_says_what_is_so(void **unused)
     roof_hardware_free(device);
 }
 
+static void test_native_only_says_what_is_so(void **unused)
+{
+    (void)unused;
+    check_every_operator(SYNTHETIC, true);
+}
+
 static void test_unknown_vector_peak_says_what_is_so(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const device = parse_device(NO_VECTOR);
-    for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
-        const struct roof_workload w = some_workload((enum roof_operator)op);
-        const struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
-        struct roof_error error = {0};
-        const enum roof_status status =
-            roof_recommend(&result, &w, device, &accuracy, &options, &error);
-        assert_true(status == ROOF_OK || status == ROOF_UNSATISFIED);
-        check_result(&w, device, options.objective);
-    }
-    roof_hardware_free(device);
+    check_every_operator(NO_VECTOR, false);
 }
 
 /* With a given cache the products may run wider than the candidate: then that is not native. */

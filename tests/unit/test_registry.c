@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Named documents: embedded ones by id and alias, a user's by path or from search directories. */
-#include "support.h"
+#include "files.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "data.h"
 #include "registry.h"
@@ -189,7 +186,7 @@ static const char *const files[] = {
     "one/models/.c.json", "two/models/a.json", "two/models/bad.json",   "plain.json"};
 static const char *const folders[] = {"one", "one/models", "two", "two/models", "three"};
 
-static char base[256];
+static const char *base;
 
 static const char *below(const char *name)
 {
@@ -200,37 +197,21 @@ static const char *below(const char *name)
     return path[next];
 }
 
-static int make_files(void **state)
+static int set_up(void **state)
 {
-    (void)state;
-    const char *const temporary = getenv("TMPDIR");
-    snprintf(base, sizeof base, "%s/roofline-XXXXXX", temporary == NULL ? "/tmp" : temporary);
-    int status = mkdtemp(base) == NULL;
-    for (size_t i = 0; i < COUNT(folders) && status == 0; i++) {
-        status = mkdir(below(folders[i]), 0700);
-    }
+    const int status = make_folders(state, folders, COUNT(folders));
+    base = *state;
     for (size_t i = 0; i < COUNT(files) && status == 0; i++) {
-        FILE *const file = fopen(below(files[i]), "w");
-        if (file == NULL) {
-            return 1;
-        }
-        fputs(strstr(files[i], "bad") != NULL ? "{\n x}" : "{\"aliases\": [\"second\"]}", file);
-        status = fclose(file);
+        const bool bad = strstr(files[i], "bad") != NULL;
+        write_in(state, files[i], bad ? "{\n x}" : "{\"aliases\": [\"second\"]}");
     }
     return status;
 }
 
-static int remove_files(void **state)
+static int tear_down(void **state)
 {
-    (void)state;
-    int status = 0;
-    for (size_t i = 0; i < COUNT(files); i++) {
-        status |= unlink(below(files[i]));
-    }
-    for (size_t i = COUNT(folders); i-- > 0;) {
-        status |= rmdir(below(folders[i]));
-    }
-    return status | rmdir(base);
+    return remove_files(state, files, COUNT(files)) |
+           remove_folders(state, folders, COUNT(folders));
 }
 
 static void test_directories(void **state)
@@ -298,7 +279,7 @@ int main(void)
         cmocka_unit_test(test_embedded),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_embedded_ids),
-        cmocka_unit_test_setup_teardown(test_directories, make_files, remove_files),
+        cmocka_unit_test_setup_teardown(test_directories, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

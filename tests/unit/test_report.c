@@ -44,16 +44,6 @@ static struct roof_prediction predict(enum roof_operator op, struct roof_shape s
     return predict_in(op, shape, P(FP16), hardware);
 }
 
-static struct roof_hardware *load(const char *id)
-{
-    struct roof_hardware *hardware = NULL;
-    struct roof_error error = {0};
-    if (roof_hardware_load(&hardware, id, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", id, error.message);
-    }
-    return hardware;
-}
-
 /* A shape of each operator whose figures have many digits. */
 static struct roof_shape odd_shape(enum roof_operator op)
 {
@@ -906,7 +896,8 @@ static void test_list_tables(void **unused)
     (void)unused;
     struct roof_accuracy accuracy;
     assert_int_equal(roof_accuracy_load(&accuracy, NULL), ROOF_OK);
-    struct roof_hardware *const devices[] = {load("gb10"), load("a100"), parse_device(SYNTHETIC)};
+    struct roof_hardware *const devices[] = {load_device("gb10"), load_device("a100"),
+                                             parse_device(SYNTHETIC)};
     for (size_t o = 0; o < COUNT(outputs); o++) {
         struct roof_text text = ROOF_TEXT_INIT;
         struct roof_table table =
@@ -1039,8 +1030,8 @@ static void expect(const struct roof_text *text, const char *part)
 static void test_text_of_gemv(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb10 = load("gb10");
-    struct roof_hardware *const spark = load("dgx-spark");
+    struct roof_hardware *const gb10 = load_device("gb10");
+    struct roof_hardware *const spark = load_device("dgx-spark");
     struct roof_prediction p = predict(ROOF_OPERATOR_GEMV, SHAPE(.n = 4096, .k = 4096), gb10);
     struct roof_text text = ROOF_TEXT_INIT;
     roof_report_text(&text, &p, NULL, NULL, false);
@@ -1246,8 +1237,8 @@ static void test_text_of_a_group_of_one(void **unused)
 static void test_text_of_every_operator(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb10 = load("gb10");
-    struct roof_hardware *const spark = load("dgx-spark");
+    struct roof_hardware *const gb10 = load_device("gb10");
+    struct roof_hardware *const spark = load_device("dgx-spark");
     struct roof_hardware *const devices[] = {parse_device(SYNTHETIC), parse_device(NO_VECTOR)};
     for (size_t d = 0; d < COUNT(devices); d++) {
         for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
@@ -1359,8 +1350,8 @@ static void test_recommendation_json(void **unused)
 static void test_recommendation_text(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb10 = load("gb10");
-    struct roof_hardware *const spark = load("dgx-spark");
+    struct roof_hardware *const gb10 = load_device("gb10");
+    struct roof_hardware *const spark = load_device("dgx-spark");
     const struct roof_workload w = gemm();
     struct roof_text text = ROOF_TEXT_INIT;
     assert_int_equal(recommend(&w, gb10, ROOF_ACCURACY_1_TO_2), ROOF_OK);
@@ -1479,9 +1470,9 @@ static void test_every_device(void **unused)
     assert_int_equal(roof_hardware_ids(&ids, &count, NULL, NULL), ROOF_OK);
     const char *id = ids.data;
     for (size_t i = 0; i < count; i++) {
-        struct roof_hardware *const device = load(id);
+        struct roof_hardware *const device = load_device(id);
         struct roof_hardware *const product =
-            device->product == NULL ? NULL : load(device->product);
+            device->product == NULL ? NULL : load_device(device->product);
         check_round_trip(device, product);
         check_round_trip(device, NULL);
         struct roof_text text = ROOF_TEXT_INIT;
@@ -1499,8 +1490,8 @@ static void test_every_device(void **unused)
 static void test_text_of_a_device(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const gb10 = load("gb10");
-    struct roof_hardware *const spark = load("dgx-spark");
+    struct roof_hardware *const gb10 = load_device("gb10");
+    struct roof_hardware *const spark = load_device("dgx-spark");
     struct roof_text text = ROOF_TEXT_INIT;
     roof_report_hardware(&text, false, gb10, spark);
     expect(&text, "287 GB/s");

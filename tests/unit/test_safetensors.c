@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "support.h"
+#include "files.h"
+#include "models.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,34 +13,6 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* --- files --------------------------------------------------------------------------------- */
-
-#define PATH_SIZE 512
-
-struct folder {
-    char path[PATH_SIZE / 2];
-};
-
-static int make_folder(void **state)
-{
-    static struct folder folder;
-    const char *const base = getenv("TMPDIR");
-    snprintf(folder.path, sizeof folder.path, "%s/roofline-XXXXXX", base == NULL ? "/tmp" : base);
-    *state = &folder;
-    return mkdtemp(folder.path) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    const struct folder *const folder = *state;
-    return rmdir(folder->path);
-}
-
-static const char *path_in(char out[PATH_SIZE], void **state, const char *name)
-{
-    const struct folder *const folder = *state;
-    snprintf(out, PATH_SIZE, "%s/%s", folder->path, name);
-    return out;
-}
 
 /* A safetensors file in the making, and the lines of an index. */
 struct builder {
@@ -94,14 +66,6 @@ static void in_layer(struct builder *b, int layer, const char *name, const char 
     tensor(b, full, dtype, rows, columns);
 }
 
-static void write_bytes(const char *path, const char *bytes, size_t count)
-{
-    FILE *const file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, count, file), count);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* The header, then a hole where the weights would be. */
 static void write_header(const char *path, const char *header, size_t length, uint64_t data)
 {
@@ -124,16 +88,6 @@ static void write_file(struct builder *b, const char *path)
     assert_false(b->header.failed);
     write_header(path, b->header.data, b->header.length, b->data);
     roof_text_free(&b->header);
-}
-
-static struct roof_model *parse(const char *config)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_parse(&model, config, strlen(config), "config.json", &error) != ROOF_OK) {
-        fail_msg("%d:%d: %s", error.line, error.column, error.message);
-    }
-    return model;
 }
 
 static struct roof_model *read_model(const char *config, const char *path)
@@ -989,11 +943,11 @@ static void test_wrong_models(void **state)
 
 static void test_no_file(void **state)
 {
-    const struct folder *const folder = *state;
+    const char *const folder = *state;
     char path[PATH_SIZE];
     expect_bad(LLAMA "}", path_in(path, state, "none.safetensors"), ROOF_IO, "cannot open");
     expect_bad(LLAMA "}", path_in(path, state, "none.json"), ROOF_IO, "cannot open");
-    expect_bad(LLAMA "}", folder->path, ROOF_IO, "not a regular file");
+    expect_bad(LLAMA "}", folder, ROOF_IO, "not a regular file");
     expect_bad(LLAMA "}", "/dev/null", ROOF_IO, "not a regular file");
     write_bytes(path_in(path, state, "empty.safetensors"), "", 0);
     expect_bad(LLAMA "}", path, ROOF_INVALID, "0 bytes are too few");

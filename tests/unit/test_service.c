@@ -4,7 +4,8 @@
  * time, so that all figures are sums in the head; where one kernel has no parameters; and what
  * holds for built-in models on the devices with parameters of their own.
  */
-#include "support.h"
+#include "configs.h"
+#include "models.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,21 +25,6 @@
     "\"link_gb_s\": 1e7, \"network_gb_s\": 1e7}"
 /* What little the rest takes. */
 #define LITTLE 1e-5
-
-#define SIZES                                                                                      \
-    "\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "                  \
-    "\"num_key_value_heads\": 2, \"head_dim\": 16, \"intermediate_size\": 80, "                    \
-    "\"vocab_size\": 1000"
-#define DENSE "{\"model_type\": \"llama\", " SIZES "}"
-#define WINDOWED                                                                                   \
-    "{\"model_type\": \"llama\", \"sliding_window\": 20, \"sliding_window_pattern\": 2, " SIZES "}"
-#define MOE                                                                                        \
-    "{\"model_type\": \"mixtral\", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, " SIZES "}"
-#define MLA                                                                                        \
-    "{\"model_type\": \"deepseek_v2\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "            \
-    "\"num_attention_heads\": 4, \"kv_lora_rank\": 32, \"q_lora_rank\": 24, "                      \
-    "\"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 8, \"v_head_dim\": 12, "                      \
-    "\"intermediate_size\": 80, \"vocab_size\": 1000}"
 
 /*
  * Microseconds of a launch. A layer of DENSE has 4 products, 2 norms, 2 sums, an activation, rope
@@ -83,21 +69,9 @@ static struct roof_kernel_fit *fit_of(struct bench *b, enum roof_kernel kernel)
     return NULL;
 }
 
-/* Gives a parameter a value, whatever its range; nothing where the kernel has none of it. */
-static void put_in(struct roof_kernel_fit *fit, const char *key, double value)
-{
-    size_t count = 0;
-    const struct roof_parameter *const row = roof_kernel_parameters(fit->kernel, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(row[i].key, key) == 0) {
-            fit->parameter[i] = value;
-        }
-    }
-}
-
 static void put(struct bench *b, enum roof_kernel kernel, const char *key, double value)
 {
-    put_in(fit_of(b, kernel), key, value);
+    put_parameter(fit_of(b, kernel), key, value);
 }
 
 static void put_launch(struct bench *b, enum roof_kernel kernel, double us)
@@ -105,34 +79,12 @@ static void put_launch(struct bench *b, enum roof_kernel kernel, double us)
     put(b, kernel, "launch_clocks", us * 1000);
 }
 
-/* No term shows but the launch: rates are endless, all else is nothing. */
 static struct roof_kernel_fit *add_kernel(struct bench *b, enum roof_kernel kernel,
                                           double launch_us)
 {
-    static const char *const rates[] = {"dram",
-                                        "peak",
-                                        "l2_capacity",
-                                        "l2_rate",
-                                        "feed_bytes_per_clock",
-                                        "l2_bytes_per_clock",
-                                        "stream",
-                                        "reduce",
-                                        "epilogue",
-                                        "quantize_rate",
-                                        "chunk_tokens",
-                                        "lone_flop_per_clock",
-                                        "link",
-                                        "short"};
     assert_true(b->calibration.count < COUNT(b->fit));
     struct roof_kernel_fit *const fit = &b->fit[b->calibration.count++];
-    *fit = (struct roof_kernel_fit){.kernel = kernel, .low = 0.5, .high = 2, .rows = 1};
-    for (size_t i = 0; i < COUNT(rates); i++) {
-        put_in(fit, rates[i], 1e12);
-    }
-    if (kernel == KERNEL(MLA_DECODE)) {
-        put_in(fit, "tile_rows", 1);
-    }
-    put_in(fit, "launch_clocks", launch_us * 1000);
+    *fit = launch_only(kernel, launch_us);
     return fit;
 }
 
@@ -153,65 +105,12 @@ static void end(struct bench *b)
     roof_hardware_free(b->device);
 }
 
-static struct roof_model *parse(const char *text)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_parse(&model, text, strlen(text), "tiny", &error) != ROOF_OK) {
-        fail_msg("%d:%d: %s\n%s", error.line, error.column, error.message, text);
-    }
-    return model;
-}
-
-static struct roof_model *load(const char *id)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_load(&model, id, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", id, error.message);
-    }
-    return model;
-}
-
-static struct roof_scenario asked(enum roof_phase phase, int64_t batch, int64_t context)
-{
-    struct roof_scenario s;
-    roof_scenario_init(&s);
-    s.phase = phase;
-    s.common.shape.batch = batch;
-    s.context = context;
-    return s;
-}
-
 static struct roof_scenario request(int64_t batch, int64_t prompt, int64_t generate)
 {
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, batch, 0);
     s.prompt = prompt;
     s.generate = generate;
     return s;
-}
-
-static void infer_into(struct roof_inference *out, const struct roof_model *m,
-                       const struct roof_scenario *s, const struct roof_hardware *hardware)
-{
-    struct roof_error error = {0};
-    if (roof_infer(out, m, s, hardware, &error) != ROOF_OK) {
-        fail_msg("%s on %s: %s", m->id, hardware->id, error.message);
-    }
-}
-
-/* Valid until the next call. */
-static const struct roof_inference *infer(const struct roof_model *m, struct roof_scenario s,
-                                          const struct roof_hardware *hardware)
-{
-    static struct roof_inference inference;
-    infer_into(&inference, m, &s, hardware);
-    return &inference;
-}
-
-static bool unknown(double value)
-{
-    return isnan(value);
 }
 
 /* --- sums of launches ---------------------------------------------------------------------- */
@@ -407,13 +306,10 @@ static void test_tensor_parallel(void **state)
     assert_near(infer(m, s, b.device)->expected_tokens_per_s, 3 / (bare + 9 * 6) * 1e6, LITTLE);
     put_launch(&b, KERNEL(ONE_SHOT), 25);
     check_pass(infer(m, s, b.device), bare + 9 * 20);
-    /* Between nodes nothing was measured. */
+    /* Between two nodes in rings only: nine all-reduces with two hops, one gather with one. */
     s.tp = 8;
-    nothing_expected(infer(m, s, b.device));
-    s.prompt = 10;
-    s.generate = 10;
-    s.context = 0;
-    nothing_expected(infer(m, s, b.device));
+    assert_us(infer(m, s, b.device)->expected_step_s, bare + 9 * 20 + 9 * 2 * 5 + 5);
+    assert_true(infer(m, s, b.device)->expected_near > 0);
     roof_model_free(m);
     end(&b);
 }
@@ -429,8 +325,9 @@ static void test_expert_parallel(void **state)
     check_pass(infer(m, s, b.device), OUTSIDE + 4 * (MOE_LAYER + 2 * 80));
     s.tp = 2;
     check_pass(infer(m, s, b.device), OUTSIDE + 4 * (MOE_LAYER + 2 * 80) + 9 * 20 + 40);
-    s.common.shape.ep = 4;
-    nothing_expected(infer(m, s, b.device));
+    s.common.shape.ep = 4; /* two nodes: a hop each */
+    const double nodes = OUTSIDE + 4 * (MOE_LAYER + 2 * 85) + 9 * 20 + 40;
+    assert_us(infer(m, s, b.device)->expected_step_s, nodes);
     roof_model_free(m);
     end(&b);
 }
@@ -1181,27 +1078,6 @@ static void test_missing_kernel(void **state)
 static const char *const model_ids[] = {"llama-3-8b", "mixtral-8x7b", "deepseek-v3", "gemma-3-4b"};
 static const char *const device_ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
 
-/* A built-in device with its own parameters. */
-static struct roof_hardware *load_device(const char *id)
-{
-    struct roof_hardware *hardware = NULL;
-    struct roof_calibration *calibration = NULL;
-    struct roof_error error = {0};
-    if (roof_hardware_load(&hardware, id, NULL, &error) != ROOF_OK ||
-        roof_calibration_load(&calibration, hardware, NULL, NULL, &error) != ROOF_OK) {
-        fail_msg("%s: %s", id, error.message);
-    }
-    assert_non_null(calibration);
-    hardware->calibration = calibration;
-    return hardware;
-}
-
-static void free_device(struct roof_hardware *hardware)
-{
-    roof_calibration_free((struct roof_calibration *)hardware->calibration);
-    roof_hardware_free(hardware);
-}
-
 /* What holds for every inference with expected times. */
 static void check_laws(const struct roof_inference *i)
 {
@@ -1266,13 +1142,13 @@ static void check_grows(const struct roof_inference *less, const struct roof_inf
 static void each(void (*visit)(const struct roof_model *m, const struct roof_hardware *h))
 {
     for (size_t d = 0; d < COUNT(device_ids); d++) {
-        struct roof_hardware *const h = load_device(device_ids[d]);
+        struct roof_hardware *const h = load_calibrated(device_ids[d]);
         for (size_t k = 0; k < COUNT(model_ids); k++) {
             struct roof_model *const m = load(model_ids[k]);
             visit(m, h);
             roof_model_free(m);
         }
-        free_device(h);
+        free_calibrated(h);
     }
 }
 

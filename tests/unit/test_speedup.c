@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Speedups taken apart: by hand on small numbers, against all orders written out, and what holds
  * for every pair of sides. */
-#include "support.h"
+#include "models.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,9 +15,8 @@ static struct roof_speedup result; /* large, so not on the stack */
 
 static struct roof_workload gemm(int64_t m, int64_t n, int64_t k, enum roof_precision precision)
 {
-    struct roof_workload w = ROOF_WORKLOAD_INIT;
-    w.op = ROOF_OPERATOR_GEMM;
-    w.shape = (struct roof_shape){.m = m, .n = n, .k = k};
+    struct roof_workload w =
+        workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.m = m, .n = n, .k = k});
     w.formats.precision = precision;
     return w;
 }
@@ -50,22 +49,6 @@ static void contrast(const struct roof_workload *w, const struct roof_hardware *
     predict(&from, w, a);
     predict(&to, w, b);
     compare(&from, &to);
-}
-
-static struct roof_hardware *calibrated(const char *id)
-{
-    struct roof_hardware *hardware = NULL;
-    struct roof_calibration *calibration = NULL;
-    assert_int_equal(roof_hardware_load(&hardware, id, NULL, NULL), ROOF_OK);
-    assert_int_equal(roof_calibration_load(&calibration, hardware, NULL, NULL, NULL), ROOF_OK);
-    hardware->calibration = calibration;
-    return hardware;
-}
-
-static void release(struct roof_hardware *hardware)
-{
-    roof_calibration_free((struct roof_calibration *)hardware->calibration);
-    roof_hardware_free(hardware);
 }
 
 /* A device that takes 1 s per so many bytes and FLOPs. */
@@ -160,50 +143,40 @@ static void check_gain(const struct roof_gain *g)
     }
 }
 
-static uint64_t state = 20261121;
-
-static int64_t draw(int64_t limit)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return 1 + (int64_t)((state >> 8) % (uint64_t)limit);
-}
-
 static struct roof_workload drawn(void)
 {
     static const enum roof_precision formats[] = {ROOF_PRECISION_FP16, ROOF_PRECISION_BF16,
                                                   ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_NVFP4,
                                                   ROOF_PRECISION_INT8};
-    struct roof_workload w = gemm(draw(5000), draw(20000), draw(20000),
-                                  formats[(size_t)draw((int64_t)COUNT(formats)) - 1]);
-    switch (draw(4)) {
+    struct roof_workload w = gemm(pick(1, 5000), pick(1, 20000), pick(1, 20000),
+                                  formats[(size_t)pick(1, (int64_t)COUNT(formats)) - 1]);
+    switch (pick(1, 4)) {
     case 1:
         w.op = ROOF_OPERATOR_FLASH_ATTENTION;
-        w.shape = (struct roof_shape){.batch = draw(64),
-                                      .heads = 8 * draw(8),
+        w.shape = (struct roof_shape){.batch = pick(1, 64),
+                                      .heads = 8 * pick(1, 8),
                                       .kv_heads = 8,
                                       .head_dim = 128,
-                                      .query_len = draw(2) == 1 ? 1 : draw(4096),
-                                      .kv_len = 4096 + draw(4096)};
+                                      .query_len = pick(1, 2) == 1 ? 1 : pick(1, 4096),
+                                      .kv_len = 4096 + pick(1, 4096)};
         break;
     case 2:
         w.op = ROOF_OPERATOR_ATTENTION; /* of three parts */
-        w.shape = (struct roof_shape){.batch = draw(8),
-                                      .heads = 8 * draw(8),
+        w.shape = (struct roof_shape){.batch = pick(1, 8),
+                                      .heads = 8 * pick(1, 8),
                                       .kv_heads = 8,
                                       .head_dim = 128,
-                                      .query_len = draw(512),
+                                      .query_len = pick(1, 512),
                                       .kv_len = 4096};
         break;
     case 3:
         w.op = ROOF_OPERATOR_RMSNORM;
-        w.shape = (struct roof_shape){.tokens = draw(10000), .hidden = 8 * draw(1000)};
+        w.shape = (struct roof_shape){.tokens = pick(1, 10000), .hidden = 8 * pick(1, 1000)};
         break;
     default:
         break;
     }
-    w.cache = draw(2) - 1;
+    w.cache = pick(1, 2) - 1;
     return w;
 }
 
@@ -215,19 +188,20 @@ static void test_properties(void **unused)
     (void)unused;
     struct roof_hardware *of[COUNT(ids)];
     int expected = 0;
+    random_state = 20261121;
     for (size_t i = 0; i < COUNT(ids); i++) {
-        of[i] = calibrated(ids[i]);
+        of[i] = load_calibrated(ids[i]);
     }
-    print_message("seed %llu\n", (unsigned long long)state);
+    print_message("seed %llu\n", (unsigned long long)random_state);
     for (int n = 0; n < 3000; n++) {
         static struct roof_prediction a;
         static struct roof_prediction b;
         struct roof_workload w = drawn();
-        predict(&a, &w, of[draw(4) - 1]);
-        if (draw(2) == 1) {
+        predict(&a, &w, of[pick(1, 4) - 1]);
+        if (pick(1, 2) == 1) {
             w.formats.precision = ROOF_PRECISION_FP8_E4M3;
         }
-        predict(&b, &w, of[draw(4) - 1]);
+        predict(&b, &w, of[pick(1, 4) - 1]);
         compare(&a, &b);
         const struct roof_speedup_row there = result.total;
         assert_true(there.ideal.from_s == a.time_s && there.ideal.to_s == b.time_s);
@@ -253,7 +227,7 @@ static void test_properties(void **unused)
     }
     assert_true(expected > 2000);
     for (size_t i = 0; i < COUNT(ids); i++) {
-        release(of[i]);
+        free_calibrated(of[i]);
     }
 }
 
@@ -271,13 +245,13 @@ static void test_single_causes(void **unused)
     struct roof_workload w[] = {gemm(3, 8192, 8192, ROOF_PRECISION_FP16),
                                 gemm(600, 8192, 8192, ROOF_PRECISION_FP16),
                                 gemm(8192, 8192, 8192, ROOF_PRECISION_FP16)};
-    struct roof_hardware *const a = calibrated("h100-sxm");
+    struct roof_hardware *const a = load_calibrated("h100-sxm");
     int moved = 0;
     for (size_t k = 0; k < COUNT(w); k++) {
         w[k].stack = ROOF_STACK_TRTLLM; /* the fastest stack may change, and its launch with it */
     }
     for (size_t i = 0; i < COUNT(changes); i++) {
-        struct roof_hardware *const b = calibrated("h100-sxm");
+        struct roof_hardware *const b = load_calibrated("h100-sxm");
         assert_int_equal(roof_hardware_set(b, changes[i].set, NULL), ROOF_OK);
         for (size_t k = 0; k < COUNT(w); k++) {
             contrast(&w[k], a, b);
@@ -287,7 +261,7 @@ static void test_single_causes(void **unused)
             assert_near(g->alone_s[changes[i].cause], g->to_s, 1e-11);
             moved += saved != 0;
         }
-        release(b);
+        free_calibrated(b);
     }
     assert_true(moved >= 6);
     /* So slow that the bound is what is expected: vectors, and a link with its latency. */
@@ -303,8 +277,8 @@ static void test_single_causes(void **unused)
                  {"network_gb_s=0.02", "network_latency_us=50000"},
                  ROOF_CAUSE_NETWORK}};
     for (size_t i = 0; i < COUNT(slow); i++) {
-        struct roof_hardware *const before = calibrated("h100-sxm");
-        struct roof_hardware *const after = calibrated("h100-sxm");
+        struct roof_hardware *const before = load_calibrated("h100-sxm");
+        struct roof_hardware *const after = load_calibrated("h100-sxm");
         for (size_t k = 0; k < 2 && slow[i].from[k] != NULL; k++) {
             assert_int_equal(roof_hardware_set(before, slow[i].from[k], NULL), ROOF_OK);
             assert_int_equal(roof_hardware_set(after, slow[i].to[k], NULL), ROOF_OK);
@@ -318,8 +292,8 @@ static void test_single_causes(void **unused)
         const struct roof_gain *const g = &result.total.expected;
         assert_true(g->from_s > 1.9 * g->to_s);
         assert_near(g->saved_s[slow[i].cause], g->from_s - g->to_s, 1e-9);
-        release(before);
-        release(after);
+        free_calibrated(before);
+        free_calibrated(after);
     }
     /* A launch that is left out on one side is all that the other saves. */
     static struct roof_prediction with;
@@ -332,34 +306,24 @@ static void test_single_causes(void **unused)
     assert_near(result.total.expected.saved_s[ROOF_CAUSE_LAUNCH], with.part[0].expected.launch_s,
                 1e-9);
     assert_true(fabs(result.total.expected.saved_s[ROOF_CAUSE_KERNELS]) < 1e-15);
-    release(a);
+    free_calibrated(a);
 }
 
 /* --- models -------------------------------------------------------------------------------- */
 
 static struct roof_inference sides[2];
 
-static void infer(struct roof_inference *out, const struct roof_model *model,
-                  const struct roof_hardware *hardware, struct roof_scenario s)
-{
-    struct roof_error error = {0};
-    if (roof_infer(out, model, &s, hardware, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-}
-
 static void test_models(void **unused)
 {
     (void)unused;
     static const char *const names[] = {"llama-3.1-8b", "mixtral-8x7b", "deepseek-v3"};
-    struct roof_hardware *const a = calibrated("h100-sxm");
-    struct roof_hardware *const b = calibrated("hgx-b200");
+    struct roof_hardware *const a = load_calibrated("h100-sxm");
+    struct roof_hardware *const b = load_calibrated("hgx-b200");
     const struct roof_speedup_side from = {"a", NULL, &sides[0]};
     const struct roof_speedup_side to = {"b", NULL, &sides[1]};
     for (size_t i = 0; i < COUNT(names); i++) {
-        struct roof_model *model = NULL;
+        struct roof_model *const model = load(names[i]);
         struct roof_error error = {0};
-        assert_int_equal(roof_model_load(&model, names[i], NULL, &error), ROOF_OK);
         roof_model_forget_formats(model);
         for (int phase = 0; phase < 2; phase++) {
             struct roof_scenario s = {.common = ROOF_WORKLOAD_INIT};
@@ -367,9 +331,9 @@ static void test_models(void **unused)
             s.phase = phase == 0 ? ROOF_PHASE_DECODE : ROOF_PHASE_PREFILL;
             s.common.shape.batch = 4;
             s.common.formats.precision = ROOF_PRECISION_BF16;
-            infer(&sides[0], model, a, s);
+            infer_into(&sides[0], model, &s, a);
             s.common.formats.precision = ROOF_PRECISION_FP8_E4M3;
-            infer(&sides[1], model, b, s);
+            infer_into(&sides[1], model, &s, b);
             if (roof_speedup(&result, &from, &to, &error) != ROOF_OK) {
                 fail_msg("%s", error.message);
             }
@@ -399,14 +363,14 @@ static void test_models(void **unused)
         }
         roof_model_free(model);
     }
-    release(a);
-    release(b);
+    free_calibrated(a);
+    free_calibrated(b);
 }
 
 static void test_refusals(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const a = calibrated("h100-sxm");
+    struct roof_hardware *const a = load_calibrated("h100-sxm");
     static struct roof_prediction one;
     static struct roof_prediction other;
     struct roof_error error = {0};
@@ -419,23 +383,22 @@ static void test_refusals(void **unused)
     struct roof_speedup_side to = {"b", &other, NULL};
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
     assert_non_null(strstr(error.message, "equal operators"));
-    struct roof_model *model = NULL;
-    assert_int_equal(roof_model_load(&model, "llama-3.1-8b", NULL, NULL), ROOF_OK);
+    struct roof_model *const model = load("llama-3.1-8b");
     struct roof_scenario s = {.common = ROOF_WORKLOAD_INIT};
-    infer(&sides[0], model, a, s);
+    infer_into(&sides[0], model, &s, a);
     to.inference = &sides[0];
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
     s.tp = 2; /* has collectives, which the other has not */
-    infer(&sides[1], model, a, s);
+    infer_into(&sides[1], model, &s, a);
     from.inference = &sides[1];
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
     s.tp = 1;
     s.prompt = s.generate = 10; /* a whole request has no operators of one pass */
-    infer(&sides[0], model, a, s);
+    infer_into(&sides[0], model, &s, a);
     from.inference = to.inference = &sides[0];
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
     roof_model_free(model);
-    release(a);
+    free_calibrated(a);
 }
 
 int main(void)

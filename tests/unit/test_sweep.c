@@ -115,25 +115,33 @@ static void assert_same(const struct roof_prediction *a, const struct roof_predi
     }
 }
 
-/* 2 devices x 2 m x 3 n x 2 formats; k stays. */
+/* A sweep and the devices that it borrows. */
 struct grid {
     struct roof_hardware *device[2];
     const struct roof_hardware *borrowed[2];
     struct roof_sweep sweep;
 };
 
-static void make_grid(struct grid *grid)
+static struct roof_sweep *begin(struct grid *grid, enum roof_operator op, size_t devices)
 {
     *grid = (struct grid){.device = {parse_device(SYNTHETIC), parse_device(OTHER)}};
     grid->borrowed[0] = grid->device[0];
     grid->borrowed[1] = grid->device[1];
-    grid->sweep = (struct roof_sweep){
-        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = grid->borrowed, .hardware_count = 2};
-    grid->sweep.base.common.op = ROOF_OPERATOR_GEMM;
-    grid->sweep.base.common.shape.k = 64;
-    add(&grid->sweep, ROOF_DIM_M, "1,32");
-    add(&grid->sweep, ROOF_DIM_N, "10:30:10");
-    add(&grid->sweep, ROOF_INPUT_PRECISION_BOTH, "fp16,nvfp4");
+    grid->sweep = (struct roof_sweep){.base = {.common = ROOF_WORKLOAD_INIT},
+                                      .hardware = grid->borrowed,
+                                      .hardware_count = devices};
+    grid->sweep.base.common.op = op;
+    return &grid->sweep;
+}
+
+/* 2 devices x 2 m x 3 n x 2 formats; k stays. */
+static void make_grid(struct grid *grid)
+{
+    struct roof_sweep *const sweep = begin(grid, ROOF_OPERATOR_GEMM, 2);
+    sweep->base.common.shape.k = 64;
+    add(sweep, ROOF_DIM_M, "1,32");
+    add(sweep, ROOF_DIM_N, "10:30:10");
+    add(sweep, ROOF_INPUT_PRECISION_BOTH, "fp16,nvfp4");
 }
 
 static void free_grid(struct grid *grid)
@@ -183,15 +191,12 @@ static void test_order(void **unused)
 static void test_order_of_axes(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const device = parse_device(SYNTHETIC);
-    const struct roof_hardware *const borrowed[] = {device};
-    struct roof_sweep sweep = {
-        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.common.op = ROOF_OPERATOR_GEMV;
-    add(&sweep, ROOF_DIM_K, "7,5");
-    add(&sweep, ROOF_DIM_N, "1,2:4,9"); /* several runs in one axis */
+    struct grid grid;
+    struct roof_sweep *const sweep = begin(&grid, ROOF_OPERATOR_GEMV, 1);
+    add(sweep, ROOF_DIM_K, "7,5");
+    add(sweep, ROOF_DIM_N, "1,2:4,9"); /* several runs in one axis */
     struct record record = {0};
-    run(&record, &sweep, 0, count_of(&sweep));
+    run(&record, sweep, 0, count_of(sweep));
     static const int64_t expected[][2] = {{7, 1}, {7, 2}, {7, 3}, {7, 4}, {7, 9},
                                           {5, 1}, {5, 2}, {5, 3}, {5, 4}, {5, 9}};
     assert_int_equal(record.count, COUNT(expected));
@@ -200,27 +205,23 @@ static void test_order_of_axes(void **unused)
         assert_int_equal(record.point[i].workload.shape.n, expected[i][1]);
     }
     free(record.point);
-    roof_sweep_free(&sweep);
-    roof_hardware_free(device);
+    free_grid(&grid);
 }
 
 /* Formats of one role, flags and choices are axes too. */
 static void test_kinds_of_axes(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const device = parse_device(SYNTHETIC);
-    const struct roof_hardware *const borrowed[] = {device};
-    struct roof_sweep sweep = {
-        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.common.op = ROOF_OPERATOR_MOE;
-    sweep.base.common.shape =
+    struct grid grid;
+    struct roof_sweep *const sweep = begin(&grid, ROOF_OPERATOR_MOE, 1);
+    sweep->base.common.shape =
         (struct roof_shape){.tokens = 3, .hidden = 4, .intermediate = 5, .experts = 6, .top_k = 2};
-    add(&sweep, ROOF_DIM_ROUTING, "balanced,uniform");
-    add(&sweep, ROOF_INPUT_WEIGHTS, "int4,fp8");
-    add(&sweep, ROOF_INPUT_OUT, "fp32,bf16");
-    add(&sweep, ROOF_INPUT_SPARSE, "0,1");
+    add(sweep, ROOF_DIM_ROUTING, "balanced,uniform");
+    add(sweep, ROOF_INPUT_WEIGHTS, "int4,fp8");
+    add(sweep, ROOF_INPUT_OUT, "fp32,bf16");
+    add(sweep, ROOF_INPUT_SPARSE, "0,1");
     struct record record = {0};
-    run(&record, &sweep, 0, count_of(&sweep));
+    run(&record, sweep, 0, count_of(sweep));
     assert_int_equal(record.count, 16);
     for (size_t i = 0; i < record.count; i++) {
         const struct roof_workload *const w = &record.point[i].workload;
@@ -232,8 +233,7 @@ static void test_kinds_of_axes(void **unused)
         assert_int_equal(w->sparse, i % 2);
     }
     free(record.point);
-    roof_sweep_free(&sweep);
-    roof_hardware_free(device);
+    free_grid(&grid);
 }
 
 /* --- slices -------------------------------------------------------------------------------- */
@@ -276,23 +276,19 @@ static void test_slices_make_the_whole(void **unused)
 static void test_far_inside(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const device = parse_device(SYNTHETIC);
-    const struct roof_hardware *const borrowed[] = {device};
-    struct roof_sweep sweep = {
-        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.common.op = ROOF_OPERATOR_GEMV;
-    add(&sweep, ROOF_DIM_N, "1:1000000");
-    add(&sweep, ROOF_DIM_K, "1:1000000");
-    assert_int_equal(count_of(&sweep), 1000000000000);
+    struct grid grid;
+    struct roof_sweep *const sweep = begin(&grid, ROOF_OPERATOR_GEMV, 1);
+    add(sweep, ROOF_DIM_N, "1:1000000");
+    add(sweep, ROOF_DIM_K, "1:1000000");
+    assert_int_equal(count_of(sweep), 1000000000000);
     struct record record = {0};
-    run(&record, &sweep, 123456999999, 2); /* n = 123457, k = 10^6, then the carry */
+    run(&record, sweep, 123456999999, 2); /* n = 123457, k = 10^6, then the carry */
     assert_int_equal(record.point[0].workload.shape.n, 123457);
     assert_int_equal(record.point[0].workload.shape.k, 1000000);
     assert_int_equal(record.point[1].workload.shape.n, 123458);
     assert_int_equal(record.point[1].workload.shape.k, 1);
     free(record.point);
-    roof_sweep_free(&sweep);
-    roof_hardware_free(device);
+    free_grid(&grid);
 }
 
 /* --- counts and limits --------------------------------------------------------------------- */
@@ -385,67 +381,56 @@ static void test_callback_ends_it(void **unused)
 static void test_error_names_the_point(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const device = parse_device(SYNTHETIC);
-    const struct roof_hardware *const borrowed[] = {device};
-    struct roof_sweep sweep = {
-        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.common.op = ROOF_OPERATOR_FLASH_ATTENTION;
-    sweep.base.common.shape = (struct roof_shape){.head_dim = 8, .kv_len = 10};
-    add(&sweep, ROOF_DIM_HEADS, "8,6");
-    add(&sweep, ROOF_DIM_KV_HEADS, "2,4");
-    add(&sweep, ROOF_INPUT_WEIGHTS, "fp16,fp8");
+    struct grid grid;
+    struct roof_sweep *sweep = begin(&grid, ROOF_OPERATOR_FLASH_ATTENTION, 1);
+    sweep->base.common.shape = (struct roof_shape){.head_dim = 8, .kv_len = 10};
+    add(sweep, ROOF_DIM_HEADS, "8,6");
+    add(sweep, ROOF_DIM_KV_HEADS, "2,4");
+    add(sweep, ROOF_INPUT_WEIGHTS, "fp16,fp8");
     struct record record = {0};
     struct roof_error error = {0};
-    assert_int_equal(roof_sweep_run(&sweep, 0, count_of(&sweep), keep, &record, &error),
-                     ROOF_USAGE);
+    assert_int_equal(roof_sweep_run(sweep, 0, count_of(sweep), keep, &record, &error), ROOF_USAGE);
     assert_int_equal(record.count, 6); /* those before it were delivered */
     assert_int_equal(error.status, ROOF_USAGE);
     assert_non_null(strstr(error.message, "--heads 6 must be a multiple of --kv-heads 4"));
     assert_non_null(strstr(error.message, "-H synthetic"));
     assert_non_null(strstr(error.message, "--heads 6 --kv-heads 4 -w fp16)"));
-    assert_int_equal(roof_sweep_run(&sweep, 6, 1, keep, &record, NULL), ROOF_USAGE);
+    assert_int_equal(roof_sweep_run(sweep, 6, 1, keep, &record, NULL), ROOF_USAGE);
     free(record.point);
-    roof_sweep_free(&sweep);
+    free_grid(&grid);
 
     /* A choice by its name; and without axes the message is that of a single prediction. */
-    sweep = (struct roof_sweep){
-        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = borrowed, .hardware_count = 1};
-    sweep.base.common.op = ROOF_OPERATOR_MOE;
-    sweep.base.common.shape =
+    sweep = begin(&grid, ROOF_OPERATOR_MOE, 1);
+    sweep->base.common.shape =
         (struct roof_shape){.tokens = 1, .hidden = 1, .intermediate = 1, .experts = 1, .top_k = 2};
     record = (struct record){0};
-    assert_int_equal(roof_sweep_run(&sweep, 0, 1, keep, &record, &error), ROOF_USAGE);
+    assert_int_equal(roof_sweep_run(sweep, 0, 1, keep, &record, &error), ROOF_USAGE);
     assert_string_equal(error.message, "--top-k 2 must be at most --experts 1");
-    add(&sweep, ROOF_DIM_ROUTING, "balanced");
-    assert_int_equal(roof_sweep_run(&sweep, 0, 1, keep, &record, &error), ROOF_USAGE);
+    add(sweep, ROOF_DIM_ROUTING, "balanced");
+    assert_int_equal(roof_sweep_run(sweep, 0, 1, keep, &record, &error), ROOF_USAGE);
     assert_non_null(strstr(error.message, "--routing balanced)"));
     assert_int_equal(record.count, 0);
-    roof_sweep_free(&sweep);
-    roof_hardware_free(device);
+    free_grid(&grid);
 }
 
 /* Nothing to take values from, and points behind the last one, are refused. */
 static void test_empty_axes_and_far_points(void **unused)
 {
     (void)unused;
-    struct roof_hardware *const device = parse_device(SYNTHETIC);
-    const struct roof_hardware *const devices[] = {device};
-    struct roof_sweep sweep = {
-        .base = {.common = ROOF_WORKLOAD_INIT}, .hardware = devices, .hardware_count = 1};
-    sweep.base.common.op = ROOF_OPERATOR_GEMV;
+    struct grid grid;
+    struct roof_sweep *const sweep = begin(&grid, ROOF_OPERATOR_GEMV, 1);
     struct roof_values none = {0};
     struct roof_error error = {0};
-    assert_int_equal(roof_sweep_add(&sweep, roof_input(ROOF_DIM_N), &none, &error), ROOF_USAGE);
-    assert_int_equal(sweep.axis_count, 0);
-    add(&sweep, ROOF_DIM_N, "1,2,3");
-    sweep.base.common.shape.k = 1;
+    assert_int_equal(roof_sweep_add(sweep, roof_input(ROOF_DIM_N), &none, &error), ROOF_USAGE);
+    assert_int_equal(sweep->axis_count, 0);
+    add(sweep, ROOF_DIM_N, "1,2,3");
+    sweep->base.common.shape.k = 1;
     struct record record = {0};
-    assert_int_equal(roof_sweep_run(&sweep, 2, 2, keep, &record, &error), ROOF_USAGE);
-    assert_int_equal(roof_sweep_run(&sweep, 4, 0, keep, &record, &error), ROOF_USAGE);
+    assert_int_equal(roof_sweep_run(sweep, 2, 2, keep, &record, &error), ROOF_USAGE);
+    assert_int_equal(roof_sweep_run(sweep, 4, 0, keep, &record, &error), ROOF_USAGE);
     assert_int_equal(record.count, 0);
-    assert_int_equal(roof_sweep_run(&sweep, 3, 0, keep, &record, &error), ROOF_OK);
-    roof_sweep_free(&sweep);
-    roof_hardware_free(device);
+    assert_int_equal(roof_sweep_run(sweep, 3, 0, keep, &record, &error), ROOF_OK);
+    free_grid(&grid);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * A model at work: each operator of small models with its shape, worked out by hand from the sizes
  * in the configs below; splits over devices; formats of classes of weights; defaults and refusals.
  */
-#include "support.h"
+#include "models.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define P(id) ROOF_PRECISION_##id
@@ -37,27 +37,6 @@
     "\"v_head_dim\": 12, \"intermediate_size\": 80, \"vocab_size\": 1000"
 #define MLA "{\"model_type\": \"deepseek_v2\", \"q_lora_rank\": 24, " MLA_SIZES "}"
 #define MLA_DIRECT "{\"model_type\": \"deepseek_v2\", \"q_lora_rank\": null, " MLA_SIZES "}"
-
-static struct roof_model *parse(const char *text)
-{
-    struct roof_model *model = NULL;
-    struct roof_error error = {0};
-    if (roof_model_parse(&model, text, strlen(text), "tiny", &error) != ROOF_OK) {
-        fail_msg("%d:%d: %s\n%s", error.line, error.column, error.message, text);
-    }
-    return model;
-}
-
-/* Batch and context of a phase; everything else as by default. */
-static struct roof_scenario asked(enum roof_phase phase, int64_t batch, int64_t context)
-{
-    struct roof_scenario s;
-    roof_scenario_init(&s);
-    s.phase = phase;
-    s.common.shape.batch = batch;
-    s.context = context;
-    return s;
-}
 
 static struct roof_scenario resolved(struct roof_scenario s, const struct roof_model *m)
 {

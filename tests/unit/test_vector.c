@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The expected time of vector operators: each term alone on a device that makes mental arithmetic,
  * then what holds for all shapes. */
-#include "support.h"
-
-#include <math.h>
-#include <stdio.h>
+#include "properties.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -39,11 +36,7 @@ static void begin(struct fixture *f, enum roof_operator op)
     *f = (struct fixture){.device = parse_device(DEVICE),
                           .workload = {.formats = ROOF_FORMATS_AUTO, .op = op}};
     for (size_t i = 0; i < COUNT(kernels); i++) {
-        f->fit[i] = (struct roof_kernel_fit){.kernel = kernels[i],
-                                             .stack = ROOF_STACK_BEST,
-                                             .numerics = ROOF_NUMERICS_16BIT,
-                                             .low = 0.5,
-                                             .high = 2};
+        f->fit[i] = empty_fit(kernels[i], ROOF_STACK_BEST);
         double *const p = f->fit[i].parameter;
         p[V_DRAM] = 1;
         p[V_L2_CAPACITY] = 0.5;
@@ -57,32 +50,12 @@ static void begin(struct fixture *f, enum roof_operator op)
 
 static void check(struct fixture *f, double us, enum roof_bound bound)
 {
-    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
-        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD};
-    const struct roof_prediction *const p = &f->prediction;
-    const struct roof_workload *const w = &f->workload;
-    struct roof_error error = {0};
-    if (roof_predict(&f->prediction, w, f->device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    const struct roof_expected *const e = &p->part[0].expected;
-    const bool cold = w->cache == ROOF_CACHE_COLD && w->working_set == 0;
-    assert_near(p->expected_s * 1e6, us, 1e-9);
-    assert_int_equal(e->bound, bound);
-    assert_near(e->tiling.l2_hit, f->hit, 1e-9);
-    assert_false(e->tiled);
-    assert_int_equal(p->expected_bottleneck, of[bound]);
-    assert_ptr_equal(e->fit->parameter, f->parameter);
     /* Of these no kernel was measured. */
-    const bool near = w->op == ROOF_OPERATOR_LAYERNORM || w->op == ROOF_OPERATOR_ROUTER ||
-                      w->op == ROOF_OPERATOR_SOFTMAX || w->op == ROOF_OPERATOR_GELU;
-    const double wider = near ? 1.25 : 1;
-    assert_int_equal(e->near, near);
-    /* The band is the fit's, and does not begin below the bound. */
-    assert_near(p->expected_low_s * 1e6, fmax(us / 2 / wider, cold ? p->time_s * 1e6 : 0), 1e-9);
-    assert_near(p->expected_high_s * 1e6, us * 2 * wider, 1e-9);
+    const enum roof_operator op = f->workload.op;
+    const bool near = op == ROOF_OPERATOR_LAYERNORM || op == ROOF_OPERATOR_ROUTER ||
+                      op == ROOF_OPERATOR_SOFTMAX || op == ROOF_OPERATOR_GELU;
+    check_time(&f->prediction, &f->workload, f->device, us, bound, f->hit, near ? 1.25 : 1);
+    assert_ptr_equal(f->prediction.part[0].expected.fit->parameter, f->parameter);
 }
 
 /* 1000 rows of 50 elements, in and out: 200 kB. */
@@ -262,118 +235,18 @@ static void test_formats(void **unused)
 
 /* --- what holds for all -------------------------------------------------------------------- */
 
-#define SEED 20261121
-#define SHAPES 20000
-static uint64_t state;
-
-static uint64_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state >> 8;
-}
-
-/* 1 to 2^bits, evenly on a log scale. */
-static int64_t draw_size(unsigned bits)
-{
-    const int64_t top = (int64_t)1 << (draw() % (bits + 1));
-    return top + (int64_t)(draw() % (uint64_t)top);
-}
-
-static void show(const struct roof_hardware *device, const struct roof_workload *w,
-                 const char *what, double one, double other)
-{
-    const struct roof_operator_row *const row = roof_operator_row(w->op);
-    char shape[512] = "";
-    size_t used = 0;
-    for (int i = 0; i < row->dim_count; i++) {
-        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
-        used += (size_t)snprintf(shape + used, sizeof shape - used, " %s %lld", input->key,
-                                 (long long)roof_input_get(w, input));
-    }
-    fail_msg("%s: %s: %.17g s, %.17g s: %s%s, cache %lld, working set %lld", device->id, what, one,
-             other, row->name, shape, (long long)w->cache, (long long)w->working_set);
-}
-
-static double expect(struct roof_prediction *p, const struct roof_workload *w,
-                     const struct roof_hardware *device)
-{
-    struct roof_error error = {0};
-    if (roof_predict(p, w, device, &error) != ROOF_OK) {
-        fail_msg("%s", error.message);
-    }
-    if (!(p->expected_s > 0 && isfinite(p->expected_high_s) && p->expected_low_s <= p->expected_s &&
-          p->expected_s <= p->expected_high_s)) {
-        show(device, w, "expected time and the end of its band", p->expected_s, p->expected_high_s);
-    }
-    return p->expected_s;
-}
-
-static void check_shape(const struct roof_hardware *device, const struct roof_workload *drawn)
-{
-    struct roof_workload w = *drawn;
-    struct roof_prediction p;
-    w.cache = ROOF_CACHE_COLD;
-    const double cold = expect(&p, &w, device);
-    if (!(cold >= p.time_s && p.expected_low_s >= p.time_s)) {
-        show(device, &w, "below the bound", p.expected_low_s, p.time_s);
-    }
-    w.no_launch_overhead = 1;
-    const double bare = expect(&p, &w, device);
-    if (!(bare <= cold && p.part[0].expected.launch_s == 0)) {
-        show(device, &w, "without a launch", bare, cold);
-    }
-    w.no_launch_overhead = 0;
-    w.cache = ROOF_CACHE_WARM;
-    const double warm = expect(&p, &w, device);
-    if (!(warm <= cold * (1 + 1e-9))) {
-        show(device, &w, "warm", warm, cold);
-    }
-    /* The more lies between two uses, the less is found. */
-    const int64_t between = 1 + (int64_t)(draw() % 100000000);
-    w.working_set = between;
-    const double near = expect(&p, &w, device);
-    w.working_set = 2 * between;
-    const double far = expect(&p, &w, device);
-    if (!(near <= far * (1 + 1e-9) && far <= cold * (1 + 1e-9))) {
-        show(device, &w, "working set", near, far);
-    }
-    /* More is never faster. */
-    w = *drawn;
-    const double time = w.cache == ROOF_CACHE_COLD ? cold : warm;
-    const struct roof_operator_row *const row = roof_operator_row(w.op);
-    for (int i = 0; i < row->dim_count; i++) {
-        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
-        const int64_t size = roof_input_get(drawn, input);
-        if (input->kind != ROOF_INPUT_INTEGER || size == 0) {
-            continue;
-        }
-        for (int64_t more = size + 1; more <= 2 * size; more += size > 1 ? size - 1 : 1) {
-            roof_input_put(&w, input, more);
-            if ((w.shape.causal > 0 && w.shape.query_len > w.shape.kv_len) ||
-                (w.shape.kv_heads > 0 && w.shape.heads % w.shape.kv_heads != 0) ||
-                w.shape.top_k > w.shape.experts) {
-                continue;
-            }
-            const double longer = expect(&p, &w, device);
-            if (!(longer >= time * (1 - 1e-9))) {
-                show(device, &w, "smaller is slower", time, longer);
-            }
-        }
-        roof_input_put(&w, input, size);
-    }
-}
-
-static void draw_shape(struct roof_workload *w)
+static bool draw_vector(struct roof_workload *w, const struct roof_calibration *c)
 {
     static const enum roof_operator ops[] = {
         ROOF_OPERATOR_RMSNORM,   ROOF_OPERATOR_LAYERNORM, ROOF_OPERATOR_SOFTMAX,
         ROOF_OPERATOR_ROUTER,    ROOF_OPERATOR_ADD,       ROOF_OPERATOR_EMBEDDING,
         ROOF_OPERATOR_KV_APPEND, ROOF_OPERATOR_SILU_MUL,  ROOF_OPERATOR_GELU,
         ROOF_OPERATOR_ROPE,      ROOF_OPERATOR_QUANTIZE};
+    (void)c;
     struct roof_shape *const s = &w->shape;
     w->op = ops[draw() % COUNT(ops)];
+    w->stack = (int64_t)(draw() % ROOF_STACK_COUNT);
+    w->formats.precision = ROOF_PRECISION_BF16;
     switch ((int)w->op) {
     case ROOF_OPERATOR_SOFTMAX:
         s->batch = draw_size(6);
@@ -382,7 +255,7 @@ static void draw_shape(struct roof_workload *w)
         s->kv_len = s->query_len + draw_size(12);
         s->causal = (int64_t)(draw() % 2);
         s->window = draw() % 4 == 0 ? draw_size(12) : 0;
-        return;
+        return true;
     case ROOF_OPERATOR_ROUTER:
         s->experts = draw_size(8);
         s->top_k = 1 + (int64_t)(draw() % (uint64_t)s->experts);
@@ -398,37 +271,23 @@ static void draw_shape(struct roof_workload *w)
         s->gain = roof_operator_has(w->op, ROOF_DIM_GAIN) ? (int64_t)(draw() % 2) : 0;
     }
     s->tokens = draw_size(17);
+    return true;
 }
 
-static void check_device(const char *id)
+static bool allowed(const struct roof_hardware *device, const struct roof_workload *w,
+                    enum roof_dimension grown)
 {
-    struct roof_hardware *device = NULL;
-    struct roof_calibration *c = NULL;
-    print_message("%s: seed %llu\n", id, (unsigned long long)state);
-    assert_int_equal(roof_hardware_load(&device, id, NULL, NULL), ROOF_OK);
-    assert_int_equal(roof_calibration_load(&c, device, NULL, NULL, NULL), ROOF_OK);
-    assert_non_null(c);
-    device->calibration = c;
-    for (int i = 0; i < SHAPES; i++) {
-        struct roof_workload w = ROOF_WORKLOAD_INIT;
-        w.stack = (int64_t)(draw() % ROOF_STACK_COUNT);
-        w.cache = (int64_t)(draw() % 2);
-        w.formats.precision = ROOF_PRECISION_BF16;
-        draw_shape(&w);
-        check_shape(device, &w);
-    }
-    roof_calibration_free(c);
-    roof_hardware_free(device);
+    (void)device;
+    (void)grown;
+    const struct roof_shape *const s = &w->shape;
+    return !(s->causal > 0 && s->query_len > s->kv_len) &&
+           (s->kv_heads == 0 || s->heads % s->kv_heads == 0) && s->top_k <= s->experts;
 }
 
 static void test_properties(void **unused)
 {
     (void)unused;
-    static const char *const ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
-    state = SEED;
-    for (size_t i = 0; i < COUNT(ids); i++) {
-        check_device(ids[i]);
-    }
+    check_properties(&(struct properties){.draw = draw_vector, .allowed = allowed});
 }
 
 int main(void)

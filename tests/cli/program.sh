@@ -1,0 +1,20 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: MIT
+# The beginning of the scripts beside it, whose first argument is the program: sets $program to its
+# full name and $scratch to a new folder, which is removed at the end; $scratch/bin/roofline is the
+# program, under $WRAPPER when that is set (valgrind with its options).
+LC_ALL=C
+export LC_ALL
+
+case $1 in
+/*) program=$1 ;;
+*) program=$PWD/$1 ;;
+esac
+
+scratch=${TMPDIR:-/tmp}/roofline-$(basename "$0" .sh).$$
+(umask 077 && mkdir "$scratch")
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir "$scratch/bin"
+printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${WRAPPER:-}" "$program" > "$scratch/bin/roofline"
+chmod +x "$scratch/bin/roofline"
