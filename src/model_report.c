@@ -40,8 +40,9 @@ static void put_line(struct roof_text *out, const char *label, const char *value
     roof_text_put(out, "\n");
 }
 
-void roof_model_report_scenario(struct roof_text *out, const struct roof_inference *r)
+void roof_model_report_scenario(struct roof_text *out, const struct roof_inference *inference)
 {
+    const struct roof_inference *const r = inference;
     const struct roof_scenario *const s = &r->scenario;
     roof_text_printf(out, "%s, batch %" PRId64, r->phase, s->common.shape.batch);
     const struct {

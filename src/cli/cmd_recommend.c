@@ -99,32 +99,33 @@ enum roof_status cli_recommend_options(struct roof_recommend_options *out,
     return status;
 }
 
-/* Why the first is first, and where that changes; for documents only. */
-struct more {
+/* What is recommended; for documents also why the first is first, and where that changes. */
+struct found {
+    struct roof_recommendation recommendation;
     struct roof_speedup speedup;
     struct roof_crossovers crossovers;
 };
 
-static enum roof_status find_reasons(struct roof_reasons *out, struct more *more,
-                                     const struct roof_recommendation *recommendation,
+static enum roof_status find_reasons(struct roof_reasons *out, struct found *found,
                                      const struct roof_workload *workload,
                                      const struct roof_accuracy *accuracy,
                                      const struct roof_recommend_options *how,
                                      struct roof_error *error)
 {
+    const struct roof_recommendation *const recommendation = &found->recommendation;
     const struct roof_candidate *const best = &recommendation->candidate[0];
     const struct roof_prediction *const fp16 = &recommendation->baseline;
     enum roof_status status =
-        roof_crossovers(&more->crossovers, workload, fp16->hardware, accuracy, how, error);
-    if (status == ROOF_OK && more->crossovers.along != ROOF_DIM_COUNT) {
-        out->crossovers = &more->crossovers;
+        roof_crossovers(&found->crossovers, workload, fp16->hardware, accuracy, how, error);
+    if (status == ROOF_OK && found->crossovers.along != ROOF_DIM_COUNT) {
+        out->crossovers = &found->crossovers;
     }
     if (status == ROOF_OK && recommendation->count > 0 && best->format != ROOF_PRECISION_FP16) {
         const struct roof_speedup_side from = {roof_format(ROOF_PRECISION_FP16)->name, fp16, NULL};
         const struct roof_speedup_side to = {roof_format(best->format)->name, &best->prediction,
                                              NULL};
-        status = roof_speedup(&more->speedup, &from, &to, error);
-        out->why = &more->speedup.total;
+        status = roof_speedup(&found->speedup, &from, &to, error);
+        out->why = &found->speedup.total;
     }
     return status;
 }
@@ -145,18 +146,17 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
         return 0;
     }
     if (status == ROOF_OK && cli_is_model(&options)) {
-        enum roof_status found = ROOF_OK;
-        status = cli_recommend_model(&options, &found, &error);
-        return status == ROOF_OK ? cli_exit_code(found) : cli_fail(command->name, &error);
+        enum roof_status answered = ROOF_OK;
+        status = cli_recommend_model(&options, &answered, &error);
+        return status == ROOF_OK ? cli_exit_code(answered) : cli_fail(command->name, &error);
     }
     if (status == ROOF_OK && options.value[ROOF_INPUT_EXPLAIN] != NULL) {
         status = cli_explain(&options, true, &error);
         return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
     }
     struct roof_reasons reasons = {NULL, NULL};
-    struct more *const more = malloc(sizeof *more);
-    struct roof_recommendation *const recommendation = malloc(sizeof *recommendation);
-    if (status == ROOF_OK && (recommendation == NULL || more == NULL)) {
+    struct found *const found = malloc(sizeof *found);
+    if (status == ROOF_OK && found == NULL) {
         status = roof_error_set(&error, ROOF_MEMORY, "out of memory");
     }
     if (status == ROOF_OK) {
@@ -173,18 +173,17 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     }
     enum roof_status answer = ROOF_OK;
     if (status == ROOF_OK) {
-        answer =
-            roof_recommend(recommendation, &scenario.common, hardware, &accuracy, &how, &error);
+        answer = roof_recommend(&found->recommendation, &scenario.common, hardware, &accuracy, &how,
+                                &error);
         status = answer == ROOF_UNSATISFIED ? ROOF_OK : answer;
     }
     const bool document = options.output == ROOF_OUTPUT_TEXT || options.output == ROOF_OUTPUT_JSON;
     if (status == ROOF_OK && document) {
-        status =
-            find_reasons(&reasons, more, recommendation, &scenario.common, &accuracy, &how, &error);
+        status = find_reasons(&reasons, found, &scenario.common, &accuracy, &how, &error);
     }
     if (status == ROOF_OK) {
-        status = write_recommendation(&text, &options, recommendation, &reasons, &scenario.common,
-                                      hardware, how.ranking, &error);
+        status = write_recommendation(&text, &options, &found->recommendation, &reasons,
+                                      &scenario.common, hardware, how.ranking, &error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);
@@ -192,7 +191,6 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     roof_text_free(&text);
     roof_accuracy_free(&accuracy);
     cli_hardware_free(hardware);
-    free(more);
-    free(recommendation);
+    free(found);
     return status == ROOF_OK ? cli_exit_code(answer) : cli_fail(command->name, &error);
 }
