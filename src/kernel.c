@@ -290,6 +290,17 @@ static double window_span(const struct roof_shape *s)
     return (double)(s->window > 0 && s->window < s->kv_len ? s->window : s->kv_len);
 }
 
+/* Reading the cache, the products and what a lone sequence can draw overlap; the ends do not. */
+static void finish_decode(struct roof_expected *out, double memory, double compute, double lone,
+                          double shown, double ends)
+{
+    const double stream = overlap(overlap(memory, compute, shown), lone, shown);
+    out->time_s = stream + ends;
+    out->bound = ends > stream || (lone > memory && lone > compute) ? ROOF_BOUND_LATENCY
+                 : compute > memory                                 ? ROOF_BOUND_COMPUTE
+                                                                    : ROOF_BOUND_MEMORY;
+}
+
 /*
  * One query per sequence: the cache is read once, by splits of its length whose results are joined
  * (the logarithm). The heads of a KV head fill rows of one matrix tile, and a sequence's KV head
@@ -320,15 +331,11 @@ static void expect_decode(struct roof_expected *out, const struct task *t, const
     const double compute = 4 * batch * dim * (tokens + p[D_PAD_TOKENS]) *
                            ((double)s->heads + kv_heads * p[D_PAD_HEADS]) / (p[D_PEAK] * t->peak);
     const double lone = 2 * tokens * dim * kv_element * t->sms / (p[D_STREAM] * t->bandwidth);
-    const double stream = overlap(overlap(memory, compute, p[D_OVERLAP]), lone, p[D_OVERLAP]);
     const double ends =
         (p[D_DOUBLING] * log2(1 + tokens / p[D_CHUNK]) + p[D_BLOCK] * batch * kv_heads / t->sms) /
         t->clock;
     out->launch_s = p[D_LAUNCH] / t->clock;
-    out->time_s = stream + ends;
-    out->bound = ends > stream || (lone > memory && lone > compute) ? ROOF_BOUND_LATENCY
-                 : compute > memory                                 ? ROOF_BOUND_COMPUTE
-                                                                    : ROOF_BOUND_MEMORY;
+    finish_decode(out, memory, compute, lone, p[D_OVERLAP], ends);
 }
 
 /*
@@ -409,15 +416,11 @@ static void expect_mla_decode(struct roof_expected *out, const struct task *t, c
                            (key + (double)s->kv_lora_rank) * p[L_ROWS] * blocks /
                            (p[L_PEAK] * t->peak);
     const double lone = kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
-    const double stream = overlap(overlap(memory, compute, p[L_OVERLAP]), lone, p[L_OVERLAP]);
     const double ends =
         (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) + p[L_BLOCK] * batch * blocks / t->sms) /
         t->clock;
     out->launch_s = p[L_LAUNCH] / t->clock;
-    out->time_s = stream + ends;
-    out->bound = ends > stream || (lone > memory && lone > compute) ? ROOF_BOUND_LATENCY
-                 : compute > memory                                 ? ROOF_BOUND_COMPUTE
-                                                                    : ROOF_BOUND_MEMORY;
+    finish_decode(out, memory, compute, lone, p[L_OVERLAP], ends);
 }
 
 /* Tiles of 128 queries; one of them goes through all its keys in turn, however many SMs wait. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Crossovers: by hand, and against every single number of rows. */
-#include "support.h"
+#include "accuracy.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,20 +10,6 @@
 
 static struct roof_crossovers found;
 static struct roof_recommendation one;
-static struct roof_accuracy accuracy;
-
-static int load_accuracy(void **unused)
-{
-    (void)unused;
-    return roof_accuracy_load(&accuracy, NULL) == ROOF_OK ? 0 : -1;
-}
-
-static int free_accuracy(void **unused)
-{
-    (void)unused;
-    roof_accuracy_free(&accuracy);
-    return 0;
-}
 
 static void search(const struct roof_workload *w, const struct roof_hardware *hardware,
                    const struct roof_recommend_options *options)

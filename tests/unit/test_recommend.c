@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Recommendations: order, constraints, and reasons that are true. */
-#include "support.h"
+#include "accuracy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,20 +14,6 @@
 
 /* Large, so not on the stack. */
 static struct roof_recommendation result;
-static struct roof_accuracy accuracy; /* as embedded */
-
-static int load_accuracy(void **unused)
-{
-    (void)unused;
-    return roof_accuracy_load(&accuracy, NULL) == ROOF_OK ? 0 : -1;
-}
-
-static int free_accuracy(void **unused)
-{
-    (void)unused;
-    roof_accuracy_free(&accuracy);
-    return 0;
-}
 
 static void recommend(const struct roof_workload *w, const struct roof_hardware *hardware,
                       const struct roof_accuracy *losses, struct roof_recommend_options options)
