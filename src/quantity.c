@@ -130,11 +130,15 @@ size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
         memcpy(p, digits, (size_t)count);
         p += count;
     } else { /* ddd.ddd or ddd000 */
-        for (int i = 0; i < count || i <= exponent; i++) {
-            if (i == exponent + 1) {
-                *p++ = '.';
-            }
-            *p++ = (char)(i < count ? digits[i] : '0');
+        const int whole = exponent + 1;
+        const int from_digits = count < whole ? count : whole;
+        memcpy(p, digits, (size_t)from_digits);
+        memset(p + from_digits, '0', (size_t)(whole - from_digits));
+        p += whole;
+        if (count > whole) {
+            *p++ = '.';
+            memcpy(p, digits + whole, (size_t)(count - whole));
+            p += count - whole;
         }
     }
     *p = '\0';

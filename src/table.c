@@ -582,6 +582,8 @@ static void code_book_list(struct cell *cell, const struct roof_format *format)
 
 static void fill_cell(struct cell *cell, const struct roof_column *column, const void *result)
 {
+    cell->kind = ABSENT; /* the buffer is not worth clearing for every cell */
+    cell->prefixed = false;
     const struct roof_field *const field = column->field;
     const char *const at = (const char *)result + field->offset;
     const struct roof_prediction *const p = result;
@@ -1035,6 +1037,16 @@ void roof_table_begin(struct roof_table *table, struct roof_text *out)
     }
 }
 
+/* A number of a column, formatted only where it is not that of the row before. */
+static void put_number(struct roof_text *out, struct roof_number *last, double value)
+{
+    if (last->length == 0 || memcmp(&last->value, &value, sizeof value) != 0) {
+        last->value = value;
+        last->length = roof_format_number(last->text, value);
+    }
+    roof_text_add(out, last->text, last->length);
+}
+
 /* The blank-separated items of a cell as an array. */
 static void json_list(struct roof_text *out, const struct cell *cell)
 {
@@ -1051,12 +1063,12 @@ static void json_list(struct roof_text *out, const struct cell *cell)
     roof_text_put(out, "]");
 }
 
-void roof_table_object(const struct roof_table *table, struct roof_text *out, const void *result,
+void roof_table_object(struct roof_table *table, struct roof_text *out, const void *result,
                        const char *separator)
 {
     bool begun = false;
     for (size_t i = 0; i < table->count; i++) {
-        struct cell cell = {.kind = ABSENT};
+        struct cell cell;
         fill_cell(&cell, &table->column[i], result);
         if (cell.kind == ABSENT) {
             continue;
@@ -1073,19 +1085,19 @@ void roof_table_object(const struct roof_table *table, struct roof_text *out, co
         } else if (cell.kind == BOOLEAN) {
             roof_text_put(out, cell.number > 0 ? "true" : "false");
         } else {
-            roof_text_number(out, cell.number);
+            put_number(out, &table->last[i], cell.number);
         }
     }
 }
 
-static void csv_row(const struct roof_table *table, struct roof_text *out, const void *result)
+static void csv_row(struct roof_table *table, struct roof_text *out, const void *result)
 {
     for (size_t i = 0; i < table->count; i++) {
-        struct cell cell = {.kind = ABSENT};
+        struct cell cell;
         fill_cell(&cell, &table->column[i], result);
         roof_text_put(out, i == 0 ? "" : ",");
         if (cell.kind == NUMERIC || cell.kind == BOOLEAN) {
-            roof_text_number(out, cell.number);
+            put_number(out, &table->last[i], cell.number);
         } else if (cell.kind != ABSENT) {
             roof_csv_cell(out, cell.text);
         }
@@ -1098,7 +1110,7 @@ static void readable_row(const struct roof_table *table, struct roof_text *out, 
     const bool markdown = table->output == ROOF_OUTPUT_MARKDOWN;
     roof_text_put(out, markdown ? "|" : "");
     for (size_t i = 0; i < table->count; i++) {
-        struct cell cell = {.kind = ABSENT};
+        struct cell cell;
         fill_cell(&cell, &table->column[i], result);
         const char *const text = readable(&cell);
         if (markdown) {
@@ -1147,7 +1159,7 @@ void roof_table_end(struct roof_table *table, struct roof_text *out)
 void roof_table_record(const struct roof_table *table, struct roof_text *out, const void *result)
 {
     for (size_t i = 0; i < table->count; i++) {
-        struct cell cell = {.kind = ABSENT};
+        struct cell cell;
         fill_cell(&cell, &table->column[i], result);
         if (cell.kind != ABSENT) {
             roof_text_printf(out, "  %-20s %s\n", column_key(&table->column[i]), readable(&cell));

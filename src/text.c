@@ -76,10 +76,17 @@ void roof_text_fill(struct roof_text *text, char byte, size_t count)
     }
 }
 
+char *roof_text_room(struct roof_text *text, size_t bytes)
+{
+    return reserve(text, bytes) ? text->data + text->length : NULL;
+}
+
 void roof_text_number(struct roof_text *text, double value)
 {
-    char number[ROOF_NUMBER_SIZE];
-    roof_text_add(text, number, roof_format_number(number, value));
+    char *const number = roof_text_room(text, ROOF_NUMBER_SIZE);
+    if (number != NULL) {
+        text->length += roof_format_number(number, value);
+    }
 }
 
 void roof_text_clear(struct roof_text *text)

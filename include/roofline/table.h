@@ -40,9 +40,17 @@ struct roof_column {
     enum roof_dimension dimension;
 };
 
-/** Rows of results in one format. Fill with roof_table_open. */
+/** A number as it was written last: neighbours in a table often have the same. */
+struct roof_number {
+    double value;
+    size_t length; /**< 0: none yet */
+    char text[ROOF_NUMBER_SIZE];
+};
+
+/** Rows of results in one format. Fill with roof_table_open; one thread at a time writes rows. */
 struct roof_table {
     enum roof_output output;
+    struct roof_number last[ROOF_COLUMNS_MAX];
     struct roof_column column[ROOF_COLUMNS_MAX];
     size_t count;
     uint64_t rows;   /**< written so far */
@@ -104,7 +112,7 @@ void roof_table_end(struct roof_table *table, struct roof_text *out);
 
 /** The fields of one result as the members of a JSON object, each after separator, without the
  * braces; and as lines "key value" for people. */
-void roof_table_object(const struct roof_table *table, struct roof_text *out, const void *result,
+void roof_table_object(struct roof_table *table, struct roof_text *out, const void *result,
                        const char *separator);
 void roof_table_record(const struct roof_table *table, struct roof_text *out, const void *result);
 

@@ -37,6 +37,9 @@ void roof_text_put(struct roof_text *text, const char *string);
 void roof_text_printf(struct roof_text *text, const char *format, ...) ROOF_PRINTF(2, 3);
 /** Adds count copies of a byte. */
 void roof_text_fill(struct roof_text *text, char byte, size_t count);
+/** Room for so many bytes after the text, which the caller writes and counts in length (it
+ * terminates the text with its next addition); NULL when memory is out. */
+char *roof_text_room(struct roof_text *text, size_t bytes);
 /** Adds the shortest decimal text that reads back to the same double (roof_format_number). */
 void roof_text_number(struct roof_text *text, double value);
 /** Forgets the content and keeps the memory. */
