@@ -41,6 +41,16 @@ enum roof_status roof_sweep_count(uint64_t *out, const struct roof_sweep *sweep,
     return ROOF_OK;
 }
 
+void roof_sweep_shard(uint64_t *first, uint64_t *points, uint64_t count, uint64_t index,
+                      uint64_t shards)
+{
+    const uint64_t each = count / shards;
+    const uint64_t more = count % shards; /* shards that have one point more: the first ones */
+    const uint64_t before = index - 1;
+    *first = before * each + (before < more ? before : more);
+    *points = each + (before < more ? 1 : 0);
+}
+
 /* Where the sweep stands on each axis. */
 struct cursor {
     int64_t at[ROOF_SWEEP_AXES_MAX];

@@ -49,6 +49,11 @@ enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_inpu
 enum roof_status roof_sweep_count(uint64_t *out, const struct roof_sweep *sweep,
                                   struct roof_error *error);
 
+/** The part of `count` points that shard number `index` of `shards` has (1 <= index <= shards): the
+ * parts are contiguous, in order, and together all points; their sizes differ by one at most. */
+void roof_sweep_shard(uint64_t *first, uint64_t *points, uint64_t count, uint64_t index,
+                      uint64_t shards);
+
 /** Receives the points in order: a struct roof_prediction, which of a model is the total of a
  * struct roof_inference. Anything but ROOF_OK ends the sweep with that status. */
 typedef enum roof_status (*roof_sweep_callback)(void *context,

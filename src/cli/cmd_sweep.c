@@ -7,6 +7,7 @@
 
 #define LIST_MAX 256
 #define FLUSH_AT 65536
+#define SHARDS_MAX 1000000000
 
 /* What a sweep loads: lists "a,b,c" of devices and of models. */
 struct loaded {
@@ -198,10 +199,48 @@ static void show_asked(struct roof_table *table, const struct cli_options *optio
     }
 }
 
+/* The points that --shard I/N leaves: a contiguous slice, in all formats that can be joined. */
+struct slice {
+    uint64_t first;
+    uint64_t count;
+    bool sharded;
+};
+
+static enum roof_status read_slice(struct slice *out, uint64_t count,
+                                   const struct cli_options *options, struct roof_error *error)
+{
+    const char *const text = options->value[ROOF_INPUT_SHARD];
+    const char *const slash = text == NULL ? NULL : strchr(text, '/');
+    int64_t index = 0;
+    int64_t shards = 0;
+    *out = (struct slice){.first = 0, .count = count, .sharded = text != NULL};
+    if (text == NULL) {
+        return ROOF_OK;
+    }
+    char number[24] = "";
+    if (slash != NULL && (size_t)(slash - text) < sizeof number) {
+        memcpy(number, text, (size_t)(slash - text));
+    }
+    if (slash == NULL ||
+        roof_parse_integer(&shards, slash + 1, "--shard", 1, SHARDS_MAX, NULL) != ROOF_OK ||
+        roof_parse_integer(&index, number, "--shard", 1, shards, NULL) != ROOF_OK) {
+        return roof_error_set(error, ROOF_USAGE, "--shard is I/N with 1 <= I <= N <= %d, not '%s'",
+                              SHARDS_MAX, text);
+    }
+    if (options->output == ROOF_OUTPUT_JSON) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--shard does not go with --format json: arrays cannot be joined; "
+                              "ndjson can");
+    }
+    roof_sweep_shard(&out->first, &out->count, count, (uint64_t)index, (uint64_t)shards);
+    return ROOF_OK;
+}
+
 static enum roof_status run(const struct roof_sweep *sweep, const struct cli_options *options,
                             struct roof_error *error)
 {
     struct sink sink = {.text = ROOF_TEXT_INIT};
+    struct slice slice = {.first = 0};
     uint64_t count = 0;
     enum roof_status status =
         roof_table_open(&sink.table, options->output,
@@ -216,20 +255,25 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
         status = roof_sweep_count(&count, sweep, error);
     }
     if (status == ROOF_OK) {
+        status = read_slice(&slice, count, options, error);
+    }
+    if (status == ROOF_OK) {
         status = cli_output_open(&sink.output, options->value[ROOF_INPUT_OUTPUT], error);
         if (status == ROOF_OK) {
             /* The header leaves with the first rows: a sweep whose first point is refused prints
              * nothing. */
-            roof_table_begin(&sink.table, &sink.text);
-            status = roof_sweep_run(sweep, 0, count, on_point, &sink, error);
-            if (status == ROOF_OK && sink.table.rows == 0) { /* not one point is valid */
+            if (slice.first == 0) { /* the header is that of the first shard */
+                roof_table_begin(&sink.table, &sink.text);
+            }
+            status = roof_sweep_run(sweep, slice.first, slice.count, on_point, &sink, error);
+            if (status == ROOF_OK && sink.table.rows == 0 && !slice.sharded) { /* none is valid */
                 *error = sink.first;
                 status = sink.first.status;
             }
             if (status == ROOF_OK) {
                 roof_table_end(&sink.table, &sink.text);
             }
-            if (sink.table.rows > 0) {
+            if (sink.table.rows > 0 || (status == ROOF_OK && slice.sharded)) {
                 struct roof_error write_error = {0};
                 const enum roof_status written =
                     cli_output_write(&sink.output, &sink.text, &write_error);
@@ -243,7 +287,7 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
                 fprintf(stderr,
                         "roofline sweep: %" PRIu64 " of %" PRIu64
                         " points are not possible and left out; the first: %s\n",
-                        sink.refused, count, sink.first.message);
+                        sink.refused, slice.count, sink.first.message);
             }
         }
     }

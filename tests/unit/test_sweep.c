@@ -433,6 +433,29 @@ static void test_empty_axes_and_far_points(void **unused)
     free_grid(&grid);
 }
 
+/* Contiguous, in order, all of it, and as even as can be. */
+static void test_shards(void **unused)
+{
+    (void)unused;
+    static const uint64_t counts[] = {0, 1, 2, 7, 1000, 999999, ROOF_SWEEP_POINTS_MAX};
+    static const uint64_t shards[] = {1, 2, 3, 7, 1000};
+    for (size_t c = 0; c < COUNT(counts); c++) {
+        for (size_t s = 0; s < COUNT(shards); s++) {
+            uint64_t next = 0;
+            for (uint64_t i = 1; i <= shards[s]; i++) {
+                uint64_t first = 0;
+                uint64_t points = 0;
+                roof_sweep_shard(&first, &points, counts[c], i, shards[s]);
+                assert_true(first == next);
+                assert_in_range(points, counts[c] / shards[s],
+                                (counts[c] + shards[s] - 1) / shards[s]);
+                next += points;
+            }
+            assert_true(next == counts[c]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +469,7 @@ int main(void)
         cmocka_unit_test(test_callback_ends_it),
         cmocka_unit_test(test_error_names_the_point),
         cmocka_unit_test(test_empty_axes_and_far_points),
+        cmocka_unit_test(test_shards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
