@@ -1040,7 +1040,7 @@ void roof_table_begin(struct roof_table *table, struct roof_text *out)
 /* A number of a column, formatted only where it is not that of the row before. */
 static void put_number(struct roof_text *out, struct roof_number *last, double value)
 {
-    if (last->length == 0 || memcmp(&last->value, &value, sizeof value) != 0) {
+    if (last->length == 0 || last->value != value) {
         last->value = value;
         last->length = roof_format_number(last->text, value);
     }

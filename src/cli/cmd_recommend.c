@@ -156,8 +156,9 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv)
     }
     struct roof_reasons reasons = {NULL, NULL};
     struct found *const found = malloc(sizeof *found);
-    if (status == ROOF_OK && found == NULL) {
-        status = roof_error_set(&error, ROOF_MEMORY, "out of memory");
+    if (found == NULL) {
+        (void)roof_error_set(&error, ROOF_MEMORY, "out of memory");
+        return cli_fail(command->name, &error);
     }
     if (status == ROOF_OK) {
         status = cli_recommend_options(&how, formats, &options, &error);
