@@ -49,8 +49,7 @@ static bool holds(const struct scan *s, enum question question, enum roof_precis
     const struct roof_candidate *const c = find(s->at, format);
     const bool expected = s->options->ranking == ROOF_RANKING_EXPECTED;
     if (question == IS_COMPUTE_BOUND) {
-        return (expected ? c->prediction.expected_bottleneck : c->prediction.bottleneck) ==
-               ROOF_BOTTLENECK_COMPUTE;
+        return c->prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE;
     }
     return (expected ? c->expected_speedup : c->speedup) <= 1 + ROOF_CROSSOVER_GAIN;
 }

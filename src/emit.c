@@ -7,6 +7,9 @@
 
 #include "roofline/quantity.h"
 
+/* Tokens of a pass that engines take by default, at least. */
+#define PASS_TOKENS 8192
+
 /* Where a line goes, which decides how names are written. */
 enum place { COMMAND, IN_FILE, COMMENT };
 
@@ -15,10 +18,13 @@ struct emitter {
     const struct roof_plan *plan;
     const struct roof_plan_query *query;
     const struct roof_engine *engine;
+    size_t number;
+    const struct roof_plans *others;
     const struct roof_engine_format *format;
     const struct roof_engine_kv *kv;
     const struct roof_engine_split *split;
     int64_t context;
+    int64_t prompt;
     struct roof_text model;      /* a repository, a folder or a file */
     struct roof_text name;       /* its last part, for file names */
     struct roof_text checkpoint; /* what the engine reads */
@@ -37,6 +43,9 @@ static bool plain(const char *text)
 /* One word of the shell. */
 static void put_quoted(struct roof_text *out, const char *text)
 {
+    if (*text == '-') { /* a file, not an option */
+        roof_text_put(out, "./");
+    }
     if (plain(text)) {
         roof_text_put(out, text);
         return;
@@ -81,7 +90,7 @@ static void set_model(struct emitter *e, const char *given)
     const struct roof_model *const m = e->query->model;
     const char *const name = m->repository == NULL ? given : m->repository;
     size_t length = strlen(name);
-    if (ends(name, "config.json") || ends(name, ".safetensors")) {
+    if (ends(name, ".json") || ends(name, ".safetensors")) {
         const char *const slash = strrchr(name, '/');
         length = slash == NULL ? 0 : (size_t)(slash - name);
     }
@@ -96,7 +105,9 @@ static void set_model(struct emitter *e, const char *given)
     }
     const char *const slash = e->model.failed ? NULL : strrchr(e->model.data, '/');
     const char *const last = slash == NULL ? e->model.data : slash + 1;
-    for (const char *p = last; p != NULL && *p != '\0'; p++) {
+    const char *const end =
+        last == NULL ? NULL : last + strlen(last) - (ends(last, ".gguf") ? strlen(".gguf") : 0);
+    for (const char *p = last; p != end; p++) {
         roof_text_add(&e->name, isalnum((unsigned char)*p) || *p == '.' || *p == '_' ? p : "-", 1);
     }
     if (last != NULL && strspn(last, ".") == strlen(last)) { /* a folder here or above */
@@ -115,11 +126,16 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
     const struct {
         const char *name;
         int64_t value;
-    } numbers[] = {
-        {"tp", p->tp},           {"pp", p->pp},
-        {"ep", p->ep},           {"tp_ep", p->tp * p->ep},
-        {"batch", p->batch},     {"batch_per_ep", p->batch / p->ep + (p->batch % p->ep != 0)},
-        {"context", e->context}, {"tokens", e->context * p->batch}};
+    } numbers[] = {{"tp", p->tp},
+                   {"pp", p->pp},
+                   {"ep", p->ep},
+                   {"tp_ep", p->tp * p->ep},
+                   {"batch", p->batch},
+                   {"batch_per_ep", p->batch / p->ep + (p->batch % p->ep != 0)},
+                   {"context", e->context},
+                   {"tokens", e->context * p->batch},
+                   {"batch_of_ep", (p->batch / p->ep + (p->batch % p->ep != 0)) * p->ep},
+                   {"pass", e->prompt > PASS_TOKENS ? e->prompt : PASS_TOKENS}};
     const struct {
         const char *name;
         const struct roof_text *value;
@@ -226,25 +242,34 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     put_comment(e->out, e->query->model->id);
     roof_text_printf(e->out, " with %s, rank %zu of %zu: ", e->engine->name, rank, plans->count);
     put_described(e, p);
+    const char *const called = e->query->engines->serving[p->serving].id;
+    if (strcmp(called, e->format->id) != 0) {
+        roof_text_printf(e->out, " (there %s)", e->format->id);
+    }
     roof_text_printf(e->out,
                      "\n# expected: first token %s, %s per token, %s tokens/s of all sequences\n",
                      roof_format_quantity(ttft, p->ttft_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(tpot, p->tpot_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_short(rate, p->tokens_per_s));
+    if (e->query->model->positions > 0 && e->context > e->query->model->positions) {
+        roof_text_printf(e->out, "# beware: the model was made for contexts up to %" PRId64 "\n",
+                         e->query->model->positions);
+    }
     if (e->engine->beware != NULL) {
         roof_text_printf(e->out, "# beware: %s\n", e->engine->beware);
     } else if (p->near > 0.1) {
         roof_text_printf(e->out,
-                         "# beware: %s of the time per token is as measured on other devices, "
+                         "# beware: %s of a decode step is as measured on other devices, "
                          "stacks or formats\n",
                          roof_format_quantity(rate, p->near, ROOF_UNIT_FRACTION));
     }
-    if (rank > 1) {
-        const struct roof_plan *const best = &plans->plan[0];
+    const struct roof_plan *const best =
+        rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0];
+    if ((best->engines >> e->number & 1U) == 0) {
         const struct roof_serving *const s = &e->query->engines->serving[best->serving];
         const bool formats =
             roof_engine_format(e->engine, s, e->query->hardware[best->hardware]) != NULL;
-        roof_text_put(e->out, "# rank 1: ");
+        roof_text_put(e->out, "# better with other engines: ");
         put_described(e, best);
         roof_text_printf(e->out, "; %s does not run this %s\n", e->engine->name,
                          formats ? "split" : "combination of formats there");
@@ -269,7 +294,9 @@ static enum roof_status set_checkpoint(struct emitter *e)
     const struct roof_model *const m = e->query->model;
     const struct roof_serving *const s = &e->query->engines->serving[e->plan->serving];
     const char *const made = e->format->checkpoint;
-    const bool published = made == NULL && (m->quantization == NULL || s->quantization != NULL);
+    /* A GGUF file has formats of its own: no engine gets those of the plan out of it. */
+    const bool original = m->quantization == NULL && !ends(e->model.data, ".gguf");
+    const bool published = made == NULL && (original || s->quantization != NULL);
     enum roof_status status = ROOF_OK;
     if (published) {
         roof_text_put(&e->checkpoint, e->model.data == NULL ? "" : e->model.data);
@@ -278,10 +305,9 @@ static enum roof_status set_checkpoint(struct emitter *e)
     status = put_line(&e->checkpoint, e, made == NULL ? "./{name}-" : made, COMMENT);
     roof_text_put(&e->checkpoint, made == NULL ? "unquantised" : "");
     if (made == NULL) {
-        roof_text_printf(e->out,
-                         "# the published checkpoint is quantised (%s): %s stands for one that is "
-                         "not\n",
-                         m->quantization, e->checkpoint.data);
+        roof_text_printf(
+            e->out, "# the checkpoint is quantised (%s): %s stands for one that is not\n",
+            m->quantization == NULL ? "a GGUF file" : m->quantization, e->checkpoint.data);
     } else if (e->format->make[0] != NULL) {
         roof_text_printf(e->out, "# %s stands for a checkpoint that you have, or make first:\n",
                          e->checkpoint.data);
@@ -306,8 +332,14 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
         roof_text_put(e->out, "\n");
     }
     const struct roof_hardware *const hardware = e->query->hardware[e->plan->hardware];
-    if (roof_several_nodes(hardware, e->plan->devices) && e->engine->nodes != NULL) {
+    if (roof_several_nodes(hardware, e->plan->devices / e->plan->dp) && e->engine->nodes != NULL) {
         roof_text_printf(e->out, "# %s\n", e->engine->nodes);
+    }
+    if (e->plan->dp > 1) {
+        roof_text_printf(e->out,
+                         "# %" PRId64 " copies behind a load balancer: this once for each %" PRId64
+                         " of the devices\n",
+                         e->plan->dp, e->plan->devices / e->plan->dp);
     }
     roof_text_printf(e->out, "# formats, splits and words with sources: roofline list engines %s\n",
                      e->engine->id);
@@ -363,8 +395,10 @@ static void put_reason(const struct emitter *e, const struct roof_plans *plans)
 {
     const struct roof_plan_query *const q = e->query;
     if (plans->count == 0) {
-        roof_text_put(e->out, "# Nothing satisfies the constraints, with any engine; the same "
-                              "command without --emit says what is near.\n");
+        roof_text_printf(e->out,
+                         "# %s runs nothing that satisfies the constraints; --engine %s without "
+                         "--emit says what is near.\n",
+                         e->engine->name, e->engine->id);
     } else {
         roof_text_printf(e->out, "# %s runs none of the %zu plans that satisfy the constraints.\n",
                          e->engine->name, plans->count);
@@ -380,11 +414,15 @@ static void put_reason(const struct emitter *e, const struct roof_plans *plans)
 }
 
 enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const char *model,
-                           struct roof_error *error)
+                           const struct roof_plans *others, const struct roof_plan_query *query,
+                           const char *model, struct roof_error *error)
 {
-    struct emitter e = {
-        .out = out, .query = query, .engine = &query->engines->engine[engine], .error = error};
+    struct emitter e = {.out = out,
+                        .query = query,
+                        .engine = &query->engines->engine[engine],
+                        .number = engine,
+                        .others = others,
+                        .error = error};
     for (size_t i = 0; i < plans->count && e.plan == NULL; i++) {
         e.plan = (plans->plan[i].engines >> engine & 1) != 0 ? &plans->plan[i] : NULL;
     }
@@ -398,6 +436,7 @@ enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct ro
     struct roof_scenario decode;
     roof_plan_scenarios(&prefill, &decode, p, query);
     e.context = decode.context;
+    e.prompt = prefill.context;
     e.format = roof_engine_format(e.engine, s, query->hardware[p->hardware]);
     e.kv = roof_engine_kv(e.engine, s->kv);
     e.split = roof_engine_split(e.engine, p->tp, p->pp, p->ep, p->batch);

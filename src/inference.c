@@ -873,14 +873,15 @@ enum roof_status roof_infer_limits(struct roof_limits *out, const struct roof_in
         out->max_context = largest(&search);
     }
     out->kv_crossover_context = crossover(inference);
-    /* One stage is enough to see what grows with the batch. */
+    /* One stage is enough to see what grows with the batch, of which it has a part at a time. */
+    const double parts = (double)inference->scenario.pp;
     struct roof_scenario at = *scenario;
     at.context = inference->scenario.context;
     at.pp = 1;
     for (size_t i = 0; i < inference->count; i++) {
         const bool product = roof_is_product(inference->node[i].node.workload.op);
-        out->compute_bound_batch[i] =
-            product ? compute_bound_from(inference, &at, i) : ROOF_UNKNOWN;
+        const double part = product ? compute_bound_from(inference, &at, i) : ROOF_UNKNOWN;
+        out->compute_bound_batch[i] = (part - 1) * parts + 1;
     }
     return ROOF_OK;
 }

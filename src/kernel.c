@@ -803,8 +803,10 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
     const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
     const double within = (double)workload->shape.within;
     const double latency = hardware->figure[ROOF_FIGURE_NETWORK_LATENCY].value;
+    const double members = workload->op == ROOF_OPERATOR_SEND ? 2 : (double)workload->shape.devices;
     const struct task task = {
-        .nodes = within > node ? ceil(within / node) : 1, /* unknown: taken for inside */
+        /* No more nodes than members; an unknown size is taken for inside. */
+        .nodes = within > node ? fmin(ceil(within / node), members) : 1,
         .hop = isnan(latency) ? HOP_S : latency,
         .workload = workload,
         .work = work,

@@ -78,14 +78,14 @@ void roof_model_report_scenario(struct roof_text *out, const struct roof_inferen
     }
 }
 
-static void put_formats(struct roof_text *out, const struct roof_inference *r)
+void roof_model_report_formats(struct roof_text *out, const struct roof_inference *inference)
 {
-    const struct roof_formats *const f = &r->scenario.common.formats;
-    roof_text_printf(out, "; weights %s%s, activations %s, out %s, kv %s\n\n",
-                     r->model->layout == NULL ? roof_format(f->weights)->name : "as in ",
-                     r->model->layout == NULL ? "" : r->model->layout,
-                     roof_format(f->activations)->name, roof_format(f->out)->name,
-                     roof_format(f->kv)->name);
+    const struct roof_model *const m = inference->model;
+    const struct roof_formats *const f = &inference->scenario.common.formats;
+    roof_text_printf(out, "weights %s%s, activations %s, out %s, kv %s",
+                     m->layout == NULL ? roof_format(f->weights)->name : "as in ",
+                     m->layout == NULL ? "" : m->layout, roof_format(f->activations)->name,
+                     roof_format(f->out)->name, roof_format(f->kv)->name);
 }
 
 /* Tokens per second, with a prefix from a million on. */
@@ -396,7 +396,9 @@ void roof_model_report_text(struct roof_text *out, const struct roof_inference *
     const struct roof_inference *const r = inference;
     roof_text_printf(out, "%s on %s: ", r->model->id, r->total.hardware->id);
     roof_model_report_scenario(out, r);
-    put_formats(out, r);
+    roof_text_put(out, "; ");
+    roof_model_report_formats(out, r);
+    roof_text_put(out, "\n\n");
     put_remarks(out, r);
     put_times(out, r);
     put_memory(out, r, limits);

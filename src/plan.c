@@ -72,7 +72,10 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
                                   .layout = s->layout,
                                   .weights = s->weights,
                                   .activations = s->activations,
-                                  .kv = s->kv};
+                                  .kv = s->kv,
+                                  .context = query->base.generate > 0
+                                                 ? query->base.prompt + query->base.generate
+                                                 : query->base.context};
     size_t used = 0;
     for (size_t i = 0; i < query->engines->count; i++) {
         const char *const id = query->engines->engine[i].id;
@@ -91,7 +94,7 @@ void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
     const struct {
         const char *label;
         int64_t value;
-    } splits[] = {{"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
+    } splits[] = {{"dp", plan->dp}, {"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
     bool any = false;
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
         if (splits[i].value > 1) {
@@ -116,9 +119,11 @@ struct search {
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *q, size_t serving)
 {
     const struct roof_serving *const s = &q->engines->serving[serving];
-    const enum roof_precision formats[] = {s->weights, s->activations, s->kv};
+    const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
+    const bool as_published = s->layout != NULL && strcmp(s->layout, "checkpoint") == 0;
+    const size_t count = as_published ? 1 : sizeof formats / sizeof *formats;
     enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    for (size_t i = 0; i < count; i++) {
         const enum roof_accuracy_class one = q->accuracy->of[formats[i]].loss;
         loss = one > loss ? one : loss;
     }
@@ -131,28 +136,33 @@ unsigned roof_plan_engines(const struct roof_plan_query *query, size_t serving, 
            (query->by == 0 ? ~0U : query->by);
 }
 
-/* What follows from the two times. */
+/* What follows from the two times. In a steady state every sequence of a batch goes through its own
+ * prefill and then all steps, and while it decodes, the prefills of the others come in between:
+ * G tokens of B users take B prefills and G - 1 steps, the first token being the prefill's. */
 static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
 {
     const double batch = (double)p->batch;
     const double devices = (double)p->devices;
     const double generate = (double)q->base.generate;
     const double tdp = q->hardware[p->hardware]->figure[ROOF_FIGURE_TDP].value;
-    /* A user's tokens, and the time in which all users get theirs: every prompt, then the steps;
-     * the first token is from the prefill. */
-    p->tokens_per_s = generate > 0
-                          ? batch * generate / (batch * p->ttft_s + (generate - 1) * p->tpot_s)
-                          : batch / p->tpot_s;
-    p->tokens_per_s_per_user = 1 / p->tpot_s;
-    p->tokens_per_s_per_device = p->tokens_per_s / devices;
+    const double copies = (double)p->dp;
+    const double others = generate > 1 ? (batch - 1) / (generate - 1) : 0;
+    p->tpot_s = p->step_s + others * p->ttft_s;
+    p->ideal_tpot_s = p->ideal_step_s + others * p->ideal_ttft_s;
+    /* Of one copy; per device, cost and energy are those of all, to the last bit. */
+    const double round = batch * p->ttft_s + (generate - 1) * p->step_s;
+    const double rate = generate > 0 ? batch * generate / round : batch / p->step_s;
+    const double group = devices / copies;
+    p->tokens_per_s = copies * rate;
+    p->tokens_per_s_per_user = rate / batch;
+    p->tokens_per_s_per_device = rate / group;
     p->watt = devices * tdp;
-    p->joule = p->watt / p->tokens_per_s;
-    p->cost = q->price == NULL ? ROOF_UNKNOWN
-                               : q->price[p->hardware] * devices / 3600 / p->tokens_per_s * 1e6;
+    p->joule = group * tdp / rate;
+    p->cost = q->price == NULL ? ROOF_UNKNOWN : q->price[p->hardware] * group / 3600 / rate * 1e6;
     p->value[ROOF_LIMIT_TTFT] = p->ttft_s;
     p->value[ROOF_LIMIT_TPOT] = p->tpot_s;
     p->value[ROOF_LIMIT_TOKENS_PER_S] = p->tokens_per_s;
-    p->value[ROOF_LIMIT_CONCURRENCY] = batch;
+    p->value[ROOF_LIMIT_CONCURRENCY] = copies * batch;
     p->value[ROOF_LIMIT_COST] = p->cost;
     p->value[ROOF_LIMIT_POWER] = p->watt;
 }
@@ -187,13 +197,20 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 {
     const struct roof_plan_query *const q = s->query;
     int misses = 0;
+    double most = 1;
     enum roof_plan_limit which = ROOF_LIMIT_COUNT;
     for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
-        if (!isnan(q->limit[i]) && excess(limit, plan->value[i], q->limit[i]) > 1) {
+        const double over = isnan(q->limit[i]) ? 1 : excess(limit, plan->value[i], q->limit[i]);
+        if (over > 1) {
             misses++;
             which = limit;
+            most = fmax(most, over);
         }
+    }
+    if (most < s->out->closest_excess) {
+        s->out->closest_excess = most;
+        s->out->closest = *plan;
     }
     if (misses == 0) {
         return keep(s, plan);
@@ -220,12 +237,60 @@ static unsigned engines_of(const struct roof_plan_query *q, const struct roof_pl
                                         plan->ep, batch);
 }
 
+/* How many of the numbers of devices are copies of a group. */
+static size_t uses_of(const struct roof_plan_query *q, int64_t group)
+{
+    size_t uses = 0;
+    for (size_t n = 0; n < q->device_counts; n++) {
+        uses += q->devices[n] % group == 0;
+    }
+    return uses;
+}
+
+/* One batch over one split, on all numbers of devices that are copies of it. */
+static enum roof_status judge_copies(struct search *s, struct roof_plan *plan)
+{
+    const struct roof_plan_query *const q = s->query;
+    const int64_t group = plan->tp * plan->pp * plan->ep;
+    enum roof_status status = ROOF_OK;
+    for (size_t n = 0; n < q->device_counts && status == ROOF_OK; n++) {
+        if (q->devices[n] % group == 0) {
+            plan->devices = q->devices[n];
+            plan->dp = q->devices[n] / group;
+            set_rates(plan, q);
+            status = judge(s, plan);
+        }
+    }
+    return status;
+}
+
+static void set_decode(struct roof_plan *plan, const struct roof_inference *i, unsigned lent)
+{
+    plan->step_s = i->expected_tpot_s;
+    plan->ideal_step_s = i->tpot_s;
+    plan->step_low_s = plan->step_s * (i->total.expected_low_s / i->total.expected_s);
+    plan->step_high_s = plan->step_s * (i->total.expected_high_s / i->total.expected_s);
+    plan->near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
+    plan->memory_bytes = i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
+}
+
+static void set_prefill(struct roof_plan *plan, const struct roof_inference *i, unsigned lent)
+{
+    plan->ttft_s = i->expected_ttft_s;
+    plan->ideal_ttft_s = i->ttft_s;
+    plan->ttft_low_s = plan->ttft_s * (i->total.expected_low_s / i->total.expected_s);
+    plan->ttft_high_s = plan->ttft_s * (i->total.expected_high_s / i->total.expected_s);
+    plan->ttft_near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
+}
+
 /* All batches of one split. */
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_query *const q = s->query;
     const struct roof_hardware *const hardware = q->hardware[plan.hardware];
     const struct roof_model *const model = s->out->model[plan.serving];
+    const struct roof_inference *const i = s->inference;
+    const size_t uses = uses_of(q, plan.tp * plan.pp * plan.ep);
     const unsigned formats = plan.engines;
     struct roof_scenario prefill;
     struct roof_scenario decode;
@@ -234,51 +299,45 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     while (batches > 0 && engines_of(q, &plan, formats, q->batch[batches - 1]) == 0) {
         batches--;
     }
-    rejected[ROOF_REJECTED_ENGINE] += q->batches - batches;
+    rejected[ROOF_REJECTED_ENGINE] += uses * (q->batches - batches);
     for (size_t b = 0; b < batches; b++) {
+        const size_t rest = uses * (batches - b);
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
         roof_plan_scenarios(&prefill, &decode, &plan, q);
         enum roof_status status = roof_infer(s->inference, model, &decode, hardware, s->error);
         if (status == ROOF_USAGE) { /* the same for all batches */
-            rejected[ROOF_REJECTED_SPLIT] += batches - b;
+            rejected[ROOF_REJECTED_SPLIT] += rest;
             return ROOF_OK;
         }
         if (status != ROOF_OK) {
             return status;
         }
-        const struct roof_inference *const i = s->inference;
         if (q->native_only && !i->total.native) {
-            rejected[ROOF_REJECTED_NATIVE] += batches - b;
+            rejected[ROOF_REJECTED_NATIVE] += rest;
             return ROOF_OK;
         }
         if (i->fits != ROOF_FIT_YES) { /* nor does a larger batch */
-            rejected[ROOF_REJECTED_MEMORY] += batches - b;
+            rejected[ROOF_REJECTED_MEMORY] += rest;
             return ROOF_OK;
         }
-        plan.tpot_s = i->expected_tpot_s;
-        plan.ideal_tpot_s = i->tpot_s;
-        plan.near = (plan.engines & ~q->engines->lent) == 0 ? 1 : i->expected_near;
-        plan.memory_bytes =
-            i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
+        set_decode(&plan, i, q->engines->lent);
         if (b == 0) { /* one prompt: the same for all batches */
             status = roof_infer(s->inference, model, &prefill, hardware, s->error);
             if (status != ROOF_OK) {
                 return status;
             }
-            if (s->inference->fits != ROOF_FIT_YES) {
-                rejected[ROOF_REJECTED_MEMORY] += batches;
+            if (i->fits != ROOF_FIT_YES) {
+                rejected[ROOF_REJECTED_MEMORY] += rest;
                 return ROOF_OK;
             }
-            plan.ttft_s = s->inference->expected_ttft_s;
-            plan.ideal_ttft_s = s->inference->ttft_s;
+            set_prefill(&plan, i, q->engines->lent);
         }
-        if (isnan(plan.tpot_s) || isnan(plan.ttft_s)) {
-            rejected[ROOF_REJECTED_UNKNOWN] += batches - b;
+        if (isnan(plan.step_s) || isnan(plan.ttft_s)) {
+            rejected[ROOF_REJECTED_UNKNOWN] += rest;
             return ROOF_OK;
         }
-        set_rates(&plan, q);
-        status = judge(s, &plan);
+        status = judge_copies(s, &plan);
         if (status != ROOF_OK) {
             return status;
         }
@@ -286,27 +345,29 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     return ROOF_OK;
 }
 
-/* Every tp x pp x ep that is the whole number of devices, unless there is a reason against all. */
+/* Every tp x pp x ep of which copies are a whole number of devices, unless there is a reason
+ * against all. */
 static enum roof_status search_splits(struct search *s, struct roof_plan plan,
                                       enum roof_plan_rejection against)
 {
     const struct roof_plan_query *const q = s->query;
     const bool experts = q->model->experts > 0;
     enum roof_status status = ROOF_OK;
+    int64_t most = 0;
     for (size_t n = 0; n < q->device_counts; n++) {
-        plan.devices = q->devices[n];
-        for (plan.tp = 1; plan.tp <= plan.devices && status == ROOF_OK; plan.tp++) {
-            if (plan.devices % plan.tp != 0) {
-                continue;
-            }
-            const int64_t rest = plan.devices / plan.tp;
+        most = q->devices[n] > most ? q->devices[n] : most;
+    }
+    for (int64_t group = 1; group <= most; group++) {
+        const size_t uses = uses_of(q, group);
+        for (plan.tp = 1; plan.tp <= group && uses > 0; plan.tp++) {
+            const int64_t rest = group % plan.tp == 0 ? group / plan.tp : 0;
             for (plan.pp = 1; plan.pp <= rest && status == ROOF_OK; plan.pp++) {
                 plan.ep = rest / plan.pp;
                 if (rest % plan.pp != 0 || (!experts && plan.ep > 1)) {
                     continue;
                 }
                 if (against != ROOF_REJECTED_COUNT) {
-                    s->out->rejected[against] += q->batches;
+                    s->out->rejected[against] += uses * q->batches;
                 } else {
                     status = search_batches(s, plan);
                 }
@@ -479,7 +540,7 @@ static enum roof_status make_models(struct search *s)
 enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_query *query,
                                   struct roof_error *error)
 {
-    *out = (struct roof_plans){.plan = NULL};
+    *out = (struct roof_plans){.closest_excess = (double)INFINITY};
     struct search s = {.query = query, .out = out, .error = error};
     s.inference = malloc(sizeof *s.inference);
     if (s.inference == NULL) {

@@ -13,48 +13,70 @@
 
 /* --- for people ---------------------------------------------------------------------------- */
 
+/* "385.2 ms (356 ms to 421 ms)" */
+static void put_band(struct roof_text *out, double value, double low, double high)
+{
+    char text[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, roof_format_quantity(text, value, ROOF_UNIT_MILLISECONDS));
+    roof_text_printf(out, " (%s", roof_format_quantity(text, low, ROOF_UNIT_MILLISECONDS));
+    roof_text_printf(out, " to %s)", roof_format_quantity(text, high, ROOF_UNIT_MILLISECONDS));
+}
+
+static void put_near(struct roof_text *out, double part, const char *what)
+{
+    char text[ROOF_QUANTITY_SIZE];
+    if (part > 0.1) {
+        roof_text_printf(out,
+                         "  beware:   %s of the %s is as measured on other devices, stacks or "
+                         "formats\n",
+                         roof_format_quantity(text, part, ROOF_UNIT_FRACTION), what);
+    }
+}
+
 static void put_best(struct roof_text *out, const struct roof_plan *plan,
                      const struct roof_plan_query *query)
 {
-    char ttft[ROOF_QUANTITY_SIZE];
-    char tpot[ROOF_QUANTITY_SIZE];
+    const bool requests = query->base.generate > 0;
     char all[ROOF_QUANTITY_SIZE];
     char user[ROOF_QUANTITY_SIZE];
     char device[ROOF_QUANTITY_SIZE];
-    char memory[ROOF_QUANTITY_SIZE];
-    char joule[ROOF_QUANTITY_SIZE];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, query);
     roof_text_put(out, "Use ");
     roof_plan_describe(out, plan, query);
-    roof_text_printf(out, ", with %s.\n", row.engines);
-    roof_text_printf(
-        out, "  expected: first token %s, %s per token, %s tokens/s (%s per user, %s per device)\n",
-        roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS),
-        roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS),
-        roof_format_short(all, plan->tokens_per_s),
-        roof_format_short(user, plan->tokens_per_s_per_user),
-        roof_format_short(device, plan->tokens_per_s_per_device));
+    roof_text_printf(out, ", with %s.\n  expected: first token ", row.engines);
+    put_band(out, plan->ttft_s, plan->ttft_low_s, plan->ttft_high_s);
+    roof_text_put(out, ", a step ");
+    put_band(out, plan->step_s, plan->step_low_s, plan->step_high_s);
+    roof_text_printf(out, "\n            %s per token%s\n",
+                     roof_format_quantity(all, plan->tpot_s, ROOF_UNIT_MILLISECONDS),
+                     requests ? ": a step, and the prompts of others in between"
+                              : ", without prompts: --prompt and --generate count them");
+    roof_text_printf(out, "            %s tokens/s generated (%s per user, %s per device)\n",
+                     roof_format_short(all, plan->tokens_per_s),
+                     roof_format_short(user, plan->tokens_per_s_per_user),
+                     roof_format_short(device, plan->tokens_per_s_per_device));
     roof_text_printf(out,
                      "  at best:  first token %s, %s per token; memory %s on each device; "
                      "accuracy loss %s\n",
-                     roof_format_quantity(ttft, plan->ideal_ttft_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(tpot, plan->ideal_tpot_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(memory, plan->memory_bytes, ROOF_UNIT_CAPACITY),
+                     roof_format_quantity(all, plan->ideal_ttft_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(user, plan->ideal_tpot_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(device, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
-    if (plan->near > 0.1) {
-        roof_text_printf(out,
-                         "  beware:   %s of the time per token is as measured on other devices, "
-                         "stacks or formats\n",
-                         roof_format_quantity(joule, plan->near, ROOF_UNIT_FRACTION));
+    put_near(out, plan->ttft_near, "first token");
+    put_near(out, plan->near, "step");
+    if (query->model->positions > 0 && row.context > query->model->positions) {
+        roof_text_printf(out, "  beware:   the model was made for contexts up to %" PRId64 "\n",
+                         query->model->positions);
     }
     if (!isnan(plan->joule)) {
         roof_text_printf(out, "  energy:   at most %s J per token, were every device at its TDP\n",
-                         roof_format_short(joule, plan->joule));
+                         roof_format_short(all, plan->joule));
     }
     if (!isnan(plan->cost)) {
-        roof_text_printf(out, "  cost:     %s per million tokens\n",
-                         roof_format_short(joule, plan->cost));
+        roof_text_printf(out, "  cost:     %s per million generated tokens%s\n",
+                         roof_format_short(all, plan->cost),
+                         requests ? ", their prompts included" : ", prompts not counted");
     }
 }
 
@@ -122,6 +144,9 @@ static void put_against(struct roof_text *out, const char *label, const struct r
     roof_text_put(out, "\n");
 }
 
+#define NOT_MEASURED                                                                               \
+    ": kernels of no device like it were measured, so no times are expected (bounds: sweep model)"
+
 /* What less accuracy loss, or less waiting, would cost: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
                              const struct roof_plan_query *query)
@@ -154,7 +179,8 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
             i++;
         }
         if (i == plans->count) {
-            roof_text_printf(out, "  %-22s no plan\n", query->hardware[h]->id);
+            roof_text_printf(out, "  %-22s no plan%s\n", query->hardware[h]->id,
+                             query->hardware[h]->calibration == NULL ? NOT_MEASURED : "");
         } else if (h != best->hardware) {
             put_against(out, query->hardware[h]->id, &plans->plan[i], best, query);
         }
@@ -166,7 +192,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
 
 /* --- why ----------------------------------------------------------------------------------- */
 
-/* "  time per token  41.2 ms -> 20.7 ms, 1.99x: memory 91.0%, kernels 9.0%" */
+/* "  a step  41.2 ms -> 20.7 ms, 1.99x: by memory 91.0%, kernels 9.0%" */
 static void put_phase(struct roof_text *out, const char *label, const struct roof_gain *gain)
 {
     const double saved = gain->from_s - gain->to_s;
@@ -179,14 +205,7 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
     roof_text_printf(out, "  %-15s %s -> %s, %.2fx", label,
                      roof_format_quantity(from, gain->from_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(to, gain->to_s, ROOF_UNIT_MILLISECONDS), gain->speedup);
-    const char *separator = ": by ";
-    for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-        if (fabs(gain->saved_s[i]) > 0.0005 * fabs(saved)) {
-            roof_text_printf(out, "%s%s %.1f%%", separator, roof_cause_name((enum roof_cause)i),
-                             100 * gain->saved_s[i] / saved);
-            separator = ", ";
-        }
-    }
+    roof_speedup_report_shares(out, gain, ": by ");
     roof_text_put(out, "\n");
 }
 
@@ -207,9 +226,9 @@ static void put_operator(struct roof_text *out, const struct roof_plan_why *why,
         roof_text_printf(out, " -> %s-bound", roof_bottleneck_name(row->expected_to_bottleneck));
     }
     if (isnan(batch)) {
-        roof_text_put(out, "; at best compute-bound at no batch\n");
+        roof_text_put(out, "\n");
     } else {
-        roof_text_printf(out, "; at best compute-bound from batch %.0f\n", batch);
+        roof_text_printf(out, "; its bound is compute from batch %.0f on\n", batch);
     }
 }
 
@@ -247,7 +266,7 @@ static void put_why(struct roof_text *out, const struct roof_plan_why *why)
                      why->from_name,
                      why->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
     put_phase(out, "first token", &why->prefill.total.expected);
-    put_phase(out, why->to.pp > 1 ? "one pass" : "time per token", &why->decode.total.expected);
+    put_phase(out, why->to.pp > 1 ? "a pass" : "a step", &why->decode.total.expected);
     put_operators(out, why);
 }
 
@@ -275,6 +294,12 @@ static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
     roof_text_put(out, last == NULL ? "" : "\n");
 }
 
+static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
+{
+    return a->hardware == b->hardware && a->serving == b->serving && a->tp == b->tp &&
+           a->pp == b->pp && a->ep == b->ep && a->batch == b->batch;
+}
+
 static void put_table(struct roof_text *out, const struct roof_plans *plans,
                       const struct roof_plan_query *query, size_t top, bool pareto)
 {
@@ -284,7 +309,9 @@ static void put_table(struct roof_text *out, const struct roof_plans *plans,
     roof_table_begin(&table, out);
     size_t shown = 0;
     for (size_t i = 0; i < plans->count && shown < top; i++) {
-        if (!pareto || plans->plan[i].pareto) {
+        /* More copies of the plan before are no news. */
+        const bool copies = i > 0 && same_copies(&plans->plan[i - 1], &plans->plan[i]);
+        if (pareto ? plans->plan[i].pareto : !copies) {
             struct roof_plan_row row;
             roof_plan_name(&row, &plans->plan[i], (int)i + 1, query);
             roof_table_row(&table, out, &row);
@@ -345,6 +372,50 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
     }
 }
 
+/* Nothing is left: how near the nearest of all comes to all limits, and what was not measured. */
+static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
+                        const struct roof_plan_query *query)
+{
+    roof_text_put(out, "Nothing satisfies the constraints.\n");
+    if (isfinite(plans->closest_excess)) {
+        const char *separator = "Nearest to all limits: ";
+        roof_text_put(out, separator);
+        roof_plan_describe(out, &plans->closest, query);
+        separator = "\n  with ";
+        for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+            if (!isnan(query->limit[i])) {
+                const enum roof_plan_limit limit = (enum roof_plan_limit)i;
+                roof_text_printf(out, "%s%s ", separator, roof_plan_limit_name(limit));
+                put_limit(out, limit, plans->closest.value[i]);
+                roof_text_put(out, " for ");
+                put_limit(out, limit, query->limit[i]);
+                separator = ", ";
+            }
+        }
+        roof_text_put(out, "\n");
+    }
+    for (size_t h = 0; h < query->hardware_count; h++) {
+        if (query->hardware[h]->calibration == NULL) {
+            roof_text_printf(out, "%s%s\n", query->hardware[h]->id, NOT_MEASURED);
+        }
+    }
+    size_t candidates = 0;
+    for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
+        candidates += plans->rejected[i];
+    }
+    if (candidates == 0) {
+        roof_text_put(out, "None of the formats that were asked for is one of this model.\n");
+    }
+    const char *separator = "Engines left out, which --engine would take: ";
+    for (size_t i = 0; i < query->engines->count && query->by != 0; i++) {
+        if ((query->by >> i & 1U) == 0) {
+            roof_text_printf(out, "%s%s", separator, query->engines->engine[i].id);
+            separator = ", ";
+        }
+    }
+    roof_text_put(out, *separator == ',' ? "\n" : "");
+}
+
 void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
                            const struct roof_plan_query *query, const struct roof_plan_why *why,
                            size_t top)
@@ -358,7 +429,7 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
     }
     roof_text_put(out, "\n\n");
     if (plans->count == 0) {
-        roof_text_put(out, "Nothing satisfies the constraints.\n");
+        put_nothing(out, plans, query);
     } else {
         put_best(out, &plans->plan[0], query);
         if (why != NULL) {
@@ -398,6 +469,38 @@ static void put_object(struct roof_text *out, const struct roof_plan *plan, int 
     roof_text_put(out, "}");
 }
 
+/* What was asked, where it is no list: {"model": "...", "prompt": 8000, ...}. */
+static void put_request(struct roof_text *out, const struct roof_plan_query *query)
+{
+    static const char *const keys[ROOF_LIMIT_COUNT] = {[ROOF_LIMIT_TTFT] = "max_ttft_ms",
+                                                       [ROOF_LIMIT_TPOT] = "max_tpot_ms",
+                                                       [ROOF_LIMIT_TOKENS_PER_S] =
+                                                           "min_tokens_per_s",
+                                                       [ROOF_LIMIT_CONCURRENCY] = "concurrency",
+                                                       [ROOF_LIMIT_COST] = "max_cost",
+                                                       [ROOF_LIMIT_POWER] = "max_power_w"};
+    const struct roof_scenario *const s = &query->base;
+    roof_text_put(out, "{\"model\": ");
+    roof_json_quote(out, query->model->id);
+    if (s->generate > 0) {
+        roof_text_printf(out, ", \"prompt\": %" PRId64 ", \"generate\": %" PRId64, s->prompt,
+                         s->generate);
+    } else {
+        roof_text_printf(out, ", \"context\": %" PRId64, s->context);
+    }
+    roof_text_put(out, ", \"reserve\": ");
+    roof_text_number(out, s->reserve);
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        const bool time = i == ROOF_LIMIT_TTFT || i == ROOF_LIMIT_TPOT;
+        if (!isnan(query->limit[i])) {
+            roof_text_printf(out, ", \"%s\": ", keys[i]);
+            roof_text_number(out, time ? roof_to_unit(query->limit[i], ROOF_UNIT_MILLISECONDS)
+                                       : query->limit[i]);
+        }
+    }
+    roof_text_put(out, "}");
+}
+
 /* "from": ..., "to": ..., "prefill": {...}, "decode": {...} */
 static void put_why_members(struct roof_text *out, const struct roof_plan_why *why)
 {
@@ -417,23 +520,29 @@ static void put_why_members(struct roof_text *out, const struct roof_plan_why *w
         roof_text_printf(out, ",\n\"%s\": ", i == 0 ? "prefill" : "decode");
         roof_speedup_report_json(out, phase[i]);
     }
-    roof_text_put(out, ",\n\"compute_bound_batch\": {");
+    roof_text_put(out, ",\n\"compute_bound_batch\": [");
     const char *separator = "";
     for (size_t i = 0; i < why->decode.count; i++) {
         if (!isnan(why->compute_bound_batch[i])) {
-            roof_text_printf(out, "%s\"%s\": ", separator, why->decode.row[i].name);
+            roof_text_printf(out, "%s{\"name\": \"%s\", \"count\": ", separator,
+                             why->decode.row[i].name);
+            roof_text_number(out, why->decode.row[i].count);
+            roof_text_put(out, ", \"from\": ");
             roof_text_number(out, why->compute_bound_batch[i]);
+            roof_text_put(out, "}");
             separator = ", ";
         }
     }
-    roof_text_put(out, "}");
+    roof_text_put(out, "]");
 }
 
 void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
                            const struct roof_plan_query *query, const struct roof_plan_why *why,
                            size_t top)
 {
-    roof_text_put(out, "{\"schema\": \"roofline/plans/1\",\n  \"candidates\": [");
+    roof_text_put(out, "{\"schema\": \"roofline/plans/1\",\n  \"request\": ");
+    put_request(out, query);
+    roof_text_put(out, ",\n  \"candidates\": [");
     for (size_t i = 0; i < plans->count && i < top; i++) {
         roof_text_put(out, i == 0 ? "\n    " : ",\n    ");
         put_object(out, &plans->plan[i], (int)i + 1, query);
@@ -461,6 +570,10 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
         }
     }
     roof_text_put(out, "]");
+    if (plans->count == 0 && isfinite(plans->closest_excess)) {
+        roof_text_put(out, ",\n  \"closest\": ");
+        put_object(out, &plans->closest, 0, query);
+    }
     if (why != NULL) {
         roof_text_put(out, ",\n  \"why\": {");
         put_why_members(out, why);
@@ -472,12 +585,13 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
 /* --- one change ---------------------------------------------------------------------------- */
 
 void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_why *why,
-                               const struct roof_plan_query *query, size_t top)
+                               const struct roof_plan *best, const struct roof_plan_query *query,
+                               size_t top)
 {
     const char *const fits[] = {why->from_fits == ROOF_FIT_NO ? why->from_name : NULL,
                                 why->to_fits == ROOF_FIT_NO ? why->to_name : NULL};
     roof_text_printf(out, "%s, the split and batch of the best plan of both: ", query->model->id);
-    roof_plan_describe(out, &why->to, query);
+    roof_plan_describe(out, best, query);
     roof_text_put(out, "\n");
     for (int i = 0; i < 2; i++) {
         if (fits[i] != NULL) {
@@ -491,10 +605,10 @@ void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_why
 }
 
 void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_why *why,
-                               const struct roof_plan_query *query)
+                               const struct roof_plan *best, const struct roof_plan_query *query)
 {
     roof_text_put(out, "{\"schema\": \"roofline/plan-speedup/1\",\n\"plan\": ");
-    put_object(out, &why->to, 0, query);
+    put_object(out, best, 1, query);
     roof_text_put(out, ",\n");
     put_why_members(out, why);
     roof_text_put(out, "\n}\n");

@@ -4,6 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Less loss, or the same with wider weights. */
+static bool loses_less(const struct roof_plan_query *query, size_t a, size_t b)
+{
+    const struct roof_serving *const s = query->engines->serving;
+    const enum roof_accuracy_class x = roof_plan_loss(query, a);
+    const enum roof_accuracy_class y = roof_plan_loss(query, b);
+    return x < y ||
+           (x == y && roof_precision_bits(s[a].weights) > roof_precision_bits(s[b].weights));
+}
+
 size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_plan_query *query,
                             size_t hardware)
 {
@@ -11,7 +21,7 @@ size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_pl
     size_t best = engines->servings;
     for (size_t i = 0; i < engines->servings; i++) {
         if (plans->model[i] != NULL && roof_plan_engines(query, i, hardware) != 0 &&
-            (best == engines->servings || roof_plan_loss(query, i) < roof_plan_loss(query, best))) {
+            (best == engines->servings || loses_less(query, i, best))) {
             best = i;
         }
     }
@@ -38,8 +48,8 @@ static enum roof_status find_bounds(struct roof_plan_why *out, const struct roof
 {
     struct roof_limits limits;
     const enum roof_status status = roof_infer_limits(&limits, decode, scenario, error);
-    for (size_t i = 0; i < decode->count && status == ROOF_OK; i++) {
-        out->compute_bound_batch[i] = limits.compute_bound_batch[i];
+    for (size_t i = 0; i < out->decode.count && status == ROOF_OK; i++) {
+        out->compute_bound_batch[i] = limits.compute_bound_batch[out->decode.row[i].to_node];
     }
     return status;
 }

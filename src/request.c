@@ -222,13 +222,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(EXPLAIN) = {.option = "explain",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "A,B",
-                    .help = "why B is faster than A: two devices, formats, or DEVICE:FORMAT",
+                    .help =
+                        "why B is faster than A: devices, formats, or (not plans) DEVICE:FORMAT",
                     .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND},
     ROW(FORMATS) = {.option = "formats",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "P,...",
-                    .help = "candidates (default fp16,fp8_e4m3,int8,int4,mxfp8_e4m3,mxfp4,nvfp4; "
-                            "all: every format)",
+                    .help = "candidates (operators: default fp16,fp8_e4m3,int8,int4,mxfp8_e4m3,"
+                            "mxfp4,nvfp4; all)",
                     .commands = ROOF_COMMAND_RECOMMEND},
     ROW(OBJECTIVE) = {.option = "objective",
                       .kind = ROOF_INPUT_CHOICE,
@@ -243,7 +244,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                .choices = rankings,
                .max = 1,
                .value = "ideal|expected",
-               .help = "the time that ranks: the roofline bound (default) or what is expected",
+               .help = "the time that ranks operators: the bound (default) or what is expected",
                .commands = ROOF_COMMAND_RECOMMEND},
     ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
                               .kind = ROOF_INPUT_TEXT,

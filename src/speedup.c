@@ -103,6 +103,9 @@ static enum roof_status expected_times(double time[SETS], const struct sides *s,
     const double from_launch_s = s->from->part[part].expected.launch_s;
     const double to_launch_s = s->to->part[part].expected.launch_s;
     for (unsigned set = 0; set < SETS; set++) {
+        if (set & BIT(LAUNCH)) { /* the same prediction with the other launch */
+            continue;
+        }
         const bool kernels = (set & BIT(KERNELS)) != 0;
         const struct roof_prediction *const own = kernels ? s->to : s->from;
         const struct roof_prediction *const other = kernels ? s->from : s->to;
@@ -117,7 +120,8 @@ static enum roof_status expected_times(double time[SETS], const struct sides *s,
             return status;
         }
         const struct roof_expected *const e = &p.part[part].expected;
-        time[set] = e->time_s - e->launch_s + (set & BIT(LAUNCH) ? to_launch_s : from_launch_s);
+        time[set] = e->time_s - e->launch_s + from_launch_s;
+        time[set | BIT(LAUNCH)] = e->time_s - e->launch_s + to_launch_s;
     }
     return ROOF_OK;
 }
@@ -203,6 +207,43 @@ static enum roof_status add_row(struct roof_speedup *out, const char *name, doub
     return status;
 }
 
+/* Pairs operators by name, in order: a split may group layers differently on the two sides, but not
+ * change how many of a name there are. */
+static enum roof_status add_rows(struct roof_speedup *out, const struct roof_inference *a,
+                                 const struct roof_inference *b, struct roof_error *error)
+{
+    int64_t left[ROOF_GRAPH_MAX];
+    enum roof_status status = a->count > 0 ? ROOF_OK : differ(error);
+    for (size_t k = 0; k < b->count; k++) {
+        left[k] = b->node[k].node.count;
+    }
+    for (size_t i = 0; i < a->count && status == ROOF_OK; i++) {
+        const struct roof_inference_node *const x = &a->node[i];
+        int64_t count = x->node.count;
+        for (size_t k = 0; k < b->count && count > 0 && status == ROOF_OK; k++) {
+            const struct roof_inference_node *const y = &b->node[k];
+            if (left[k] == 0 || strcmp(x->node.name, y->node.name) != 0) {
+                continue;
+            }
+            const int64_t both = count < left[k] ? count : left[k];
+            const struct sides sides = {&x->prediction, &y->prediction, &x->node, &y->node};
+            status = out->count == ROOF_GRAPH_MAX
+                         ? differ(error)
+                         : add_row(out, x->node.name, (double)both, &sides, error);
+            out->row[out->count - 1].to_node = k;
+            count -= both;
+            left[k] -= both;
+        }
+        if (status == ROOF_OK && count > 0) {
+            status = differ(error);
+        }
+    }
+    for (size_t k = 0; k < b->count && status == ROOF_OK; k++) {
+        status = left[k] == 0 ? ROOF_OK : differ(error);
+    }
+    return status;
+}
+
 enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedup_side *from,
                               const struct roof_speedup_side *to, struct roof_error *error)
 {
@@ -224,18 +265,5 @@ enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedu
         const struct sides sides = {.from = before, .to = after};
         return add_row(out, roof_operator_row(before->workload.op)->name, 1, &sides, error);
     }
-    if (a->count != b->count || a->count == 0) {
-        return differ(error);
-    }
-    enum roof_status status = ROOF_OK;
-    for (size_t i = 0; i < a->count && status == ROOF_OK; i++) {
-        const struct roof_inference_node *const x = &a->node[i];
-        const struct roof_inference_node *const y = &b->node[i];
-        const struct sides sides = {&x->prediction, &y->prediction, &x->node, &y->node};
-        if (strcmp(x->node.name, y->node.name) != 0 || x->node.count != y->node.count) {
-            return differ(error);
-        }
-        status = add_row(out, x->node.name, (double)x->node.count, &sides, error);
-    }
-    return status;
+    return add_rows(out, a, b, error);
 }

@@ -22,8 +22,21 @@ static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
     if (all == 0) {
         return "-";
     }
-    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.1f%%", 100 * saved_s / all);
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.1f%%", saved_s == 0 ? 0 : 100 * saved_s / all);
     return out;
+}
+
+void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *gain,
+                                const char *separator)
+{
+    const double saved = gain->from_s - gain->to_s;
+    for (int i = 0; i < ROOF_CAUSE_COUNT && fabs(saved) > 0.02 * gain->from_s; i++) {
+        if (fabs(gain->saved_s[i]) > 0.0005 * fabs(saved)) {
+            roof_text_printf(out, "%s%s %.1f%%", separator, roof_cause_name((enum roof_cause)i),
+                             100 * gain->saved_s[i] / saved);
+            separator = ", ";
+        }
+    }
 }
 
 static void put_gain(struct roof_text *out, const char *label, const struct roof_gain *gain)

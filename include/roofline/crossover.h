@@ -26,7 +26,7 @@ extern "C" {
 /** A candidate, whatever the constraints say of it. 0: nowhere up to the last. */
 struct roof_crossover {
     enum roof_precision format;
-    int64_t compute_bound; /**< the fewest rows from which on it is always compute-bound */
+    int64_t compute_bound; /**< the fewest rows from which on its roofline bound is compute */
     int64_t no_gain; /**< the fewest from which on it is never faster than fp16, which has none */
 };
 
@@ -46,7 +46,8 @@ struct roof_crossovers {
 /**
  * Crossovers of a workload along -m, the queries or the tokens, whichever it has; a gemv is taken
  * as the gemm that it is. They are exact between points that lie an eighth of an octave apart:
- * shorter interludes are not seen. Times are those that rank. Takes some milliseconds.
+ * shorter interludes are not seen. Best and gain are by the times that rank. Takes some
+ * milliseconds.
  */
 enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_workload *workload,
                                  const struct roof_hardware *hardware,

@@ -19,13 +19,15 @@ extern "C" {
 
 /**
  * Writes what runs the best of the plans that the engine (its number) runs. model is what the user
- * calls it: a file, or a name, for which the repository stands that the registry has.
+ * calls it: a file, or a name, for which the repository stands that the registry has. others (NULL:
+ * none) are plans of the same question for other engines: a comment says when the best of them is
+ * one that this engine does not run.
  * ROOF_UNSATISFIED when the engine runs none: *out then says why, as comments. ROOF_INVALID: a line
  * of the engine has an unknown placeholder.
  */
 enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const char *model,
-                           struct roof_error *error);
+                           const struct roof_plans *others, const struct roof_plan_query *query,
+                           const char *model, struct roof_error *error);
 
 #ifdef __cplusplus
 }

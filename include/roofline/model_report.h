@@ -20,6 +20,9 @@ size_t roof_model_report_order(size_t *order, const struct roof_inference *infer
 /** "decode, batch 8, context 8192, tp 2, devices 2". */
 void roof_model_report_scenario(struct roof_text *out, const struct roof_inference *inference);
 
+/** "weights fp8_e4m3, activations fp8_e4m3, out bf16, kv bf16". */
+void roof_model_report_formats(struct roof_text *out, const struct roof_inference *inference);
+
 /** For people: a summary, then the `top` largest operators. product as in roof_report_text. */
 void roof_model_report_text(struct roof_text *out, const struct roof_inference *inference,
                             const struct roof_limits *limits, size_t top,

@@ -31,7 +31,7 @@ enum roof_plan_limit {
     ROOF_LIMIT_TTFT,         /**< s, at most */
     ROOF_LIMIT_TPOT,         /**< s, at most */
     ROOF_LIMIT_TOKENS_PER_S, /**< at least */
-    ROOF_LIMIT_CONCURRENCY,  /**< sequences in flight, at least */
+    ROOF_LIMIT_CONCURRENCY,  /**< sequences in flight in all copies, at least */
     ROOF_LIMIT_COST,         /**< per million tokens, at most */
     ROOF_LIMIT_POWER,        /**< W of all devices, at most */
     ROOF_LIMIT_COUNT
@@ -59,21 +59,29 @@ struct roof_plan {
     int64_t tp;
     int64_t pp;
     int64_t ep;
-    int64_t devices;
-    int64_t batch;
-    double ttft_s; /**< of one prompt alone */
-    double tpot_s; /**< a decode step at the whole context */
+    int64_t dp;      /**< copies of the model that share nothing, each on tp x pp x ep devices */
+    int64_t devices; /**< dp x tp x pp x ep */
+    int64_t batch;   /**< sequences in flight in each copy */
+    double ttft_s;   /**< of one prompt alone */
+    double step_s;   /**< a decode step at the whole context */
+    double tpot_s;   /**< between two tokens of a user: a step, and its share of others' prefills */
     double ideal_ttft_s;
+    double ideal_step_s;
     double ideal_tpot_s;
-    double tokens_per_s; /**< all sequences, their prefills in between */
+    double ttft_low_s; /**< bands, if all kernels err alike */
+    double ttft_high_s;
+    double step_low_s;
+    double step_high_s;
+    double tokens_per_s; /**< all sequences of all copies, their prefills in between */
     double tokens_per_s_per_user;
     double tokens_per_s_per_device;
     double memory_bytes; /**< of the device that needs most */
-    double near;  /**< fraction of tpot_s that other devices, stacks or formats stand in for; 1
-                       where the kernels of none of the engines were measured */
-    double cost;  /**< per million tokens; NAN without a price */
-    double joule; /**< per token, every device at its TDP; NAN without one */
-    double watt;  /**< TDP of all devices */
+    double near;      /**< fraction of step_s that other devices, stacks or formats stand in for; 1
+                           where the kernels of none of the engines were measured */
+    double ttft_near; /**< the same of ttft_s */
+    double cost;      /**< per million tokens; NAN without a price */
+    double joule;     /**< per token, every device at its TDP; NAN without one */
+    double watt;      /**< TDP of all devices */
     enum roof_accuracy_class loss;
     bool pareto;                    /**< nothing has both more tokens/s per user and per device */
     double value[ROOF_LIMIT_COUNT]; /**< what the limits look at */
@@ -98,7 +106,7 @@ struct roof_plan_query {
     const bool *serving;  /**< of each combination of the engines: may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
-    const int64_t *devices; /**< how many may be used, each time all of them */
+    const int64_t *devices; /**< how many may be used, each time all of them: by copies too */
     size_t device_counts;
     enum roof_plan_objective objective;
     double limit[ROOF_LIMIT_COUNT]; /**< NAN: none */
@@ -113,6 +121,10 @@ struct roof_plans {
     /** Candidates that miss this limit alone, and the one that misses it least. */
     size_t missed[ROOF_LIMIT_COUNT];
     struct roof_plan nearest[ROOF_LIMIT_COUNT];
+    /** The candidate whose largest excess over a limit is least, and that excess (1: none misses).
+     */
+    struct roof_plan closest;
+    double closest_excess;
     /** By combination of formats the model in them, where they have a layout; NULL: they are not
      * for this model. The copies are owned. */
     const struct roof_model **model;
@@ -140,11 +152,13 @@ struct roof_plan_row {
     enum roof_precision activations;
     enum roof_precision kv;
     char engines[128]; /**< "trtllm vllm" */
+    int64_t context;   /**< tokens of a sequence in the end */
 };
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
                     const struct roof_plan_query *query);
 
-/** The typical accuracy loss of a combination of formats: the largest of its members. */
+/** The typical accuracy loss of a combination of formats: the largest of its members. A model that
+ * is published in a format loses nothing by it. */
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *query, size_t serving);
 
 /** The engines of the query that run a combination on one of its devices: bits by number. */

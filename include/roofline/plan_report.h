@@ -19,11 +19,13 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
                            const struct roof_plan_query *query, const struct roof_plan_why *why,
                            size_t top);
 
-/** One change taken apart for both phases, with at most top operators of each. */
+/** One change taken apart for both phases, with at most top operators of each, at the split and
+ * batch of the best plan. */
 void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_why *why,
-                               const struct roof_plan_query *query, size_t top);
+                               const struct roof_plan *best, const struct roof_plan_query *query,
+                               size_t top);
 void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_why *why,
-                               const struct roof_plan_query *query);
+                               const struct roof_plan *best, const struct roof_plan_query *query);
 
 #ifdef __cplusplus
 }

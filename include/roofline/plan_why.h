@@ -12,7 +12,8 @@ extern "C" {
 
 #define ROOF_PLAN_SIDE_SIZE 160
 
-/** Two plans with the same split and batch. Large: keep it off small stacks. */
+/** Two plans with the same split and batch; of `from` and `to` only these, device and formats hold.
+ * Large: keep it off small stacks. */
 struct roof_plan_why {
     struct roof_plan from;
     struct roof_plan to;
@@ -29,7 +30,7 @@ struct roof_plan_why {
 };
 
 /** The combination of formats for the model with the least loss that an engine runs on a device of
- * the query; the number of servings when there is none. */
+ * the query, of equal ones with the widest weights; the number of servings when there is none. */
 size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_plan_query *query,
                             size_t hardware);
 

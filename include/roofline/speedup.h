@@ -46,6 +46,7 @@ struct roof_speedup_row {
     const char *to;
     const char *name;
     double count;
+    size_t to_node; /**< of a model: number of the operator on the `to` side */
     struct roof_gain ideal;
     struct roof_gain expected;
     enum roof_bottleneck from_bottleneck;
@@ -69,8 +70,8 @@ struct roof_speedup_side {
 
 /**
  * Takes the difference of two predictions apart. All that the sides point to must outlive *out.
- * ROOF_USAGE when the sides have different operators, or are whole requests. Of a model, the times
- * are those of one pass through all its layers.
+ * Operators of models are paired by name. ROOF_USAGE when the sides have different ones, or are
+ * whole requests. Of a model, the times are those of one pass through all its layers.
  */
 enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedup_side *from,
                               const struct roof_speedup_side *to, struct roof_error *error);

@@ -13,6 +13,10 @@ extern "C" {
 /** The saved time by cause, and the operators that take most of it (at most top). */
 void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *speedup,
                               size_t top);
+/** ": memory 91.0%, kernels 9.0%" after separator: the causes that matter; nothing where next to
+ * nothing is saved, of which shares would be noise. */
+void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *gain,
+                                const char *separator);
 /** The total as an object, with the operators in it; no newline after it. */
 void roof_speedup_report_json(struct roof_text *out, const struct roof_speedup *speedup);
 

@@ -85,11 +85,12 @@ static enum roof_status read_sides(struct work *w, const struct cli_options *opt
         return roof_error_set(error, ROOF_USAGE,
                               "--explain %s names the devices: leave out --hardware", text);
     }
-    if (formats && (options->value[ROOF_INPUT_PRECISION_BOTH] != NULL ||
-                    options->value[ROOF_INPUT_LAYOUT] != NULL)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "--explain %s names the formats: leave out --precision and --layout",
-                              text);
+    if (formats &&
+        (options->value[ROOF_INPUT_PRECISION_BOTH] != NULL ||
+         options->value[ROOF_INPUT_WEIGHTS] != NULL || options->value[ROOF_INPUT_LAYOUT] != NULL)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "--explain %s names the formats: leave out --precision, --weights and --layout", text);
     }
     return status;
 }
@@ -212,6 +213,23 @@ static void put_question(struct roof_text *out, const struct side *side)
     roof_text_put(out, ", ");
 }
 
+/* "a: weights fp16, ... on h100-sxm; 132 GiB do not fit" */
+static void put_side(struct roof_text *out, const struct side *side)
+{
+    const struct roof_inference *const i = &side->inference;
+    char memory[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "\n%s: ", side->name);
+    roof_model_report_formats(out, i);
+    roof_text_printf(out, ", on %s", side->hardware->id);
+    if (i->fits == ROOF_FIT_NO) {
+        roof_text_printf(out, "; does not fit: %s",
+                         roof_format_quantity(memory,
+                                              i->weights_memory_bytes + i->kv_cache_bytes +
+                                                  i->activation_memory_bytes,
+                                              ROOF_UNIT_CAPACITY));
+    }
+}
+
 enum roof_status cli_explain(const struct cli_options *options, bool recommended,
                              struct roof_error *error)
 {
@@ -243,6 +261,12 @@ enum roof_status cli_explain(const struct cli_options *options, bool recommended
     }
     if (status == ROOF_OK) {
         status = write_speedup(&text, &w->speedup, options, error);
+    }
+    for (int i = 0; i < 2 && status == ROOF_OK && options->output == ROOF_OUTPUT_TEXT; i++) {
+        if (w->side[i].model != NULL) {
+            put_side(&text, &w->side[i]);
+            roof_text_put(&text, i == 1 ? "\n" : "");
+        }
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);

@@ -9,7 +9,8 @@
 
 #define DEVICES_MAX 64
 #define TOP_DEFAULT 12
-#define COUNT_MAX 4096 /* devices of a plan */
+#define SERVINGS_SHOWN 64 /* names of formats in a message */
+#define COUNT_MAX 4096    /* devices of a plan */
 
 /* What a search needs and gives. */
 struct work {
@@ -19,16 +20,17 @@ struct work {
     struct roof_model *model;
     struct roof_model *published; /* with the formats of its file, where that has them */
     struct roof_engines *engines;
-    size_t engine; /* whose words --emit wants */
+    unsigned measured; /* engines by number: those whose kernels were measured */
+    size_t engine;     /* whose words --emit wants */
     struct cli_directories directories;
     struct roof_accuracy accuracy;
     struct roof_values batches;
     struct roof_values counts;
-    enum roof_precision format[ROOF_PRECISION_COUNT];
     int64_t *batch;
     int64_t *devices;
     struct roof_plan_query query;
     struct roof_plans plans;
+    struct roof_plans others;    /* of all measured engines, where --emit searched one */
     char side[2][CLI_SIDE_SIZE]; /* of --explain; "" without it */
     bool *serving;               /* combinations of formats that it names */
     bool explained;              /* there is something to say in `why` */
@@ -61,35 +63,67 @@ static enum roof_status load_devices(struct work *w, const struct cli_options *o
     return status;
 }
 
-/* --price-per-hour ID=PRICE. */
+/* The next name of a list "a,b,c", cut to what fits; false at its end. */
+static bool next_name(char name[CLI_SIDE_SIZE], const char **list)
+{
+    if (*list == NULL) {
+        return false;
+    }
+    const size_t length = strcspn(*list, ",");
+    (void)snprintf(name, CLI_SIDE_SIZE, "%.*s", (int)(length < CLI_SIDE_SIZE ? length : 0), *list);
+    *list = (*list)[length] == '\0' ? NULL : *list + length + 1;
+    return true;
+}
+
+/* "h100-sxm=2.5" */
+static enum roof_status put_price(struct work *w, const char *text, struct roof_error *error)
+{
+    const char *const equals = strchr(text, '=');
+    bool found = false;
+    double price = 0;
+    if (equals == NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--price-per-hour is ID=PRICE,..., not '%s'",
+                              text);
+    }
+    enum roof_status status =
+        roof_parse_number(&price, equals + 1, "--price-per-hour", 0, 1e9, error);
+    for (size_t h = 0; h < w->hardware_count && status == ROOF_OK; h++) {
+        const char *const id = w->hardware[h]->id;
+        if (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0) {
+            if (!isnan(w->price[h])) {
+                return roof_error_set(error, ROOF_USAGE,
+                                      "--price-per-hour %s: %s has a price already", text, id);
+            }
+            w->price[h] = price;
+            found = true;
+        }
+    }
+    if (status == ROOF_OK && !found) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "--price-per-hour %s: the device is not among --hardware", text);
+    }
+    return status;
+}
+
+/* --price-per-hour ID=PRICE,...; where costs matter, every device needs one. */
 static enum roof_status put_prices(struct work *w, const struct cli_options *options,
                                    struct roof_error *error)
 {
+    const bool costs =
+        w->query.objective == ROOF_PLAN_COST || !isnan(w->query.limit[ROOF_LIMIT_COST]);
     enum roof_status status = ROOF_OK;
-    for (int i = 0; i < options->prices.count && status == ROOF_OK; i++) {
-        const char *const text = options->prices.value[i];
-        const char *const equals = strchr(text, '=');
-        bool found = false;
-        double price = 0;
-        if (equals == NULL) {
-            return roof_error_set(error, ROOF_USAGE, "--price-per-hour is ID=PRICE, not '%s'",
-                                  text);
+    for (int i = 0; i < options->prices.count; i++) {
+        const char *list = options->prices.value[i];
+        char text[CLI_SIDE_SIZE];
+        while (status == ROOF_OK && next_name(text, &list)) {
+            status = put_price(w, text, error);
         }
-        status = roof_parse_number(&price, equals + 1, "--price-per-hour", 0, 1e9, error);
-        for (size_t h = 0; h < w->hardware_count && status == ROOF_OK; h++) {
-            const char *const id = w->hardware[h]->id;
-            if (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0) {
-                if (!isnan(w->price[h])) {
-                    return roof_error_set(error, ROOF_USAGE,
-                                          "--price-per-hour %s: %s has a price already", text, id);
-                }
-                w->price[h] = price;
-                found = true;
-            }
-        }
-        if (status == ROOF_OK && !found) {
-            status = roof_error_set(
-                error, ROOF_USAGE, "--price-per-hour %s: the device is not among --hardware", text);
+    }
+    for (size_t h = 0; h < w->hardware_count && costs && status == ROOF_OK; h++) {
+        if (isnan(w->price[h])) {
+            status = roof_error_set(error, ROOF_USAGE,
+                                    "a cost needs the price of %s: --price-per-hour %s=PRICE",
+                                    w->hardware[h]->id, w->hardware[h]->id);
         }
     }
     return status;
@@ -195,11 +229,6 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
         strcmp(options->value[ROOF_INPUT_BY], "expected") != 0) {
         status = roof_error_set(error, ROOF_USAGE, "plans of models rank by expected times");
     }
-    if (status == ROOF_OK && options->value[ROOF_INPUT_FORMATS] != NULL) {
-        status =
-            cli_formats(w->format, &q->format_count, options->value[ROOF_INPUT_FORMATS], error);
-        q->formats = w->format;
-    }
     if (status == ROOF_OK && (q->base.prompt > 0) != (q->base.generate > 0)) {
         status = roof_error_set(error, ROOF_USAGE, "--prompt and --generate go together");
     }
@@ -266,33 +295,33 @@ static void take_stack(struct work *w)
     }
 }
 
-/* --engine ID,... and --emit ID. Without the former, engines whose kernels were measured, and the
- * one whose words are wanted: the times of the others are only lent. */
+/* --engine ID,..., or the one whose words --emit wants; else those whose kernels were measured: the
+ * times of the others are only lent. */
 static enum roof_status read_engines(struct work *w, const struct cli_options *options,
                                      struct roof_error *error)
 {
     const char *const emit = options->value[ROOF_INPUT_EMIT];
-    const char *item = options->value[ROOF_INPUT_ENGINE];
+    const char *const given = options->value[ROOF_INPUT_ENGINE];
+    const char *list = given == NULL ? emit : given;
+    char name[CLI_SIDE_SIZE];
     enum roof_status status =
         emit == NULL ? ROOF_OK : roof_engine_find(&w->engine, w->engines, emit, error);
-    for (size_t i = 0; i < w->engines->count && item == NULL; i++) {
-        const bool wanted = emit != NULL && i == w->engine;
-        w->query.by |= wanted || w->engines->engine[i].beware == NULL ? 1U << i : 0;
+    for (size_t i = 0; i < w->engines->count; i++) {
+        w->measured |= w->engines->engine[i].beware == NULL ? 1U << i : 0;
     }
-    while (status == ROOF_OK && item != NULL && strcmp(item, "all") != 0) {
-        char name[64];
+    if (given != NULL && strcmp(given, "all") == 0) {
+        return status;
+    }
+    while (status == ROOF_OK && next_name(name, &list)) {
         size_t number = 0;
-        const size_t length = strcspn(item, ",");
-        (void)snprintf(name, sizeof name, "%.*s", (int)length, item);
         status = roof_engine_find(&number, w->engines, name, error);
         w->query.by |= 1U << number;
-        item = item[length] == '\0' ? NULL : item + length + 1;
     }
+    w->query.by = w->query.by == 0 ? w->measured : w->query.by;
     if (options->value[ROOF_INPUT_STACK] == NULL) {
         take_stack(w);
     }
-    if (status == ROOF_OK && emit != NULL && w->query.by != 0 &&
-        (w->query.by >> w->engine & 1U) == 0) {
+    if (status == ROOF_OK && emit != NULL && (w->query.by >> w->engine & 1U) == 0) {
         status = roof_error_set(error, ROOF_USAGE, "--emit %s: it is not among --engine", emit);
     }
     return status;
@@ -313,6 +342,50 @@ static bool is_called(const struct work *w, size_t serving, const char *name)
            engines->serving[serving].weights == weights;
 }
 
+static enum roof_status unknown_formats(const struct work *w, const char *name,
+                                        struct roof_error *error)
+{
+    const char *known[ROOF_PRECISION_COUNT + SERVINGS_SHOWN];
+    size_t count = 0;
+    for (size_t i = 0; i < w->engines->servings && count < SERVINGS_SHOWN; i++) {
+        size_t k = 0;
+        while (k < count && strcmp(known[k], w->engines->serving[i].id) != 0) {
+            k++;
+        }
+        known[count] = w->engines->serving[i].id;
+        count += k == count;
+    }
+    return roof_unknown_name(error, ROOF_USAGE, "formats of engines", name, known, count);
+}
+
+/* --formats NAME,...: as engines call them, or the formats of their weights. */
+static enum roof_status read_formats(struct work *w, const struct cli_options *options,
+                                     struct roof_error *error)
+{
+    const char *list = options->value[ROOF_INPUT_FORMATS];
+    char name[CLI_SIDE_SIZE];
+    w->serving = calloc(w->engines->servings + 1, sizeof *w->serving);
+    if (w->serving == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    if (list == NULL || strcmp(list, "all") == 0) {
+        return ROOF_OK;
+    }
+    w->query.serving = w->serving;
+    while (next_name(name, &list)) {
+        bool found = false;
+        for (size_t i = 0; i < w->engines->servings; i++) {
+            if (is_called(w, i, name)) {
+                found = w->serving[i] = true;
+            }
+        }
+        if (!found) {
+            return unknown_formats(w, name, error);
+        }
+    }
+    return ROOF_OK;
+}
+
 /* --explain A,B: two devices, which are then all there are, or two formats likewise. */
 static enum roof_status read_explain(struct work *w, struct cli_options *options,
                                      struct roof_error *error)
@@ -326,9 +399,8 @@ static enum roof_status read_explain(struct work *w, struct cli_options *options
     if (status != ROOF_OK) {
         return status;
     }
-    w->serving = calloc(w->engines->servings + 1, sizeof *w->serving);
-    if (w->serving == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    if (options->value[ROOF_INPUT_EMIT] != NULL || options->value[ROOF_INPUT_FORMATS] != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--explain goes without --emit and --formats");
     }
     for (size_t i = 0; i < w->engines->servings; i++) {
         for (int k = 0; k < 2; k++) {
@@ -366,6 +438,9 @@ static enum roof_status load(struct work *w, const struct cli_options *given,
         status = read_engines(w, options, error);
     }
     if (status == ROOF_OK) {
+        status = read_formats(w, options, error);
+    }
+    if (status == ROOF_OK) {
         status = read_explain(w, &own, error);
     }
     if (status == ROOF_OK) {
@@ -373,10 +448,6 @@ static enum roof_status load(struct work *w, const struct cli_options *given,
     }
     if (status == ROOF_OK) {
         status = put_prices(w, options, error);
-    }
-    if (status == ROOF_OK && options->prices.count == 0 &&
-        (w->query.objective == ROOF_PLAN_COST || !isnan(w->query.limit[ROOF_LIMIT_COST]))) {
-        status = roof_error_set(error, ROOF_USAGE, "a cost needs --price-per-hour ID=PRICE");
     }
     if (status == ROOF_OK) {
         status = cli_model(&w->model, options->operand[1], options, error);
@@ -441,14 +512,15 @@ static enum roof_status write_plans(struct roof_text *out, const struct work *w,
     }
     if (w->side[0][0] != '\0' && w->plans.count > 0) {
         if (options->output == ROOF_OUTPUT_TEXT) {
-            roof_plan_report_why_text(out, &w->why, &w->query, (size_t)top);
+            roof_plan_report_why_text(out, &w->why, &w->plans.plan[0], &w->query, (size_t)top);
         } else {
-            roof_plan_report_why_json(out, &w->why, &w->query);
+            roof_plan_report_why_json(out, &w->why, &w->plans.plan[0], &w->query);
         }
         return ROOF_OK;
     }
     if (options->value[ROOF_INPUT_EMIT] != NULL) {
-        *answer = roof_emit(out, w->engine, &w->plans, &w->query, options->operand[1], error);
+        *answer = roof_emit(out, w->engine, &w->plans, w->others.count == 0 ? NULL : &w->others,
+                            &w->query, options->operand[1], error);
         return *answer == ROOF_UNSATISFIED ? ROOF_OK : *answer;
     }
     switch (options->output) {
@@ -534,7 +606,23 @@ static enum roof_status explain_sides(struct work *w, struct roof_error *error)
     if (status == ROOF_OK) {
         status = roof_plan_why(&w->why, &side[0], &side[1], &w->plans, &w->query, error);
     }
-    return status;
+    return status == ROOF_USAGE ? ROOF_UNSATISFIED : status; /* it was well asked */
+}
+
+/* What the engines that were measured would do, where only one was searched. */
+static enum roof_status search_others(struct work *w, const struct cli_options *options,
+                                      struct roof_error *error)
+{
+    if (options->value[ROOF_INPUT_EMIT] == NULL || options->value[ROOF_INPUT_ENGINE] != NULL) {
+        return ROOF_OK;
+    }
+    struct roof_plan_query query = w->query;
+    query.by = w->measured;
+    if (options->value[ROOF_INPUT_STACK] == NULL) {
+        query.base.common.stack = ROOF_STACK_BEST;
+    }
+    const enum roof_status status = roof_plan_search(&w->others, &query, error);
+    return status == ROOF_UNSATISFIED ? ROOF_OK : status;
 }
 
 /* Why the best plan has its formats: against those with the least loss on the device. Where it has
@@ -544,7 +632,7 @@ static enum roof_status explain_best(struct work *w, const struct cli_options *o
 {
     const bool document =
         options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_JSON;
-    if (!document || w->plans.count == 0) {
+    if (!document || w->plans.count == 0 || options->value[ROOF_INPUT_EMIT] != NULL) {
         return ROOF_OK;
     }
     if (w->side[0][0] != '\0') {
@@ -559,8 +647,10 @@ static enum roof_status explain_best(struct work *w, const struct cli_options *o
         from.hardware = w->plans.plan[i].hardware;
         from.serving = w->plans.plan[i].serving;
     }
-    return w->explained ? roof_plan_why(&w->why, &from, best, &w->plans, &w->query, error)
-                        : ROOF_OK;
+    const enum roof_status status =
+        w->explained ? roof_plan_why(&w->why, &from, best, &w->plans, &w->query, error) : ROOF_OK;
+    w->explained = w->explained && status == ROOF_OK;
+    return status == ROOF_USAGE ? ROOF_OK : status; /* no plan is worse for lack of a comparison */
 }
 
 enum roof_status cli_recommend_model(const struct cli_options *options, enum roof_status *answer,
@@ -572,6 +662,9 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     enum roof_status status = load(w, options, error);
+    if (status == ROOF_OK) {
+        status = search_others(w, options, error);
+    }
     if (status == ROOF_OK) {
         *answer = roof_plan_search(&w->plans, &w->query, error);
         status = *answer == ROOF_UNSATISFIED ? ROOF_OK : *answer;
@@ -587,6 +680,7 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
     }
     roof_text_free(&text);
     roof_plans_free(&w->plans);
+    roof_plans_free(&w->others);
     roof_engines_free(w->engines);
     roof_accuracy_free(&w->accuracy);
     roof_model_free(w->published);

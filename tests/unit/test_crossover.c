@@ -85,10 +85,9 @@ static void test_by_hand(void **unused)
     roof_hardware_free(device);
 }
 
-static bool compute_bound(const struct roof_candidate *c, bool expected)
+static bool compute_bound(const struct roof_candidate *c)
 {
-    return (expected ? c->prediction.expected_bottleneck : c->prediction.bottleneck) ==
-           ROOF_BOTTLENECK_COMPUTE;
+    return c->prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE;
 }
 
 /* Every number of rows one by one says the same. */
@@ -110,7 +109,7 @@ static void check_all(struct roof_workload w, const struct roof_hardware *hardwa
         assert_int_equal(one.candidate[0].format, found.winner[at].format);
         for (size_t i = 0; i < one.count; i++) {
             const struct roof_candidate *const c = &one.candidate[i];
-            if (!compute_bound(c, false)) {
+            if (!compute_bound(c)) {
                 bound[c->format] = rows;
             }
             if (c->speedup > 1.01) {
@@ -189,7 +188,7 @@ static void test_expected(void **unused)
             assert_int_equal(roof_recommend(&one, &w, device, &accuracy, &options, NULL), ROOF_OK);
             for (size_t k = 0; k < one.count; k++) {
                 if (one.candidate[k].format == c->format) {
-                    assert_int_equal(compute_bound(&one.candidate[k], true), back == 0);
+                    assert_int_equal(compute_bound(&one.candidate[k]), back == 0);
                 }
             }
         }

@@ -60,8 +60,11 @@ static enum roof_status emit(size_t engine, struct roof_plan *plan, size_t count
                              const struct roof_plan_query *q, const char *model)
 {
     const struct roof_plans plans = {.plan = plan, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        plan[i].dp = plan[i].dp > 0 ? plan[i].dp : 1;
+    }
     roof_text_clear(&world.out);
-    return roof_emit(&world.out, engine, &plans, q, model, &world.error);
+    return roof_emit(&world.out, engine, &plans, NULL, q, model, &world.error);
 }
 
 static bool says(const char *text)
@@ -154,7 +157,7 @@ static void test_experts(void **state)
           "\nenable_attention_dp: true\n"}},
         {"sglang",
          2,
-         {"--tp-size 16 \\", "--dp-size 8 \\", "--ep-size 8 \\", "--max-running-requests 100 "}},
+         {"--tp-size 16 \\", "--dp-size 8 \\", "--ep-size 8 \\", "--max-running-requests 104 "}},
     };
     struct roof_hardware *const hardware = device("Hopper");
     const struct roof_hardware *const only = hardware;
@@ -196,6 +199,9 @@ static void test_names(void **state)
         {"a b", "vllm serve 'a b' \\", "./a-b-awq"},
         {"a'b;$(c)", "vllm serve 'a'\\''b;$(c)' \\", "./a-b---c--awq"},
         {"a\nreboot", "vllm serve 'a\nreboot' \\", "./a-reboot-awq"},
+        {"-d", "vllm serve ./-d \\", "./-d-awq"},
+        {"/a/my.json", "vllm serve /a \\", "./a-awq"},
+        {"/a/m.gguf", "vllm serve ./m-unquantised \\", "./m-awq"},
     };
     struct roof_hardware *const hardware = device("Hopper");
     const struct roof_hardware *const only = hardware;
@@ -295,18 +301,26 @@ static void test_ranks(void **state)
         {.serving = bf16, .tp = 2, .pp = 1, .ep = 1, .devices = 2, .batch = 2, .engines = both},
         {.serving = bf16, .tp = 1, .pp = 1, .ep = 1, .devices = 1, .batch = 3, .engines = both}};
     assert_int_equal(emit(trtllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
-    assert_true(says("rank 1 of 3") && !says("# rank 1:"));
+    assert_true(says("rank 1 of 3") && !says("better with other engines"));
     assert_int_equal(emit(vllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
-    assert_true(says("rank 2 of 3") && says("combination of formats there"));
+    assert_true(says("rank 2 of 3") && says("# better with other engines: ") &&
+                says("combination of formats there"));
     plan[1].engines = 1U << engine_of("sglang");
     assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
     assert_true(says("rank 2 of 2") && says("vLLM does not run this split"));
+    /* Copies are started one by one. */
+    plan[1].engines = both;
+    plan[1].devices = 6;
+    plan[1].dp = 3;
+    assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
+    assert_true(says("3 copies behind a load balancer: this once for each 2 of the devices"));
+    assert_true(says("--tensor-parallel-size 2") && says("6 x x (dp 3, tp 2)"));
     /* None of them. */
     assert_int_equal(emit(engine_of("torchao"), plan, COUNT(plan), &q, "m"), ROOF_UNSATISFIED);
     assert_true(says("none of the 3 plans") && says("float8dq (KV cache bf16)"));
     assert_true(says("# Splits: tp 1, pp 1, ep 1; in one node"));
     assert_int_equal(emit(vllm, plan, 0, &q, "m"), ROOF_UNSATISFIED);
-    assert_true(says("# Nothing satisfies the constraints, with any engine"));
+    assert_true(says("vLLM runs nothing that satisfies the constraints"));
     for (const char *line = world.out.data; line != NULL && line[1] != '\0';
          line = strchr(line + 1, '\n')) {
         assert_int_equal(line[*line == '\n'], '#');

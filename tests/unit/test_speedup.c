@@ -107,7 +107,7 @@ static void test_by_hand(void **unused)
     roof_hardware_free(c);
 }
 
-/* An all-reduce that leaves a node: only its links differ. */
+/* An all-reduce inside a node: only its links differ. */
 static void test_network(void **unused)
 {
     (void)unused;
@@ -309,6 +309,99 @@ static void test_single_causes(void **unused)
     free_calibrated(a);
 }
 
+/* --- all orders ---------------------------------------------------------------------------- */
+
+/* The figures of two devices of which a third has some of either, and the launch of either. */
+static const char *const of_cause[][2] = {
+    [ROOF_CAUSE_MEMORY] = {"bandwidth_gb_s=2000", "bandwidth_gb_s=5000"},
+    [ROOF_CAUSE_COMPUTE] = {"peak_tflops.fp16=500", "peak_tflops.fp16=2000"},
+    [ROOF_CAUSE_NETWORK] = {"link_gb_s=100", "link_gb_s=300"},
+    [ROOF_CAUSE_LAUNCH] = {"tdp_w=1", "tdp_w=1"},
+    [ROOF_CAUSE_KERNELS] = {"sm_count=100", "sm_count=180"}};
+
+/* The prediction once the causes of a set have changed, by a device that is made so. */
+static void predict_set(struct roof_prediction *out, struct roof_workload w, unsigned set)
+{
+    struct roof_hardware *const hardware = load_calibrated("h100-sxm");
+    for (unsigned c = 0; c < ROOF_CAUSE_COUNT; c++) {
+        assert_int_equal(roof_hardware_set(hardware, of_cause[c][set >> c & 1U], NULL), ROOF_OK);
+    }
+    w.no_launch_overhead = (set >> ROOF_CAUSE_LAUNCH & 1U) != 0;
+    predict(out, &w, hardware);
+    out->hardware = NULL; /* is gone */
+    free_calibrated(hardware);
+}
+
+/* The mean over all 120 orders, each walked. */
+static void mean_of_orders(double saved[ROOF_CAUSE_COUNT], const double *time)
+{
+    int orders = 0;
+    for (int code = 0; code < 5 * 5 * 5 * 5 * 5; code++) {
+        unsigned set = 0;
+        double step[ROOF_CAUSE_COUNT] = {0};
+        int rest = code;
+        for (int k = 0; k < 5; k++, rest /= 5) {
+            const unsigned cause = (unsigned)(rest % 5);
+            step[cause] = time[set] - time[set | 1U << cause];
+            set |= 1U << cause;
+        }
+        if (set != (1U << 5) - 1) {
+            continue; /* no order: one comes twice */
+        }
+        orders++;
+        for (int c = 0; c < ROOF_CAUSE_COUNT; c++) {
+            saved[c] += step[c] / 120;
+        }
+    }
+    assert_int_equal(orders, 120);
+}
+
+static void test_all_orders(void **unused)
+{
+    (void)unused;
+    struct roof_workload w[] = {
+        gemm(64, 4096, 4096, ROOF_PRECISION_FP16), gemm(700, 8192, 2048, ROOF_PRECISION_FP16),
+        workload(ROOF_OPERATOR_ALL_REDUCE, (struct roof_shape){.elements = 4000000, .devices = 8})};
+    struct roof_hardware *const a = load_calibrated("h100-sxm");
+    struct roof_hardware *const b = load_calibrated("h100-sxm");
+    for (int c = 0; c < ROOF_CAUSE_COUNT; c++) {
+        assert_int_equal(roof_hardware_set(a, of_cause[c][0], NULL), ROOF_OK);
+        assert_int_equal(roof_hardware_set(b, of_cause[c][1], NULL), ROOF_OK);
+    }
+    for (size_t i = 0; i < COUNT(w); i++) {
+        static struct roof_prediction from;
+        static struct roof_prediction to;
+        static struct roof_prediction p;
+        double time[1 << ROOF_CAUSE_COUNT];
+        double ideal[1 << ROOF_CAUSE_COUNT];
+        double saved[ROOF_CAUSE_COUNT] = {0};
+        double ideal_saved[ROOF_CAUSE_COUNT] = {0};
+        w[i].stack = ROOF_STACK_TRTLLM;
+        for (unsigned set = 0; set < COUNT(time); set++) {
+            predict_set(&p, w[i], set);
+            time[set] = p.expected_s;
+            ideal[set] = p.time_s;
+        }
+        struct roof_workload bare = w[i];
+        bare.no_launch_overhead = 1;
+        predict(&from, &w[i], a);
+        predict(&to, &bare, b);
+        compare(&from, &to);
+        mean_of_orders(saved, time);
+        mean_of_orders(ideal_saved, ideal);
+        int matter = 0;
+        for (int c = 0; c < ROOF_CAUSE_COUNT; c++) {
+            const struct roof_speedup_row *const t = &result.total;
+            assert_true(fabs(t->expected.saved_s[c] - saved[c]) <= 1e-9 * from.expected_s);
+            assert_true(fabs(t->ideal.saved_s[c] - ideal_saved[c]) <= 1e-9 * from.time_s);
+            matter += fabs(saved[c]) > 1e-3 * from.expected_s;
+        }
+        assert_true(matter >= 2);
+    }
+    free_calibrated(a);
+    free_calibrated(b);
+}
+
 /* --- models -------------------------------------------------------------------------------- */
 
 static struct roof_inference sides[2];
@@ -406,7 +499,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_network),
         cmocka_unit_test(test_properties), cmocka_unit_test(test_single_causes),
-        cmocka_unit_test(test_models),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_all_orders), cmocka_unit_test(test_models),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
