@@ -606,7 +606,10 @@ static enum roof_status explain_sides(struct work *w, struct roof_error *error)
     if (status == ROOF_OK) {
         status = roof_plan_why(&w->why, &side[0], &side[1], &w->plans, &w->query, error);
     }
-    return status == ROOF_USAGE ? ROOF_UNSATISFIED : status; /* it was well asked */
+    if (status == ROOF_USAGE) { /* it was well asked */
+        status = error->status = ROOF_UNSATISFIED;
+    }
+    return status;
 }
 
 /* What the engines that were measured would do, where only one was searched. */

@@ -37,18 +37,17 @@ static int set_up(void **unused)
         return -1;
     }
     roof_model_forget_formats(f.model);
-    f.query = (struct roof_plan_query){
-        .model = f.model,
-        .hardware = (const struct roof_hardware *const *)f.hardware,
-        .hardware_count = 2, /* V100 is not measured */
-        .engines = f.engines,
-        .accuracy = &f.accuracy,
-        .base = {.common = ROOF_WORKLOAD_INIT, .context = 4096, .reserve = ROOF_SCENARIO_RESERVE},
-        .batch = batch,
-        .batches = COUNT(batch),
-        .devices = devices,
-        .device_counts = COUNT(devices),
-        .max_loss = ROOF_ACCURACY_2_TO_5};
+    f.query = (struct roof_plan_query){.model = f.model,
+                                       .hardware = (const struct roof_hardware *const *)f.hardware,
+                                       .hardware_count = 2, /* V100 is not measured */
+                                       .engines = f.engines,
+                                       .accuracy = &f.accuracy,
+                                       .base = asked(ROOF_PHASE_DECODE, 1, 4096),
+                                       .batch = batch,
+                                       .batches = COUNT(batch),
+                                       .devices = devices,
+                                       .device_counts = COUNT(devices),
+                                       .max_loss = ROOF_ACCURACY_2_TO_5};
     for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
         f.query.limit[i] = ROOF_UNKNOWN;
     }
@@ -108,28 +107,69 @@ static void test_times(void **unused)
     assert_true(checked > 50);
 }
 
-/* One sequence more or less moves the bound. */
+/* One sequence more or less moves the bound, of stages too, which take a part of the batch each. */
 static void test_bounds(void **unused)
 {
     (void)unused;
-    struct roof_plan plan = {.hardware = 1, .tp = 2, .pp = 1, .ep = 1, .devices = 2, .batch = 8};
-    struct roof_plan from = plan;
-    from.serving = roof_plan_least_loss(&f.plans, &f.query, 1);
-    plan.serving = from.serving + 1;
-    explain(&from, &plan);
-    size_t checked = 0;
-    for (size_t i = 0; i < why.decode.count; i++) {
-        for (int64_t less = 0; less < 2 && why.compute_bound_batch[i] > 1; less++) {
-            struct roof_scenario phase[2];
-            plan.batch = (int64_t)why.compute_bound_batch[i] - less;
-            roof_plan_scenarios(&phase[0], &phase[1], &plan, &f.query);
-            const struct roof_inference *const i1 = infer(f.model, phase[1], f.hardware[1]);
-            assert_int_equal(i1->node[i].prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE,
-                             less == 0);
-            checked++;
+    for (int64_t pp = 1; pp <= 4; pp *= 2) {
+        struct roof_plan plan = {
+            .hardware = 1, .dp = 1, .tp = 4 / pp, .pp = pp, .ep = 1, .devices = 4, .batch = 8};
+        struct roof_plan from = plan;
+        from.serving = roof_plan_least_loss(&f.plans, &f.query, 1);
+        plan.serving = from.serving + 1;
+        explain(&from, &plan);
+        size_t checked = 0;
+        for (size_t i = 0; i < why.decode.count; i++) {
+            for (int64_t less = 0; less < 2 && why.compute_bound_batch[i] > 1; less++) {
+                struct roof_scenario phase[2];
+                plan.batch = (int64_t)why.compute_bound_batch[i] - less;
+                roof_plan_scenarios(&phase[0], &phase[1], &plan, &f.query);
+                const struct roof_inference *const step = infer(f.model, phase[1], f.hardware[1]);
+                const size_t node = why.decode.row[i].to_node;
+                assert_string_equal(step->node[node].node.name, why.decode.row[i].name);
+                assert_int_equal(step->node[node].prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE,
+                                 less == 0);
+                checked++;
+            }
         }
+        assert_true(checked >= 8);
     }
-    assert_true(checked >= 8);
+}
+
+/* Nodes of other sizes group the sends of stages differently; layouts may split what others fuse.
+ */
+static void test_pairs(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const large = load_calibrated("gb200-nvl72");
+    const struct roof_hardware *const both[] = {f.hardware[0], large};
+    struct roof_plan_query q = f.query;
+    struct roof_error error = {0};
+    q.hardware = both;
+    struct roof_plan plan = {.dp = 1, .tp = 4, .pp = 4, .ep = 1, .devices = 16, .batch = 16};
+    plan.serving = roof_plan_least_loss(&f.plans, &f.query, 0);
+    struct roof_plan to = plan;
+    to.hardware = 1;
+    if (roof_plan_why(&why, &plan, &to, &f.plans, &q, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    double sends = 0;
+    for (size_t i = 0; i < why.decode.count; i++) {
+        sends += strcmp(why.decode.row[i].name, "send") == 0 ? why.decode.row[i].count : 0;
+    }
+    assert_true(sends == 3); /* one after each stage but the last */
+    assert_near(why.decode.total.expected.saved_s[ROOF_CAUSE_MEMORY] +
+                    why.decode.total.expected.saved_s[ROOF_CAUSE_COMPUTE] +
+                    why.decode.total.expected.saved_s[ROOF_CAUSE_NETWORK] +
+                    why.decode.total.expected.saved_s[ROOF_CAUSE_LAUNCH] +
+                    why.decode.total.expected.saved_s[ROOF_CAUSE_KERNELS],
+                why.decode.total.expected.from_s - why.decode.total.expected.to_s, 1e-9);
+    to = plan;
+    while (strcmp(f.engines->serving[to.serving].id, "q4_k_m") != 0) {
+        to.serving = (to.serving + 1) % f.engines->servings;
+    }
+    assert_int_equal(roof_plan_why(&why, &plan, &to, &f.plans, &q, &error), ROOF_USAGE);
+    free_calibrated(large);
 }
 
 static void test_names(void **unused)
@@ -195,6 +235,6 @@ static void test_names(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_times), cmocka_unit_test(test_bounds),
-                                       cmocka_unit_test(test_names)};
+                                       cmocka_unit_test(test_pairs), cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

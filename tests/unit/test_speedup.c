@@ -419,10 +419,9 @@ static void test_models(void **unused)
         struct roof_error error = {0};
         roof_model_forget_formats(model);
         for (int phase = 0; phase < 2; phase++) {
-            struct roof_scenario s = {.common = ROOF_WORKLOAD_INIT};
+            struct roof_scenario s =
+                asked(phase == 0 ? ROOF_PHASE_DECODE : ROOF_PHASE_PREFILL, 4, 4096);
             s.tp = 8;
-            s.phase = phase == 0 ? ROOF_PHASE_DECODE : ROOF_PHASE_PREFILL;
-            s.common.shape.batch = 4;
             s.common.formats.precision = ROOF_PRECISION_BF16;
             infer_into(&sides[0], model, &s, a);
             s.common.formats.precision = ROOF_PRECISION_FP8_E4M3;
@@ -477,7 +476,7 @@ static void test_refusals(void **unused)
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
     assert_non_null(strstr(error.message, "equal operators"));
     struct roof_model *const model = load("llama-3.1-8b");
-    struct roof_scenario s = {.common = ROOF_WORKLOAD_INIT};
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 0);
     infer_into(&sides[0], model, &s, a);
     to.inference = &sides[0];
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
