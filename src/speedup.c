@@ -212,7 +212,7 @@ static enum roof_status add_row(struct roof_speedup *out, const char *name, doub
 static enum roof_status add_rows(struct roof_speedup *out, const struct roof_inference *a,
                                  const struct roof_inference *b, struct roof_error *error)
 {
-    int64_t left[ROOF_GRAPH_MAX];
+    int64_t left[ROOF_GRAPH_MAX] = {0};
     enum roof_status status = a->count > 0 ? ROOF_OK : differ(error);
     for (size_t k = 0; k < b->count; k++) {
         left[k] = b->node[k].node.count;
