@@ -61,7 +61,7 @@ $(LIB): $(LIB_OBJ)
 	$(AR) rcsD $@ $(LIB_OBJ)
 
 $(BIN): $(CLI_OBJ) $(LIB)
-	$(COMPILE) $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(COMPILE) -pthread $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # Everything is compiled again when the command or the set of data files changes.
 $(BUILD)/command: FORCE
@@ -154,11 +154,15 @@ bless: $(BIN)
 recipes:
 	@CC='$(CC)' sh tests/recipes.sh
 
-## sanitize: every test under the address and undefined-behaviour sanitizers
-sanitize:
+## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
+sanitize: sanitize-threads
 	$(MAKE) check-unit check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
 	    -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow \
 	    -fno-sanitize-recover=all'
+
+sanitize-threads:
+	$(MAKE) $(BUILD)/tsan/roofline BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
+	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
 
 ## valgrind: every test under valgrind
 valgrind:

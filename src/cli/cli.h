@@ -76,6 +76,27 @@ enum roof_status cli_explain_pair(char side[2][CLI_SIDE_SIZE], const struct cli_
 enum roof_status cli_explain(const struct cli_options *options, bool recommended,
                              struct roof_error *error);
 
+/* --- sweeps -------------------------------------------------------------------------------- */
+
+/* Some rows of a sweep, as they are written. */
+struct cli_chunk {
+    struct roof_table table;
+    struct roof_text text;
+    uint64_t refused; /* points left out */
+    struct roof_error first_refused;
+    enum roof_status status; /* other than ROOF_OK: text has the rows before */
+    struct roof_error error;
+    bool done; /* between threads */
+};
+/* Takes one chunk after the other, in order, in the calling thread. */
+typedef enum roof_status (*cli_chunk_taker)(void *context, struct cli_chunk *chunk,
+                                            struct roof_error *error);
+/* Runs count points from `first` on in threads (1: in this one), rows as table has them. Ends with
+ * the first status other than ROOF_OK of the taker or, after its chunk was taken, of a point. */
+enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct roof_table *table,
+                                  uint64_t first, uint64_t count, int64_t threads,
+                                  cli_chunk_taker taker, void *context, struct roof_error *error);
+
 /* Whether the workload is "model NAME". */
 bool cli_is_model(const struct cli_options *options);
 /* The operator that the first operand names. */

@@ -2,12 +2,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
 #define LIST_MAX 256
 #define FLUSH_AT 65536
 #define SHARDS_MAX 1000000000
+#define THREADS_MAX 64
 
 /* What a sweep loads: lists "a,b,c" of devices and of models. */
 struct loaded {
@@ -158,22 +160,39 @@ struct sink {
     struct roof_error first; /* what was wrong with the first of them */
 };
 
-static void on_refused(void *context, const struct roof_error *error)
+/* Elements of a JSON array are joined by commas, of which each chunk lacks its first. */
+static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct roof_error *error)
 {
     struct sink *const sink = context;
-    if (sink->refused++ == 0) {
-        sink->first = *error;
+    const bool joined = sink->table.output == ROOF_OUTPUT_JSON && sink->table.rows > 0;
+    if (sink->refused == 0) {
+        sink->first = chunk->first_refused;
     }
-}
-
-static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
-                                 struct roof_error *error)
-{
-    struct sink *const sink = context;
-    roof_table_row(&sink->table, &sink->text, prediction); /* an inference begins with one */
+    sink->refused += chunk->refused;
+    if (chunk->text.failed) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    if (chunk->table.rows == 0) {
+        return ROOF_OK;
+    }
+    roof_text_put(&sink->text, joined ? "," : "");
+    sink->table.rows += chunk->table.rows;
+    roof_text_add(&sink->text, chunk->text.data, chunk->text.length);
     return sink->text.length < FLUSH_AT && !sink->text.failed
                ? ROOF_OK
                : cli_output_write(&sink->output, &sink->text, error);
+}
+
+/* As many as the machine has, where there is work for them. */
+static enum roof_status read_threads(int64_t *out, const struct roof_sweep *sweep, uint64_t count,
+                                     const struct cli_options *options, struct roof_error *error)
+{
+    const char *const text = options->value[ROOF_INPUT_THREADS];
+    const uint64_t worth = sweep->model == NULL ? 20000 : 200;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    *out = count < worth || online < 1 ? 1 : online < THREADS_MAX ? online : THREADS_MAX;
+    return text == NULL ? ROOF_OK
+                        : roof_input_parse(out, roof_input(ROOF_INPUT_THREADS), text, error);
 }
 
 /* A reader wants to see what was asked beside what came out. */
@@ -242,6 +261,7 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
     struct sink sink = {.text = ROOF_TEXT_INIT};
     struct slice slice = {.first = 0};
     uint64_t count = 0;
+    int64_t threads = 1;
     enum roof_status status =
         roof_table_open(&sink.table, options->output,
                         sweep->model == NULL ? ROOF_TABLE_PREDICTIONS : ROOF_TABLE_INFERENCES,
@@ -258,6 +278,9 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
         status = read_slice(&slice, count, options, error);
     }
     if (status == ROOF_OK) {
+        status = read_threads(&threads, sweep, slice.count, options, error);
+    }
+    if (status == ROOF_OK) {
         status = cli_output_open(&sink.output, options->value[ROOF_INPUT_OUTPUT], error);
         if (status == ROOF_OK) {
             /* The header leaves with the first rows: a sweep whose first point is refused prints
@@ -265,7 +288,8 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
             if (slice.first == 0) { /* the header is that of the first shard */
                 roof_table_begin(&sink.table, &sink.text);
             }
-            status = roof_sweep_run(sweep, slice.first, slice.count, on_point, &sink, error);
+            status = cli_sweep_chunks(sweep, &sink.table, slice.first, slice.count, threads,
+                                      on_chunk, &sink, error);
             if (status == ROOF_OK && sink.table.rows == 0 && !slice.sharded) { /* none is valid */
                 *error = sink.first;
                 status = sink.first.status;
@@ -342,7 +366,6 @@ int cli_sweep(const struct cli_command *command, int argc, char **argv)
         status = load(&loaded, &sweep, &options, &error);
     }
     if (status == ROOF_OK) {
-        sweep.refused = on_refused;
         status = run(&sweep, &options, &error);
     }
     roof_sweep_free(&sweep);

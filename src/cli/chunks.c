@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/* A sweep in chunks: threads write them, the caller takes them in order. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+/* Points of a chunk: some tenths of a millisecond of work, so that a lock costs nothing beside it.
+ */
+#define OPERATORS 512
+#define MODELS 16
+/* Chunks in hand per thread: while one is written, the next is at work. */
+#define SLOTS_EACH 3
+
+struct pool {
+    const struct roof_sweep *sweep; /* refused is set, or not */
+    struct roof_table table;        /* as a chunk's begins */
+    uint64_t first;
+    uint64_t count;
+    uint64_t size;
+    uint64_t chunks;
+    struct cli_chunk *slot; /* of chunk i: i % slots */
+    uint64_t slots;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a slot is done, or free again */
+    uint64_t next;          /* the chunk that is begun next */
+    uint64_t taken;         /* chunks that the caller has had */
+    bool stop;
+};
+
+static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
+                                 struct roof_error *error)
+{
+    struct cli_chunk *const chunk = context;
+    roof_table_row(&chunk->table, &chunk->text, prediction); /* an inference begins with one */
+    return chunk->text.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+}
+
+static void on_refused(void *context, const struct roof_error *error)
+{
+    struct cli_chunk *const chunk = context;
+    if (chunk->refused++ == 0) {
+        chunk->first_refused = *error;
+    }
+}
+
+static void fill(struct pool *p, uint64_t number)
+{
+    struct cli_chunk *const chunk = &p->slot[number % p->slots];
+    const uint64_t first = number * p->size;
+    const uint64_t left = p->count - first;
+    struct roof_sweep sweep = *p->sweep;
+    sweep.refused = on_refused;
+    chunk->table = p->table;
+    chunk->refused = 0;
+    chunk->error = (struct roof_error){.status = ROOF_OK};
+    roof_text_clear(&chunk->text);
+    chunk->status = roof_sweep_run(&sweep, p->first + first, left < p->size ? left : p->size,
+                                   on_point, chunk, &chunk->error);
+}
+
+/* Fills chunks until there are no more, or somebody says stop. */
+static void *work(void *context)
+{
+    struct pool *const p = context;
+    (void)pthread_mutex_lock(&p->lock);
+    while (!p->stop && p->next < p->chunks) {
+        if (p->next - p->taken == p->slots) {
+            (void)pthread_cond_wait(&p->changed, &p->lock);
+            continue;
+        }
+        const uint64_t number = p->next++;
+        (void)pthread_mutex_unlock(&p->lock);
+        fill(p, number);
+        (void)pthread_mutex_lock(&p->lock);
+        p->slot[number % p->slots].done = true;
+        (void)pthread_cond_broadcast(&p->changed);
+    }
+    (void)pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* Hands the chunks over in order; without threads it makes them, too. */
+static enum roof_status take(struct pool *p, bool alone, cli_chunk_taker taker, void *context,
+                             struct roof_error *error)
+{
+    enum roof_status status = ROOF_OK;
+    for (uint64_t i = 0; i < p->chunks && status == ROOF_OK; i++) {
+        struct cli_chunk *const chunk = &p->slot[i % p->slots];
+        if (alone) {
+            fill(p, i);
+        } else {
+            (void)pthread_mutex_lock(&p->lock);
+            while (!chunk->done) {
+                (void)pthread_cond_wait(&p->changed, &p->lock);
+            }
+            (void)pthread_mutex_unlock(&p->lock);
+        }
+        status = taker(context, chunk, error);
+        if (status == ROOF_OK && chunk->status != ROOF_OK) {
+            *error = chunk->error;
+            status = chunk->status;
+        }
+        (void)pthread_mutex_lock(&p->lock);
+        chunk->done = false;
+        p->taken = i + 1;
+        p->stop = status != ROOF_OK;
+        (void)pthread_cond_broadcast(&p->changed);
+        (void)pthread_mutex_unlock(&p->lock);
+    }
+    return status;
+}
+
+enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct roof_table *table,
+                                  uint64_t first, uint64_t count, int64_t threads,
+                                  cli_chunk_taker taker, void *context, struct roof_error *error)
+{
+    const uint64_t size = sweep->model == NULL ? OPERATORS : MODELS;
+    struct pool p = {.sweep = sweep,
+                     .table = *table,
+                     .first = first,
+                     .count = count,
+                     .size = size,
+                     .chunks = count / size + (count % size != 0),
+                     .slots = threads > 1 ? (uint64_t)threads * SLOTS_EACH : 1};
+    pthread_t *const thread = calloc((size_t)threads, sizeof *thread);
+    p.slot = calloc((size_t)p.slots, sizeof *p.slot);
+    enum roof_status status = ROOF_OK;
+    if (thread == NULL || p.slot == NULL) {
+        status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+    } else {
+        (void)pthread_mutex_init(&p.lock, NULL);
+        (void)pthread_cond_init(&p.changed, NULL);
+        int64_t started = 0; /* fewer than asked for do as well */
+        while (threads > 1 && started < threads &&
+               pthread_create(&thread[started], NULL, work, &p) == 0) {
+            started++;
+        }
+        status = take(&p, started == 0, taker, context, error);
+        for (int64_t i = 0; i < started; i++) {
+            (void)pthread_join(thread[i], NULL);
+        }
+        (void)pthread_cond_destroy(&p.changed);
+        (void)pthread_mutex_destroy(&p.lock);
+    }
+    for (uint64_t i = 0; i < p.slots && p.slot != NULL; i++) {
+        roof_text_free(&p.slot[i].text);
+    }
+    free(p.slot);
+    free(thread);
+    return status;
+}
