@@ -52,6 +52,7 @@ LIB      := $(BUILD)/libroofline.a
 BIN      := $(BUILD)/roofline
 FIT      := $(BUILD)/roofline-calibrate
 BENCH    := $(BUILD)/tests/bench/bench
+PROCESS  := $(BUILD)/tests/bench/process
 
 ## all: build the static library and the program (the default)
 all: $(LIB) $(BIN)
@@ -112,9 +113,16 @@ calibrate: $(FIT)
 	    $(FIT) $(BUILD)/measured.csv --hardware $$id -o data/calibration/$$id.json $$lend \
 	        $(ATTRIBUTION) || exit 1; done
 
-## bench: predictions per second, as JSON lines
-bench: $(BENCH)
+## bench: predictions per second, and whole processes beside /bin/true and jq, as JSON lines
+bench: $(BENCH) $(PROCESS) $(BIN)
 	@$(BENCH)
+	@{ echo operator,m,n,k,weights,activations,measured_us; \
+	   $(BIN) sweep gemm -m 1:100000 -n 4096 -k 4096 -H h100-sxm -f csv \
+	       --columns operator,m,n,k,weights,activations,time_us | sed 1d; } > $(BUILD)/bench.csv
+	@MEASURED=$(BUILD)/bench.csv $(PROCESS) $(BIN)
+
+$(PROCESS): $(BUILD)/tests/bench/process.o
+	$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
 
 $(BENCH): $(BUILD)/tests/bench/bench.o $(LIB)
 	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
@@ -169,7 +177,7 @@ valgrind:
 	$(MAKE) check-unit check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c tests/bench/bench.c
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c tests/bench/bench.c tests/bench/process.c
 ## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
@@ -207,6 +215,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors bench demo check check-unit check-cli check-project bless recipes sanitize valgrind lint deps \
+.PHONY: all calibrate errors bench demo check check-unit check-cli check-project bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

@@ -637,8 +637,14 @@ void roof_json_quote(struct roof_text *out, const char *text)
             roof_text_add(out, pair, 2);
         } else if (c < 0x20) {
             roof_text_printf(out, "\\u%04x", (unsigned)c);
-        } else if (c < 0x80) {
-            roof_text_add(out, p, 1);
+        } else if (c < 0x80) { /* and all that are as plain */
+            const char *end = p + 1;
+            while ((unsigned char)*end >= 0x20 && (unsigned char)*end < 0x80 && *end != '"' &&
+                   *end != '\\') {
+                end++;
+            }
+            roof_text_add(out, p, (size_t)(end - p));
+            p = end - 1;
         } else { /* a file name may be anything; JSON is UTF-8 */
             const unsigned char *const start = (const unsigned char *)p;
             const size_t length = utf8(start, start + strnlen(p, 4));

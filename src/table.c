@@ -1083,8 +1083,9 @@ void roof_table_object(struct roof_table *table, struct roof_text *out, const vo
         }
         roof_text_put(out, begun ? "," : "");
         roof_text_put(out, separator);
-        roof_text_printf(out, "\"%s\":%s", column_key(&table->column[i]),
-                         *separator == '\0' ? "" : " ");
+        roof_text_put(out, "\""); /* printf would take most of the time */
+        roof_text_put(out, column_key(&table->column[i]));
+        roof_text_put(out, *separator == '\0' ? "\":" : "\": ");
         begun = true;
         if (cell.kind == TEXT) {
             roof_json_quote(out, cell.text);
