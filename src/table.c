@@ -819,7 +819,8 @@ static void add_prediction(struct roof_table *table, enum roof_operator op, bool
     add_fields(table, prediction_head + skip, COUNT(prediction_head) - skip, all);
     const struct roof_operator_row *const row = roof_operator_row(op);
     for (int i = 0; i < row->dim_count; i++) {
-        table->column[table->count++] = (struct roof_column){&dimension_field, row->dims[i]};
+        table->column[table->count++] =
+            (struct roof_column){.field = &dimension_field, .dimension = row->dims[i]};
     }
     const unsigned roles = shown_roles(op);
     for (size_t i = 0; i < COUNT(prediction_tail); i++) {
@@ -1083,9 +1084,13 @@ void roof_table_object(struct roof_table *table, struct roof_text *out, const vo
         }
         roof_text_put(out, begun ? "," : "");
         roof_text_put(out, separator);
-        roof_text_put(out, "\""); /* printf would take most of the time */
-        roof_text_put(out, column_key(&table->column[i]));
-        roof_text_put(out, *separator == '\0' ? "\":" : "\": ");
+        struct roof_column *const column = &table->column[i];
+        if (column->lead_length == 0) { /* once for all rows */
+            column->lead_length =
+                (size_t)snprintf(column->lead, sizeof column->lead, "\"%s\":", column_key(column));
+        }
+        roof_text_add(out, column->lead, column->lead_length);
+        roof_text_put(out, *separator == '\0' ? "" : " ");
         begun = true;
         if (cell.kind == TEXT) {
             roof_json_quote(out, cell.text);

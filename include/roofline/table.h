@@ -38,6 +38,8 @@ struct roof_field; /* a row of the field table */
 struct roof_column {
     const struct roof_field *field;
     enum roof_dimension dimension;
+    size_t lead_length; /**< 0: not made yet */
+    char lead[48];      /**< "key": as an object has it */
 };
 
 /** A number as it was written last: neighbours in a table often have the same. */

@@ -142,6 +142,21 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     }
 }
 
+/* What options mean where plans of a model are searched; NULL: they are refused. */
+static const struct {
+    size_t input;
+    const char *help;
+} of_plans[] = {
+    {ROOF_DIM_BATCH, "sequences in flight: a list or range (default 1 to 2048, doubling)"},
+    {ROOF_DIM_DEVICES, "devices, each time all of them: a list or range (default 1,2,4,8)"},
+    {ROOF_DIM_EP, NULL},
+    {ROOF_INPUT_BY, NULL},
+    {ROOF_INPUT_HARDWARE, "kinds of devices, a list (default " ROOF_DEFAULT_HARDWARE ")"},
+    {ROOF_INPUT_KV, "the only format of the KV cache (default: those that engines have)"},
+    {ROOF_INPUT_FORMATS, "the only formats, as engines call them or of their weights, a list"},
+    {ROOF_INPUT_EXPLAIN, "why B is faster than A: two devices, or two formats of engines"},
+    {ROOF_INPUT_CONTEXT, "tokens of a sequence, decoded without prompts (default 4096)"}};
+
 static void print_help(struct table *t, const struct cli_command *command)
 {
     enum roof_operator op = ROOF_OPERATOR_COUNT;
@@ -156,6 +171,12 @@ static void print_help(struct table *t, const struct cli_command *command)
                             roof_operator_has(op, (enum roof_dimension)t->input[i]));
         if (!taken) {
             header->glossary = NULL;
+        }
+        for (size_t k = 0; k < sizeof of_plans / sizeof *of_plans; k++) {
+            if (model && command->id == ROOF_COMMAND_RECOMMEND &&
+                of_plans[k].input == t->input[i]) {
+                header->glossary = of_plans[k].help;
+            }
         }
     }
     printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s\nOptions\n", command->name,
