@@ -508,6 +508,7 @@ struct cell {
     const char *text;
     double number;
     bool prefixed; /* for people: 8.03 G */
+    bool lasting;  /* text that is there as long as the table: of a catalog, or a device */
     char buffer[400];
 };
 
@@ -592,6 +593,7 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
 {
     cell->kind = ABSENT; /* the buffer is not worth clearing for every cell */
     cell->prefixed = false;
+    cell->lasting = false;
     const struct roof_field *const field = column->field;
     const char *const at = (const char *)result + field->offset;
     const struct roof_prediction *const p = result;
@@ -642,12 +644,14 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     }
     case AT_PRECISION:
         text_cell(cell, roof_format(*(const enum roof_precision *)(const void *)at)->name);
+        cell->lasting = true;
         break;
     case DIMENSION:
         dimension_cell(cell, &p->workload, column->dimension);
         break;
     case CONSTANT:
         text_cell(cell, field->text);
+        cell->lasting = true;
         break;
     case OF_HARDWARE:
         text_cell(cell,
@@ -655,12 +659,15 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
         break;
     case BASIS:
         text_cell(cell, roof_basis_name(p->hardware->basis));
+        cell->lasting = true;
         break;
     case OPERATOR:
         text_cell(cell, roof_operator_row(p->workload.op)->name);
+        cell->lasting = true;
         break;
     case BOTTLENECK:
         text_cell(cell, roof_bottleneck_name(p->bottleneck));
+        cell->lasting = true;
         break;
     case EXPECTED_BOTTLENECK:
         text_cell(cell, isnan(p->expected_s) ? NULL : roof_bottleneck_name(p->expected_bottleneck));
@@ -1056,6 +1063,24 @@ static void put_number(struct roof_text *out, struct roof_number *last, double v
     roof_text_add(out, last->text, last->length);
 }
 
+/* A text of CSV, looked at for what needs quotes only where it is not that of the row before. */
+static void put_word(struct roof_text *out, struct roof_number *last, const struct cell *cell)
+{
+    if (!cell->lasting) {
+        roof_csv_cell(out, cell->text);
+        return;
+    }
+    if (last->word != cell->text) {
+        const size_t before = out->length;
+        roof_csv_cell(out, cell->text);
+        const size_t length = strlen(cell->text);
+        last->word = out->length - before == length ? cell->text : NULL;
+        last->length = length;
+        return;
+    }
+    roof_text_add(out, last->word, last->length);
+}
+
 /* The blank-separated items of a cell as an array. */
 static void json_list(struct roof_text *out, const struct cell *cell)
 {
@@ -1109,14 +1134,14 @@ static void csv_row(struct roof_table *table, struct roof_text *out, const void 
     for (size_t i = 0; i < table->count; i++) {
         struct cell cell;
         fill_cell(&cell, &table->column[i], result);
-        roof_text_put(out, i == 0 ? "" : ",");
+        roof_text_add(out, ",", i == 0 ? 0 : 1);
         if (cell.kind == NUMERIC || cell.kind == BOOLEAN) {
             put_number(out, &table->last[i], cell.number);
         } else if (cell.kind != ABSENT) {
-            roof_csv_cell(out, cell.text);
+            put_word(out, &table->last[i], &cell);
         }
     }
-    roof_text_put(out, "\n");
+    roof_text_add(out, "\n", 1);
 }
 
 static void readable_row(const struct roof_table *table, struct roof_text *out, const void *result)

@@ -42,10 +42,11 @@ struct roof_column {
     char lead[48];      /**< "key": as an object has it */
 };
 
-/** A number as it was written last: neighbours in a table often have the same. */
+/** What a column had last: neighbours in a table often have the same. */
 struct roof_number {
     double value;
-    size_t length; /**< 0: none yet */
+    const char *word; /**< one that lasts as long as the table, and needs no quotes; NULL: none */
+    size_t length;    /**< of number or word; 0: none yet */
     char text[ROOF_NUMBER_SIZE];
 };
 
