@@ -324,6 +324,11 @@ enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engine
     return roof_unknown_name(error, ROOF_USAGE, "engine", id, names, engines->count);
 }
 
+bool roof_serving_published(const struct roof_serving *serving)
+{
+    return serving->layout != NULL && strcmp(serving->layout, "checkpoint") == 0;
+}
+
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model)
 {
     return serving->quantization == NULL ||

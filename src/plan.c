@@ -24,6 +24,7 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
 {
     static const char *const names[ROOF_REJECTED_COUNT] = {
         [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device, or the split",
+        [ROOF_REJECTED_WIDER] = "no narrower than what the model is published in",
         [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
         [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
         [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
@@ -120,8 +121,7 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *q, size_t 
 {
     const struct roof_serving *const s = &q->engines->serving[serving];
     const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
-    const bool as_published = s->layout != NULL && strcmp(s->layout, "checkpoint") == 0;
-    const size_t count = as_published ? 1 : sizeof formats / sizeof *formats;
+    const size_t count = roof_serving_published(s) ? 1 : sizeof formats / sizeof *formats;
     enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
     for (size_t i = 0; i < count; i++) {
         const enum roof_accuracy_class one = q->accuracy->of[formats[i]].loss;
@@ -392,6 +392,24 @@ static bool asked_for(const struct roof_plan_query *q, size_t number)
     return found && (kv == ROOF_PRECISION_AUTO || kv == serving->kv);
 }
 
+/* A model that is published in few bits gains nothing by more of them, where those run: they would
+ * only have to be made, of what is quantised already. Whichever engine runs those: to ask for one
+ * of them must not bring more plans. */
+static bool is_wider(const struct search *s, size_t serving, size_t hardware)
+{
+    const struct roof_serving *const all = s->query->engines->serving;
+    bool wider = false;
+    for (size_t i = 0; i < s->query->engines->servings && !roof_serving_published(&all[serving]);
+         i++) {
+        wider =
+            wider || (roof_serving_published(&all[i]) && s->out->model[i] != NULL &&
+                      roof_engines_run(s->query->engines, i, s->query->hardware[hardware]) != 0 &&
+                      roof_format(all[serving].weights)->element_bits >=
+                          roof_format(all[i].weights)->element_bits);
+    }
+    return wider;
+}
+
 static enum roof_status search_all(struct search *s)
 {
     const struct roof_plan_query *const q = s->query;
@@ -406,6 +424,7 @@ static enum roof_status search_all(struct search *s)
             plan.loss = roof_plan_loss(q, f);
             status = search_splits(s, plan,
                                    plan.engines == 0         ? ROOF_REJECTED_ENGINE
+                                   : is_wider(s, f, h)       ? ROOF_REJECTED_WIDER
                                    : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
                                                              : ROOF_REJECTED_COUNT);
         }

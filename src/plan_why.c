@@ -4,14 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Less loss, or the same with wider weights. */
+/* Less loss; of equal ones those as published, or with wider weights. */
 static bool loses_less(const struct roof_plan_query *query, size_t a, size_t b)
 {
     const struct roof_serving *const s = query->engines->serving;
     const enum roof_accuracy_class x = roof_plan_loss(query, a);
     const enum roof_accuracy_class y = roof_plan_loss(query, b);
-    return x < y ||
-           (x == y && roof_precision_bits(s[a].weights) > roof_precision_bits(s[b].weights));
+    const bool published[] = {roof_serving_published(&s[a]), roof_serving_published(&s[b])};
+    if (x != y || published[0] != published[1]) {
+        return x != y ? x < y : published[0];
+    }
+    return roof_precision_bits(s[a].weights) > roof_precision_bits(s[b].weights);
 }
 
 size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_plan_query *query,

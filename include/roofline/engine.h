@@ -110,6 +110,8 @@ void roof_engines_free(struct roof_engines *engines);
 enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engines, const char *id,
                                   struct roof_error *error);
 
+/** Whether the weights are those of the published checkpoint. */
+bool roof_serving_published(const struct roof_serving *serving);
 /** Whether a combination is for a model: those of published checkpoints are for some only. */
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model);
 

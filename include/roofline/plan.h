@@ -41,6 +41,7 @@ const char *roof_plan_limit_name(enum roof_plan_limit limit);
 /** Why candidates are no plans, beside the limits. */
 enum roof_plan_rejection {
     ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device, or the split */
+    ROOF_REJECTED_WIDER,   /**< no narrower than what the model is published in, which runs there */
     ROOF_REJECTED_LOSS,    /**< typical loss above what is allowed */
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
     ROOF_REJECTED_SPLIT,   /**< the split does not divide the model, or a link is unknown */

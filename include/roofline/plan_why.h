@@ -30,7 +30,8 @@ struct roof_plan_why {
 };
 
 /** The combination of formats for the model with the least loss that an engine runs on a device of
- * the query, of equal ones with the widest weights; the number of servings when there is none. */
+ * the query, of equal ones as published, or with the widest weights; the number of servings when
+ * there is none. */
 size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_plan_query *query,
                             size_t hardware);
 
