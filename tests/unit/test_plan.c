@@ -233,6 +233,34 @@ static bool needless(const struct roof_plan_query *q, const struct roof_plan *p)
     return found && own->quantization == NULL;
 }
 
+/* What follows from the times of one copy. */
+static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
+{
+    const double batch = (double)p->batch;
+    const double generate = (double)q->base.generate;
+    /* G tokens of every user while all prompts and G - 1 steps go by; of a user's own time between
+     * the first token and the last, its own prefill is no part. */
+    const double round = batch * p->ttft_s + (generate - 1) * p->step_s;
+    const double ideal_round = batch * p->ideal_ttft_s + (generate - 1) * p->ideal_step_s;
+    p->tpot_s = p->step_s;
+    p->ideal_tpot_s = p->ideal_step_s;
+    double rate = batch / p->step_s;
+    if (generate > 1) {
+        p->tpot_s = (round - p->ttft_s) / (generate - 1);
+        p->ideal_tpot_s = (ideal_round - p->ideal_ttft_s) / (generate - 1);
+    }
+    if (generate > 0) {
+        rate = batch * generate / round;
+    }
+    const double group = (double)(p->tp * p->pp * p->ep);
+    p->tokens_per_s = (double)p->dp * rate;
+    p->tokens_per_s_per_device = rate / group;
+    p->cost = q->price == NULL ? NONE : q->price[p->hardware] * group / 3600 / rate * 1e6;
+    const double tdp = q->hardware[p->hardware]->figure[ROOF_FIGURE_TDP].value;
+    p->watt = tdp * (double)p->devices;
+    p->joule = group * tdp / rate;
+}
+
 /* Fills in what a candidate takes; ROOF_REJECTED_COUNT: it may be a plan. */
 static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_plan_query *q)
 {
@@ -270,29 +298,7 @@ static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_p
     if (isnan(p->step_s) || isnan(p->ttft_s)) {
         return ROOF_REJECTED_UNKNOWN;
     }
-    const double batch = (double)p->batch;
-    const double generate = (double)q->base.generate;
-    /* G tokens of every user while all prompts and G - 1 steps go by; of a user's own time between
-     * the first token and the last, its own prefill is no part. */
-    const double round = batch * p->ttft_s + (generate - 1) * p->step_s;
-    const double ideal_round = batch * p->ideal_ttft_s + (generate - 1) * p->ideal_step_s;
-    p->tpot_s = p->step_s;
-    p->ideal_tpot_s = p->ideal_step_s;
-    double rate = batch / p->step_s;
-    if (generate > 1) {
-        p->tpot_s = (round - p->ttft_s) / (generate - 1);
-        p->ideal_tpot_s = (ideal_round - p->ideal_ttft_s) / (generate - 1);
-    }
-    if (generate > 0) {
-        rate = batch * generate / round;
-    }
-    const double group = (double)(p->tp * p->pp * p->ep);
-    p->tokens_per_s = (double)p->dp * rate;
-    p->tokens_per_s_per_device = rate / group;
-    p->cost = q->price == NULL ? NONE : q->price[p->hardware] * group / 3600 / rate * 1e6;
-    const double tdp = q->hardware[p->hardware]->figure[ROOF_FIGURE_TDP].value;
-    p->watt = tdp * (double)p->devices;
-    p->joule = group * tdp / rate;
+    set_rates(p, q);
     return ROOF_REJECTED_COUNT;
 }
 
@@ -391,6 +397,8 @@ static void walk_group(struct grid *g, struct roof_plan p, unsigned formats, int
         p.pp = 1 + split / most % group;
         p.ep = 1 + split % most;
         for (size_t b = 0; p.tp * p.pp * p.ep == group && b < q->batches; b++) {
+            enum roof_plan_rejection why = ROOF_REJECTED_COUNT;
+            bool predicted = false; /* which is the same for all numbers of copies */
             for (size_t n = 0; n < q->device_counts; n++) {
                 p.batch = q->batch[b];
                 p.devices = q->devices[n];
@@ -401,12 +409,16 @@ static void walk_group(struct grid *g, struct roof_plan p, unsigned formats, int
                 g->candidates++;
                 p.engines = formats & roof_engines_split(q->engines, q->hardware[p.hardware], p.tp,
                                                          p.pp, p.ep, p.batch);
-                const enum roof_plan_rejection why = formats == 0           ? ROOF_REJECTED_ENGINE
-                                                     : needless(q, &p)      ? ROOF_REJECTED_WIDER
-                                                     : p.loss > q->max_loss ? ROOF_REJECTED_LOSS
-                                                     : p.engines == 0       ? ROOF_REJECTED_ENGINE
-                                                                            : predict(&p, q);
+                if (!predicted) {
+                    why = formats == 0           ? ROOF_REJECTED_ENGINE
+                          : needless(q, &p)      ? ROOF_REJECTED_WIDER
+                          : p.loss > q->max_loss ? ROOF_REJECTED_LOSS
+                          : p.engines == 0       ? ROOF_REJECTED_ENGINE
+                                                 : predict(&p, q);
+                    predicted = true;
+                }
                 if (why == ROOF_REJECTED_COUNT) {
+                    set_rates(&p, q);
                     judge(g, &p, q);
                 } else {
                     g->rejected[why]++;
