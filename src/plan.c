@@ -114,6 +114,7 @@ struct search {
     struct roof_plans *out;
     size_t capacity;
     struct roof_inference *inference;
+    struct roof_hardware unmeasured; /* the device at hand, without expected times */
     struct roof_error *error;
 };
 
@@ -193,38 +194,66 @@ static enum roof_status keep(struct search *s, const struct roof_plan *plan)
     return ROOF_OK;
 }
 
-static enum roof_status judge(struct search *s, const struct roof_plan *plan)
+/* What the limits say of a plan. */
+struct verdict {
+    int misses;
+    enum roof_plan_limit which; /* the last of them */
+    double most;                /* the largest excess, 1 when there is none */
+    bool open;                  /* a limit on the step holds so far: a longer step may miss it */
+};
+
+static struct verdict verdict_of(const struct roof_plan_query *q, const struct roof_plan *plan)
 {
-    const struct roof_plan_query *const q = s->query;
-    int misses = 0;
-    double most = 1;
-    enum roof_plan_limit which = ROOF_LIMIT_COUNT;
+    struct verdict v = {.which = ROOF_LIMIT_COUNT, .most = 1};
     for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         const double over = isnan(q->limit[i]) ? 1 : excess(limit, plan->value[i], q->limit[i]);
         if (over > 1) {
-            misses++;
-            which = limit;
-            most = fmax(most, over);
+            v.misses++;
+            v.which = limit;
+            v.most = fmax(v.most, over);
+        } else if (limit == ROOF_LIMIT_TPOT || limit == ROOF_LIMIT_TOKENS_PER_S ||
+                   limit == ROOF_LIMIT_COST) {
+            v.open = v.open || !isnan(q->limit[i]);
         }
     }
-    if (most < s->out->closest_excess) {
-        s->out->closest_excess = most;
+    return v;
+}
+
+/* Whether a plan that misses one limit alone is nearer to it than those before. */
+static bool is_nearer(const struct search *s, const struct verdict *v)
+{
+    const enum roof_plan_limit limit = v->which;
+    return s->out->missed[limit] == 0 ||
+           v->most < excess(limit, s->out->nearest[limit].value[limit], s->query->limit[limit]);
+}
+
+static enum roof_status judge(struct search *s, const struct roof_plan *plan)
+{
+    const struct verdict v = verdict_of(s->query, plan);
+    if (v.most < s->out->closest_excess) {
+        s->out->closest_excess = v.most;
         s->out->closest = *plan;
     }
-    if (misses == 0) {
+    if (v.misses == 0) {
         return keep(s, plan);
     }
     s->out->rejected[ROOF_REJECTED_LIMIT]++;
-    if (misses == 1) {
-        struct roof_plan *const nearest = &s->out->nearest[which];
-        const bool first = s->out->missed[which]++ == 0;
-        if (first || excess(which, plan->value[which], q->limit[which]) <
-                         excess(which, nearest->value[which], q->limit[which])) {
-            *nearest = *plan;
+    if (v.misses == 1) {
+        if (is_nearer(s, &v)) {
+            s->out->nearest[v.which] = *plan;
         }
+        s->out->missed[v.which]++;
     }
     return ROOF_OK;
+}
+
+/* Whether a plan whose step is only a bound is out: it misses a limit in any case, as many of them
+ * as can be said, and comes no nearer than others did. */
+static bool surely_out(const struct search *s, const struct verdict *v)
+{
+    return v->misses > 0 && v->most >= s->out->closest_excess &&
+           (v->misses > 1 || (!v->open && !is_nearer(s, v)));
 }
 
 /* --- the search ---------------------------------------------------------------------------- */
@@ -247,21 +276,90 @@ static size_t uses_of(const struct roof_plan_query *q, int64_t group)
     return uses;
 }
 
+static void set_copies(struct roof_plan *plan, const struct roof_plan_query *q, int64_t devices)
+{
+    plan->devices = devices;
+    plan->dp = devices / (plan->tp * plan->pp * plan->ep);
+    set_rates(plan, q);
+}
+
 /* One batch over one split, on all numbers of devices that are copies of it. */
 static enum roof_status judge_copies(struct search *s, struct roof_plan *plan)
 {
     const struct roof_plan_query *const q = s->query;
-    const int64_t group = plan->tp * plan->pp * plan->ep;
     enum roof_status status = ROOF_OK;
     for (size_t n = 0; n < q->device_counts && status == ROOF_OK; n++) {
-        if (q->devices[n] % group == 0) {
-            plan->devices = q->devices[n];
-            plan->dp = q->devices[n] / group;
-            set_rates(plan, q);
+        if (q->devices[n] % (plan->tp * plan->pp * plan->ep) == 0) {
+            set_copies(plan, q, q->devices[n]);
             status = judge(s, plan);
         }
     }
     return status;
+}
+
+/* Whether all batches of a range are surely out with at least this step; with count they are
+ * counted as that. */
+static bool range_is_out(struct search *s, struct roof_plan least, size_t from, size_t to,
+                         bool count)
+{
+    const struct roof_plan_query *const q = s->query;
+    for (size_t b = from; b < to; b++) {
+        least.batch = q->batch[b];
+        for (size_t n = 0; n < q->device_counts; n++) {
+            if (q->devices[n] % (least.tp * least.pp * least.ep) != 0) {
+                continue;
+            }
+            set_copies(&least, q, q->devices[n]);
+            const struct verdict v = verdict_of(q, &least);
+            if (!surely_out(s, &v)) {
+                return false;
+            }
+            if (count) {
+                s->out->rejected[ROOF_REJECTED_LIMIT]++;
+                s->out->missed[v.which] += v.misses == 1;
+            }
+        }
+    }
+    return true;
+}
+
+/*
+ * Prunes the batches of a range by the ideal bound of a smaller one: a step takes no less with more
+ * sequences, nor a cold kernel less than its bound. Where that puts all of them out, only how many
+ * fit in memory is left to find, by halves and without expected times.
+ */
+static enum roof_status prune(struct search *s, const struct roof_plan *plan, size_t from,
+                              size_t *to)
+{
+    const struct roof_plan_query *const q = s->query;
+    struct roof_plan least = *plan;
+    least.step_s = plan->ideal_step_s;
+    if (q->base.common.cache != ROOF_CACHE_COLD || !range_is_out(s, least, from, *to, false)) {
+        return ROOF_OK;
+    }
+    size_t fits = from; /* batches before it do */
+    for (size_t end = *to; fits < end;) {
+        const size_t middle = fits + (end - fits) / 2;
+        struct roof_scenario prefill;
+        struct roof_scenario decode;
+        least.batch = q->batch[middle];
+        roof_plan_scenarios(&prefill, &decode, &least, q);
+        const enum roof_status status = roof_infer(s->inference, s->out->model[plan->serving],
+                                                   &decode, &s->unmeasured, s->error);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        if (s->inference->fits == ROOF_FIT_YES) {
+            fits = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    (void)range_is_out(s, least, from, fits, true);
+    s->out->rejected[ROOF_REJECTED_MEMORY] +=
+        uses_of(q, plan->tp * plan->pp * plan->ep) * (*to - fits);
+    *to = from;
+    return ROOF_OK;
 }
 
 static void set_decode(struct roof_plan *plan, const struct roof_inference *i, unsigned lent)
@@ -338,6 +436,9 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
             return ROOF_OK;
         }
         status = judge_copies(s, &plan);
+        if (status == ROOF_OK) {
+            status = prune(s, &plan, b + 1, &batches);
+        }
         if (status != ROOF_OK) {
             return status;
         }
@@ -415,6 +516,8 @@ static enum roof_status search_all(struct search *s)
     const struct roof_plan_query *const q = s->query;
     enum roof_status status = ROOF_OK;
     for (size_t h = 0; h < q->hardware_count; h++) {
+        s->unmeasured = *q->hardware[h];
+        s->unmeasured.calibration = NULL;
         for (size_t f = 0; f < q->engines->servings && status == ROOF_OK; f++) {
             struct roof_plan plan = {.hardware = h, .serving = f};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {

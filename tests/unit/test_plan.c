@@ -807,6 +807,39 @@ static void test_wider(void **state)
     roof_hardware_free(larger);
 }
 
+/* Warm kernels beat their bounds, which then prune nothing. */
+static void test_warm(void **state)
+{
+    (void)state;
+    struct roof_plan_query q = ask(DENSE, 1000, 0);
+    struct roof_model *const model = load("tinyllama-1.1b");
+    struct roof_hardware *const hardware = load_calibrated("l40s"); /* with a large L2 */
+    const struct roof_hardware *const only = hardware;
+    q.model = model;
+    q.hardware = &only;
+    q.hardware_count = 1;
+    q.price = NULL;
+    q.base.common.cache = ROOF_CACHE_WARM;
+    struct roof_plans all = search(&q);
+    int beaten = 0;
+    for (int i = 1; i < 10; i++) {
+        const double limit = part_of(&all, ROOF_LIMIT_TPOT, 0.1 * i);
+        size_t within = 0;
+        for (size_t k = 0; k < all.count; k++) {
+            within += all.plan[k].tpot_s <= limit;
+            beaten += all.plan[k].tpot_s <= limit && all.plan[k].ideal_tpot_s > limit;
+        }
+        q.limit[ROOF_LIMIT_TPOT] = limit;
+        struct roof_plans plans = search(&q);
+        assert_int_equal(plans.count, within);
+        roof_plans_free(&plans);
+    }
+    assert_true(beaten > 0);
+    roof_plans_free(&all);
+    roof_model_free(model);
+    free_calibrated(hardware);
+}
+
 static void test_nearest(void **state)
 {
     (void)state;
@@ -1103,11 +1136,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grid),         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_limit_itself), cmocka_unit_test(test_tighter),
-        cmocka_unit_test(test_wider),        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_unknown_last), cmocka_unit_test(test_prefill_fits),
-        cmocka_unit_test(test_one_unknown),  cmocka_unit_test(test_same_step),
-        cmocka_unit_test(test_splits),       cmocka_unit_test(test_scenarios),
-        cmocka_unit_test(test_names),        cmocka_unit_test(test_built_in),
+        cmocka_unit_test(test_wider),        cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_nearest),      cmocka_unit_test(test_unknown_last),
+        cmocka_unit_test(test_prefill_fits), cmocka_unit_test(test_one_unknown),
+        cmocka_unit_test(test_same_step),    cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_scenarios),    cmocka_unit_test(test_names),
+        cmocka_unit_test(test_built_in),
     };
     return cmocka_run_group_tests(tests, make_world, free_world);
 }
