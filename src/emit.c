@@ -368,21 +368,18 @@ static void put_formats(const struct emitter *e, const struct roof_hardware *har
     roof_text_put(e->out, *separator == '\0' ? "nothing\n" : "\n");
 }
 
-/* The splits, by what limits them: "tp 1, ep 1, batch up to 1" */
+/* The splits, by what limits them: "tp 1, ep 1, a batch up to 1" */
 static void put_splits(const struct emitter *e)
 {
     const char *between = "";
     for (size_t i = 0; i < e->engine->splits; i++) {
         const struct roof_engine_split *const s = &e->engine->split[i];
-        const struct {
-            const char *name;
-            int64_t most;
-        } limits[] = {{"tp", s->tp}, {"pp", s->pp}, {"ep", s->ep}, {"a batch up to", s->batch}};
         const char *separator = between;
-        for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
-            if (limits[k].most != INT64_MAX) {
-                roof_text_printf(e->out, "%s%s %" PRId64, separator, limits[k].name,
-                                 limits[k].most);
+        for (int k = 0; k < ROOF_SPLIT_LIMITS; k++) {
+            if (s->most[k] != INT64_MAX) {
+                roof_text_printf(e->out, "%s%s %" PRId64, separator,
+                                 k == ROOF_SPLIT_BATCH ? "a batch up to" : roof_split_limits[k],
+                                 s->most[k]);
                 separator = ", ";
             }
         }

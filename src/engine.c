@@ -58,6 +58,8 @@ void roof_engines_free(struct roof_engines *engines)
     }
 }
 
+const char *const roof_split_limits[ROOF_SPLIT_LIMITS] = {"tp", "pp", "ep", "batch"};
+
 /* --- reading ------------------------------------------------------------------------------- */
 
 static enum roof_status complain(const struct reader *r, const roof_json_value *value,
@@ -196,20 +198,13 @@ static enum roof_status read_split(const struct reader *r, const roof_json_value
         return complain(r, row, "too many splits, or one has no words");
     }
     struct roof_engine_split *const s = &r->parts->split[r->engine->splits++];
-    const struct {
-        const char *key;
-        int64_t *at;
-    } sizes[] = {{"tp", &s->tp}, {"pp", &s->pp}, {"ep", &s->ep}, {"batch", &s->batch}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const roof_json_value *const value = roof_json_get(row, sizes[i].key);
+    for (int i = 0; i < ROOF_SPLIT_LIMITS; i++) {
+        const roof_json_value *const value = roof_json_get(row, roof_split_limits[i]);
         double size = 0;
-        *sizes[i].at = INT64_MAX;
         if (value != NULL && (!roof_json_number(&size, value) || !(size >= 1 && size <= 1e6))) {
             return complain(r, value, "tp, pp, ep and batch of a split are numbers from 1");
         }
-        if (value != NULL) {
-            *sizes[i].at = (int64_t)size;
-        }
+        s->most[i] = value == NULL ? INT64_MAX : (int64_t)size;
     }
     s->note = roof_json_line(roof_json_get(row, "note"));
     return read_words(&s->words, r, row);
@@ -373,7 +368,8 @@ const struct roof_engine_split *roof_engine_split(const struct roof_engine *engi
 {
     for (size_t i = 0; i < engine->splits; i++) {
         const struct roof_engine_split *const s = &engine->split[i];
-        if (tp <= s->tp && pp <= s->pp && ep <= s->ep && batch <= s->batch) {
+        if (tp <= s->most[ROOF_SPLIT_TP] && pp <= s->most[ROOF_SPLIT_PP] &&
+            ep <= s->most[ROOF_SPLIT_EP] && batch <= s->most[ROOF_SPLIT_BATCH]) {
             return s;
         }
     }

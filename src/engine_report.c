@@ -20,21 +20,6 @@ void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_eng
     }
 }
 
-/* What limits a split: its name and size, INT64_MAX for any. */
-struct limit {
-    const char *key;
-    int64_t most;
-};
-enum { LIMITS = 4 };
-
-static void limits_of(struct limit out[LIMITS], const struct roof_engine_split *s)
-{
-    out[0] = (struct limit){"tp", s->tp};
-    out[1] = (struct limit){"pp", s->pp};
-    out[2] = (struct limit){"ep", s->ep};
-    out[3] = (struct limit){"batch", s->batch};
-}
-
 /* --- for people ---------------------------------------------------------------------------- */
 
 static void put_words(struct roof_text *out, const struct roof_engine_words *words)
@@ -75,12 +60,11 @@ static void put_format(struct roof_text *out, const struct roof_engine_format *f
 
 static void put_split(struct roof_text *out, const struct roof_engine_split *s)
 {
-    struct limit limit[LIMITS];
     const char *separator = "  ";
-    limits_of(limit, s);
-    for (size_t i = 0; i < LIMITS; i++) {
-        if (limit[i].most != INT64_MAX) {
-            roof_text_printf(out, "%s%s up to %" PRId64, separator, limit[i].key, limit[i].most);
+    for (size_t i = 0; i < ROOF_SPLIT_LIMITS; i++) {
+        if (s->most[i] != INT64_MAX) {
+            roof_text_printf(out, "%s%s up to %" PRId64, separator, roof_split_limits[i],
+                             s->most[i]);
             separator = ", ";
         }
     }
@@ -185,12 +169,11 @@ static void json_formats(struct roof_text *out, const struct roof_engine *e)
 static void json_splits(struct roof_text *out, const struct roof_engine *e)
 {
     for (size_t i = 0; i < e->splits; i++) {
-        struct limit limit[LIMITS];
-        limits_of(limit, &e->split[i]);
+        const int64_t *const most = e->split[i].most;
         roof_text_printf(out, "%s\n    {\"order\": %zu", i == 0 ? "" : ",", i + 1);
-        for (size_t k = 0; k < LIMITS; k++) {
-            if (limit[k].most != INT64_MAX) {
-                roof_text_printf(out, ", \"%s\": %" PRId64, limit[k].key, limit[k].most);
+        for (size_t k = 0; k < ROOF_SPLIT_LIMITS; k++) {
+            if (most[k] != INT64_MAX) {
+                roof_text_printf(out, ", \"%s\": %" PRId64, roof_split_limits[k], most[k]);
             }
         }
         json_words(out, &e->split[i].words);

@@ -851,6 +851,21 @@ static double compute_bound_from(const struct roof_inference *inference,
     return yes <= BATCH_MAX ? (double)yes : ROOF_UNKNOWN;
 }
 
+void roof_infer_bounds(double out[ROOF_GRAPH_MAX], const struct roof_inference *inference,
+                       const struct roof_scenario *scenario)
+{
+    /* One stage is enough to see what grows with the batch, of which it has a part at a time. */
+    const double parts = (double)inference->scenario.pp;
+    struct roof_scenario at = *scenario;
+    at.context = inference->scenario.context;
+    at.pp = 1;
+    for (size_t i = 0; i < inference->count; i++) {
+        const bool product = roof_is_product(inference->node[i].node.workload.op);
+        const double part = product ? compute_bound_from(inference, &at, i) : ROOF_UNKNOWN;
+        out[i] = (part - 1) * parts + 1;
+    }
+}
+
 enum roof_status roof_infer_limits(struct roof_limits *out, const struct roof_inference *inference,
                                    const struct roof_scenario *scenario, struct roof_error *error)
 {
@@ -873,15 +888,6 @@ enum roof_status roof_infer_limits(struct roof_limits *out, const struct roof_in
         out->max_context = largest(&search);
     }
     out->kv_crossover_context = crossover(inference);
-    /* One stage is enough to see what grows with the batch, of which it has a part at a time. */
-    const double parts = (double)inference->scenario.pp;
-    struct roof_scenario at = *scenario;
-    at.context = inference->scenario.context;
-    at.pp = 1;
-    for (size_t i = 0; i < inference->count; i++) {
-        const bool product = roof_is_product(inference->node[i].node.workload.op);
-        const double part = product ? compute_bound_from(inference, &at, i) : ROOF_UNKNOWN;
-        out->compute_bound_batch[i] = (part - 1) * parts + 1;
-    }
+    roof_infer_bounds(out->compute_bound_batch, inference, scenario);
     return ROOF_OK;
 }

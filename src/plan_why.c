@@ -46,15 +46,14 @@ static void put_name(char out[ROOF_PLAN_SIDE_SIZE], const struct roof_plan *plan
 }
 
 /* Where the operators of the decode step of `to`, which is at hand, turn compute-bound. */
-static enum roof_status find_bounds(struct roof_plan_why *out, const struct roof_inference *decode,
-                                    const struct roof_scenario *scenario, struct roof_error *error)
+static void find_bounds(struct roof_plan_why *out, const struct roof_inference *decode,
+                        const struct roof_scenario *scenario)
 {
-    struct roof_limits limits;
-    const enum roof_status status = roof_infer_limits(&limits, decode, scenario, error);
-    for (size_t i = 0; i < out->decode.count && status == ROOF_OK; i++) {
-        out->compute_bound_batch[i] = limits.compute_bound_batch[out->decode.row[i].to_node];
+    double batch[ROOF_GRAPH_MAX];
+    roof_infer_bounds(batch, decode, scenario);
+    for (size_t i = 0; i < out->decode.count; i++) {
+        out->compute_bound_batch[i] = batch[out->decode.row[i].to_node];
     }
-    return status;
 }
 
 enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan *from,
@@ -89,7 +88,7 @@ enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan
         }
     }
     if (status == ROOF_OK) {
-        status = find_bounds(out, &inference[1], &phase[1], error);
+        find_bounds(out, &inference[1], &phase[1]);
     }
     free(inference);
     return status;

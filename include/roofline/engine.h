@@ -60,12 +60,19 @@ struct roof_engine_kv {
     struct roof_engine_words words;
 };
 
+/** What limits a split; roof_split_limits has their names. */
+enum roof_split_limit {
+    ROOF_SPLIT_TP,
+    ROOF_SPLIT_PP,
+    ROOF_SPLIT_EP,
+    ROOF_SPLIT_BATCH,
+    ROOF_SPLIT_LIMITS
+};
+extern const char *const roof_split_limits[ROOF_SPLIT_LIMITS];
+
 /** Splits that an engine runs, up to these sizes; INT64_MAX: any. */
 struct roof_engine_split {
-    int64_t tp;
-    int64_t pp;
-    int64_t ep;
-    int64_t batch;
+    int64_t most[ROOF_SPLIT_LIMITS];
     struct roof_engine_words words;
     const char *note; /**< NULL: none */
 };

@@ -99,6 +99,10 @@ struct roof_limits {
 /** Batches and contexts are searched up to this. */
 #define ROOF_LIMIT_MAX 1000000000
 
+/** Of the limits, compute_bound_batch alone. */
+void roof_infer_bounds(double out[ROOF_GRAPH_MAX], const struct roof_inference *inference,
+                       const struct roof_scenario *scenario);
+
 /** The limits around an inference; scenario is the one it was made from (not resolved). */
 enum roof_status roof_infer_limits(struct roof_limits *out, const struct roof_inference *inference,
                                    const struct roof_scenario *scenario, struct roof_error *error);

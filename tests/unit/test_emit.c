@@ -67,6 +67,20 @@ static enum roof_status emit(size_t engine, struct roof_plan *plan, size_t count
     return roof_emit(&world.out, engine, &plans, NULL, q, model, &world.error);
 }
 
+/* One copy with no stages. */
+static struct roof_plan plan_of(size_t serving, int64_t tp, int64_t ep, int64_t batch,
+                                unsigned engines)
+{
+    return (struct roof_plan){.serving = serving,
+                              .tp = tp,
+                              .pp = 1,
+                              .ep = ep,
+                              .dp = 1,
+                              .devices = tp * ep,
+                              .batch = batch,
+                              .engines = engines};
+}
+
 static bool says(const char *text)
 {
     return world.out.data != NULL && strstr(world.out.data, text) != NULL;
@@ -164,13 +178,8 @@ static void test_experts(void **state)
     const struct roof_plan_query q = ask(&only, world.model);
     for (size_t c = 0; c < COUNT(cases); c++) {
         const size_t engine = engine_of(cases[c].engine);
-        struct roof_plan plan = {.serving = serving_of("bf16", ROOF_PRECISION_BF16),
-                                 .tp = cases[c].tp,
-                                 .pp = 1,
-                                 .ep = 8,
-                                 .devices = 8 * cases[c].tp,
-                                 .batch = 100,
-                                 .engines = 1U << engine};
+        struct roof_plan plan =
+            plan_of(serving_of("bf16", ROOF_PRECISION_BF16), cases[c].tp, 8, 100, 1U << engine);
         assert_int_equal(emit(engine, &plan, 1, &q, q.model->id), ROOF_OK);
         for (size_t i = 0; i < COUNT(cases[c].words) && cases[c].words[i] != NULL; i++) {
             if (!says(cases[c].words[i])) {
@@ -241,13 +250,7 @@ static void test_repository(void **state)
     const struct roof_hardware *const only = hardware;
     const struct roof_plan_query q = ask(&only, world.model);
     const size_t vllm = engine_of("vllm");
-    struct roof_plan plan = {.serving = serving_of("bf16", ROOF_PRECISION_BF16),
-                             .tp = 2,
-                             .pp = 1,
-                             .ep = 1,
-                             .devices = 2,
-                             .batch = 8,
-                             .engines = 1U << vllm};
+    struct roof_plan plan = plan_of(serving_of("bf16", ROOF_PRECISION_BF16), 2, 1, 8, 1U << vllm);
     assert_int_equal(emit(vllm, &plan, 1, &q, "mixtral-8x7b"), ROOF_OK);
     assert_true(says("vllm serve mistralai/Mixtral-8x7B-v0.1 \\"));
     assert_false(says("in place of"));
@@ -264,13 +267,7 @@ static void test_published(void **state)
     const struct roof_hardware *const only = hardware;
     const struct roof_plan_query q = ask(&only, world.published);
     const size_t vllm = engine_of("vllm");
-    struct roof_plan plan = {.serving = serving_of("mxfp4", ROOF_PRECISION_BF16),
-                             .tp = 1,
-                             .pp = 1,
-                             .ep = 1,
-                             .devices = 1,
-                             .batch = 8,
-                             .engines = 1U << vllm};
+    struct roof_plan plan = plan_of(serving_of("mxfp4", ROOF_PRECISION_BF16), 1, 1, 8, 1U << vllm);
     assert_int_equal(emit(vllm, &plan, 1, &q, "gpt-oss-20b"), ROOF_OK);
     assert_true(says("vllm serve openai/gpt-oss-20b \\") && !says("published"));
     plan.serving = serving_of("bf16", ROOF_PRECISION_BF16);
@@ -291,15 +288,8 @@ static void test_ranks(void **state)
     const size_t bf16 = serving_of("bf16", ROOF_PRECISION_BF16);
     const unsigned both = 1U << vllm | 1U << trtllm;
     struct roof_plan plan[] = {
-        {.serving = serving_of("w4a8-awq", ROOF_PRECISION_BF16),
-         .tp = 1,
-         .pp = 1,
-         .ep = 1,
-         .devices = 1,
-         .batch = 1,
-         .engines = 1U << trtllm},
-        {.serving = bf16, .tp = 2, .pp = 1, .ep = 1, .devices = 2, .batch = 2, .engines = both},
-        {.serving = bf16, .tp = 1, .pp = 1, .ep = 1, .devices = 1, .batch = 3, .engines = both}};
+        plan_of(serving_of("w4a8-awq", ROOF_PRECISION_BF16), 1, 1, 1, 1U << trtllm),
+        plan_of(bf16, 2, 1, 2, both), plan_of(bf16, 1, 1, 3, both)};
     assert_int_equal(emit(trtllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
     assert_true(says("rank 1 of 3") && !says("better with other engines"));
     assert_int_equal(emit(vllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
