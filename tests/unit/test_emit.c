@@ -220,13 +220,8 @@ static void test_names(void **state)
     const struct roof_plan_query q = ask(&only, &nameless);
     const size_t vllm = engine_of("vllm");
     for (size_t c = 0; c < COUNT(cases); c++) {
-        struct roof_plan plan = {.serving = serving_of("fp8", ROOF_PRECISION_BF16),
-                                 .tp = 1,
-                                 .pp = 1,
-                                 .ep = 1,
-                                 .devices = 1,
-                                 .batch = 8,
-                                 .engines = 1U << vllm};
+        struct roof_plan plan =
+            plan_of(serving_of("fp8", ROOF_PRECISION_BF16), 1, 1, 8, 1U << vllm);
         assert_int_equal(emit(vllm, &plan, 1, &q, cases[c].given), ROOF_OK);
         if (!says(cases[c].command)) {
             fail_msg("%s: %s", cases[c].given, world.out.data);
