@@ -432,6 +432,12 @@ static enum roof_status parse_item(struct roof_values *out, char *item, const st
     range.item = shown;
     char *const stop_text = strchr(whole, ':');
     if (stop_text == NULL) {
+        const size_t number = strspn(whole, "0123456789kMGi");
+        if (number > 0 && (whole[number] == '-' || strncmp(whole + number, "..", 2) == 0)) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  "%s: a range is written START:STOP or START:STOP:STEP, not '%s'",
+                                  range.what, shown);
+        }
         enum roof_status status =
             roof_parse_integer(&range.start, whole, range.what, range.min, range.max, error);
         if (status == ROOF_OK) {

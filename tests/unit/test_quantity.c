@@ -795,7 +795,8 @@ static void test_reasons_are_given(void **state)
         const char *reason;
     } cases[] = {
         {"1,,2", "empty element"}, {"5:1", "reversed"},      {"1:5:0", "step"},
-        {"1:5:x1", "above 1"},     {"0:8:x2", "start at 1"},
+        {"1:5:x1", "above 1"},     {"0:8:x2", "start at 1"}, {"1-8", "START:STOP"},
+        {"1k..8k", "START:STOP"},  {"2-", "START:STOP"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_error error = {0};
