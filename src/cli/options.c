@@ -147,8 +147,10 @@ static const struct {
     size_t input;
     const char *help;
 } of_plans[] = {
-    {ROOF_DIM_BATCH, "sequences in flight: a list or range START:STOP (default 1 to 2048, doubling)"},
-    {ROOF_DIM_DEVICES, "devices, each time all of them: a list or range START:STOP (default 1,2,4,8)"},
+    {ROOF_DIM_BATCH,
+     "sequences in flight: a list or range START:STOP (default 1 to 2048, doubling)"},
+    {ROOF_DIM_DEVICES,
+     "devices, each time all of them: a list or range START:STOP (default 1,2,4,8)"},
     {ROOF_DIM_EP, NULL},
     {ROOF_INPUT_BY, NULL},
     {ROOF_INPUT_HARDWARE, "kinds of devices, a list (default " ROOF_DEFAULT_HARDWARE ")"},
