@@ -796,6 +796,10 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
                         const struct roof_hardware *hardware, const struct roof_work *work,
                         double rate, double ideal_s)
 {
+    *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
+    if (hardware->calibration == NULL) {
+        return;
+    }
     const enum roof_kernel kernel = roof_kernel_of(workload);
     const bool quantized =
         roof_precision_bits(workload->formats.activations) < 16 &&
@@ -821,10 +825,9 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
         .numerics =
             kernel == ROOF_KERNEL_COUNT ? ROOF_NUMERICS_COUNT : roof_workload_numerics(workload),
     };
-    *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     const bool vector = models[kernel == ROOF_KERNEL_COUNT ? 0 : kernel] == expect_vector;
-    if (task.calibration == NULL || task.numerics == ROOF_NUMERICS_COUNT ||
-        (isnan(task.peak) && !vector) || isnan(task.sms) || isnan(task.clock) || isnan(task.l2)) {
+    if (task.numerics == ROOF_NUMERICS_COUNT || (isnan(task.peak) && !vector) || isnan(task.sms) ||
+        isnan(task.clock) || isnan(task.l2)) {
         return;
     }
     expect_fastest(out, &task, kernel);

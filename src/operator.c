@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lanes.h"
+#include "storage.h"
+
 /* --- dimensions ---------------------------------------------------------------------------- */
 
 #define AT(field) offsetof(struct roof_workload, shape.field)
@@ -103,6 +106,12 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                             .of = ROOF_OF_OPERATORS},
 };
 
+/* The dimensions as an array; bias follows them. */
+static const int64_t *sizes_of(const struct roof_workload *workload)
+{
+    return (const int64_t *)(const void *)&workload->shape;
+}
+
 /* What a dimension is when it is not given; 0: it stays away. */
 static int64_t dimension_default(enum roof_dimension dimension, const struct roof_shape *shape)
 {
@@ -135,15 +144,25 @@ static int64_t dimension_default(enum roof_dimension dimension, const struct roo
  * Each formula is an expression over the dimensions, written once: it is computed, and its text is
  * what --why shows and what docs/formulas.md derives. One FLOP is one multiplication or addition.
  * A tensor is given by its role and its elements; its bytes follow from the format of the role.
+ * Each runs on a point, where it may be traced, and in a loop over the lanes of many points.
  */
+#define FIELD(name) (offsetof(struct roof_shape, name) / sizeof(int64_t))
+static_assert(FIELD(m) == ROOF_DIM_M && FIELD(heads) == ROOF_DIM_HEADS &&
+                  FIELD(window) == ROOF_DIM_WINDOW && FIELD(tokens) == ROOF_DIM_TOKENS &&
+                  FIELD(routing) == ROOF_DIM_ROUTING && FIELD(bias) == ROOF_DIM_COUNT,
+              "struct roof_shape has the dimensions in the order of their enum");
+
 struct context {
-    const struct roof_workload *w;
+    const double *dim; /* of a point: dim[d * stride] for dimension d */
+    size_t stride;
+    bool bias;
+    const struct roof_storage *storage; /* by role */
     struct roof_work *work;
     const struct roof_trace *trace;
 };
 
-static void trace_step(const struct context *c, const char *name, const char *text, double value,
-                       enum roof_role role, double bytes)
+static inline void trace_step(const struct context *c, const char *name, const char *text,
+                              double value, enum roof_role role, double bytes)
 {
     if (c->trace != NULL) {
         c->trace->step(c->trace->context, name, text, value, role, bytes);
@@ -166,16 +185,15 @@ enum roof_precision roof_role_format(const struct roof_formats *formats, enum ro
     return formats->kv;
 }
 
-static void tensor(const struct context *c, enum roof_role role, const char *text, double elements,
-                   double tensors, double channels)
+static inline void tensor(const struct context *c, enum roof_role role, const char *text,
+                          double elements, double tensors, double channels)
 {
-    const double bytes =
-        roof_tensor_bytes(roof_role_format(&c->w->formats, role), elements, tensors, channels);
+    const double bytes = roof_storage_bytes(&c->storage[role], elements, tensors, channels);
     c->work->bytes[role] += bytes;
     trace_step(c, roof_role_name(role), text, elements, role, bytes);
 }
 
-#define DIM(name) const double name = (double)c->w->shape.name
+#define DIM(name) const double name = c->dim[FIELD(name) * c->stride]
 #define LET(name, expression)                                                                      \
     const double name = (expression);                                                              \
     trace_step(c, #name, #expression, name, ROOF_ROLE_COUNT, ROOF_UNKNOWN)
@@ -187,7 +205,8 @@ static void tensor(const struct context *c, enum roof_role role, const char *tex
     tensor(c, ROOF_ROLE_##role, #elements, elements, tensors, channels)
 /* Elements that each device sends in one direction, in the activations' format. */
 #define NETWORK(elements)                                                                          \
-    c->work->network_bytes = roof_tensor_bytes(c->w->formats.activations, elements, 0, 0);         \
+    c->work->network_bytes =                                                                       \
+        roof_storage_bytes(&c->storage[ROOF_ROLE_ACTIVATIONS], elements, 0, 0);                    \
     trace_step(c, "network_bytes", #elements, elements, ROOF_ROLE_ACTIVATIONS,                     \
                c->work->network_bytes)
 /* Messages that wait for each other. */
@@ -198,18 +217,20 @@ static void tensor(const struct context *c, enum roof_role role, const char *tex
 
 /* Bias vectors are weights in the format of the output; the additions happen on the way out and are
  * not counted. */
-static void bias_vectors(const struct context *c, const char *text, double elements)
+static inline void bias_vectors(const struct context *c, const char *text, double elements)
 {
-    if (c->w->shape.bias > 0) {
-        const double bytes = roof_tensor_bytes(c->w->formats.out, elements, 0, 0);
+    if (c->bias) {
+        const double bytes = roof_storage_bytes(&c->storage[ROOF_ROLE_OUT], elements, 0, 0);
         c->work->bytes[ROOF_ROLE_WEIGHTS] += bytes;
         trace_step(c, "bias", text, elements, ROOF_ROLE_WEIGHTS, bytes);
     }
 }
 #define BIAS(elements) bias_vectors(c, #elements, elements)
 
+#define FORMULA(name) static inline void name(const struct context *c)
+
 /* C[m,n] = A[m,k] B[k,n], batch times: a multiplication and an addition per m, n, k. */
-static void gemm(const struct context *c)
+FORMULA(gemm)
 {
     DIM(m);
     DIM(n);
@@ -223,7 +244,7 @@ static void gemm(const struct context *c)
 }
 
 /* One row: the linear layer of one token. */
-static void gemv(const struct context *c)
+FORMULA(gemv)
 {
     DIM(n);
     DIM(k);
@@ -253,7 +274,7 @@ static void gemv(const struct context *c)
 #define ATTENTION_KEYS LET(keys, fmin(kv_len, span + query_len - 1))
 
 /* S = Q K^T: head_dim multiply-adds per pair; all T x S scores are stored, masked ones too. */
-static void attention_scores(const struct context *c)
+FORMULA(attention_scores)
 {
     ATTENTION_PAIRS;
     ATTENTION_KEYS;
@@ -266,7 +287,7 @@ static void attention_scores(const struct context *c)
 }
 
 /* O = P V: one multiply-add per pair and element of V; all T x S probabilities are read. */
-static void attention_values(const struct context *c)
+FORMULA(attention_values)
 {
     ATTENTION_PAIRS;
     ATTENTION_KEYS;
@@ -279,7 +300,7 @@ static void attention_values(const struct context *c)
 }
 
 /* Per score: maximum, subtract, exponential, sum, divide. */
-static void softmax(const struct context *c)
+FORMULA(softmax)
 {
     ATTENTION_PAIRS;
     FLOPS(5 * batch * heads * pairs);
@@ -288,7 +309,7 @@ static void softmax(const struct context *c)
 }
 
 /* Both products fused: scores never leave the chip; the softmax is not counted. */
-static void flash_attention(const struct context *c)
+FORMULA(flash_attention)
 {
     ATTENTION_PAIRS;
     ATTENTION_KEYS;
@@ -305,7 +326,7 @@ static void flash_attention(const struct context *c)
  * per token, which is the cache; its first kv_lora_rank elements are also the values. The products
  * that map Q into the latent and the result out of it are BMMs of their own.
  */
-static void mla_decode(const struct context *c)
+FORMULA(mla_decode)
 {
     ATTENTION_PAIRS;
     ATTENTION_KEYS;
@@ -319,7 +340,7 @@ static void mla_decode(const struct context *c)
 }
 
 /* Expanded MLA: K and V have been made from the latent for every head (by a GEMM of its own). */
-static void mla_prefill(const struct context *c)
+FORMULA(mla_prefill)
 {
     ATTENTION_PAIRS;
     ATTENTION_KEYS;
@@ -335,7 +356,7 @@ static void mla_prefill(const struct context *c)
 }
 
 /* Per element: square, add, scale by the reciprocal root, multiply by the gain, and the mean. */
-static void rmsnorm(const struct context *c)
+FORMULA(rmsnorm)
 {
     DIM(tokens);
     DIM(hidden);
@@ -347,7 +368,7 @@ static void rmsnorm(const struct context *c)
 }
 
 /* Per element: mean, subtract, square, add, scale, gain, bias. */
-static void layernorm(const struct context *c)
+FORMULA(layernorm)
 {
     DIM(tokens);
     DIM(hidden);
@@ -359,7 +380,7 @@ static void layernorm(const struct context *c)
 }
 
 /* Residual: two tensors in, one out. */
-static void add(const struct context *c)
+FORMULA(add)
 {
     DIM(tokens);
     DIM(hidden);
@@ -369,7 +390,7 @@ static void add(const struct context *c)
 }
 
 /* gate * sigmoid(gate) * up, the sigmoid counted as two; hidden is the width of the output. */
-static void silu_mul(const struct context *c)
+FORMULA(silu_mul)
 {
     DIM(tokens);
     DIM(hidden);
@@ -379,7 +400,7 @@ static void silu_mul(const struct context *c)
 }
 
 /* x/2 (1 + tanh(a (x + b x^3))): eight multiplications and additions, the tanh counted as two. */
-static void gelu(const struct context *c)
+FORMULA(gelu)
 {
     DIM(tokens);
     DIM(hidden);
@@ -389,7 +410,7 @@ static void gelu(const struct context *c)
 }
 
 /* Per element: magnitude, maximum, multiply by the reciprocal scale, round. */
-static void quantize(const struct context *c)
+FORMULA(quantize)
 {
     DIM(tokens);
     DIM(hidden);
@@ -400,7 +421,7 @@ static void quantize(const struct context *c)
 
 /* Two multiplications and an addition per rotated element of Q and K; the table of sines is small
  * and shared by all heads, and is not counted. */
-static void rope(const struct context *c)
+FORMULA(rope)
 {
     DIM(tokens);
     DIM(heads);
@@ -412,7 +433,7 @@ static void rope(const struct context *c)
 }
 
 /* K and V of the new tokens are read and stored in the cache. */
-static void kv_append(const struct context *c)
+FORMULA(kv_append)
 {
     DIM(tokens);
     DIM(kv_heads);
@@ -423,7 +444,7 @@ static void kv_append(const struct context *c)
 }
 
 /* A look-up: one row of the table per token, not a GEMM over the vocabulary. */
-static void embedding(const struct context *c)
+FORMULA(embedding)
 {
     DIM(tokens);
     DIM(hidden);
@@ -454,7 +475,7 @@ static void embedding(const struct context *c)
     LET(routed, (tokens * top_k) / ep);                                                            \
     LET(rows, fmin(tokens, routed))
 
-static void moe(const struct context *c)
+FORMULA(moe)
 {
     MOE_ROWS;
     FLOPS(6 * routed * hidden * intermediate);
@@ -466,7 +487,7 @@ static void moe(const struct context *c)
 }
 
 /* The two halves of moe, for experts whose matrices have different formats. */
-static void moe_gate_up(const struct context *c)
+FORMULA(moe_gate_up)
 {
     MOE_ROWS;
     FLOPS(4 * routed * hidden * intermediate);
@@ -476,7 +497,7 @@ static void moe_gate_up(const struct context *c)
     TENSOR(OUT, routed * intermediate, 1, routed);
 }
 
-static void moe_down(const struct context *c)
+FORMULA(moe_down)
 {
     MOE_ROWS;
     FLOPS(2 * routed * hidden * intermediate);
@@ -488,7 +509,7 @@ static void moe_down(const struct context *c)
 
 /* Softmax over the experts, then the weights of the chosen ones are summed and divided. The result
  * is top_k weights and their 4-byte indices. */
-static void router(const struct context *c)
+FORMULA(router)
 {
     DIM(tokens);
     DIM(experts);
@@ -504,7 +525,7 @@ static void router(const struct context *c)
  * Ring: n/p elements to the neighbour, p-1 steps to reduce and p-1 to spread. One-shot: the whole
  * tensor to each of the others at once, which costs bytes and saves steps.
  */
-static void all_reduce(const struct context *c)
+FORMULA(all_reduce)
 {
     DIM(elements);
     DIM(devices);
@@ -518,7 +539,7 @@ static void all_reduce(const struct context *c)
 
 /* Each device ends with all elements and begins with its share; either way it sends as much as
  * p-1 shares, one to each or one onward per step. */
-static void all_gather(const struct context *c)
+FORMULA(all_gather)
 {
     DIM(elements);
     DIM(devices);
@@ -530,7 +551,7 @@ static void all_gather(const struct context *c)
 }
 
 /* Each device begins with all elements and ends with the sum of its share. */
-static void reduce_scatter(const struct context *c)
+FORMULA(reduce_scatter)
 {
     DIM(elements);
     DIM(devices);
@@ -542,7 +563,7 @@ static void reduce_scatter(const struct context *c)
 }
 
 /* Each device keeps one share of its elements and sends the others. */
-static void all_to_all(const struct context *c)
+FORMULA(all_to_all)
 {
     DIM(elements);
     DIM(devices);
@@ -554,7 +575,7 @@ static void all_to_all(const struct context *c)
 }
 
 /* From one device to another: a boundary of pipeline stages. */
-static void send(const struct context *c)
+FORMULA(send)
 {
     DIM(elements);
     FLOPS(0);
@@ -562,6 +583,51 @@ static void send(const struct context *c)
     NETWORK(elements);
     STEPS(1);
 }
+
+/* The same over lanes: a loop without a branch or a call, but for those of the formula. */
+#define LANES(formula)                                                                             \
+    static void formula##_lanes(struct roof_work_lanes *restrict out,                              \
+                                const struct roof_lanes *restrict in,                              \
+                                const struct roof_storage *restrict storage, bool bias)            \
+    {                                                                                              \
+        for (size_t i = 0; i < ROOF_LANES; i++) {                                                  \
+            struct roof_work work = {.network_bytes = ROOF_UNKNOWN};                               \
+            const struct context c = {&in->dim[0][i], ROOF_LANES, bias, storage, &work, NULL};     \
+            formula(&c);                                                                           \
+            out->flops[i] = work.flops;                                                            \
+            for (int role = 0; role < ROOF_ROLE_COUNT; role++) {                                   \
+                out->bytes[role][i] = work.bytes[role];                                            \
+            }                                                                                      \
+            out->network_bytes[i] = work.network_bytes;                                            \
+            out->network_steps[i] = work.network_steps;                                            \
+        }                                                                                          \
+    }
+LANES(gemm)
+LANES(gemv)
+LANES(attention_scores)
+LANES(attention_values)
+LANES(softmax)
+LANES(flash_attention)
+LANES(mla_decode)
+LANES(mla_prefill)
+LANES(rmsnorm)
+LANES(layernorm)
+LANES(add)
+LANES(silu_mul)
+LANES(gelu)
+LANES(quantize)
+LANES(rope)
+LANES(kv_append)
+LANES(embedding)
+LANES(moe)
+LANES(moe_gate_up)
+LANES(moe_down)
+LANES(router)
+LANES(all_reduce)
+LANES(all_gather)
+LANES(reduce_scatter)
+LANES(all_to_all)
+LANES(send)
 
 /* --- the table ----------------------------------------------------------------------------- */
 
@@ -589,42 +655,45 @@ static_assert(ROOF_DIM_COUNT <= 32, "required is a set of 32 bits");
 struct row {
     struct roof_operator_row row;
     void (*work)(const struct context *context);
+    void (*lanes)(struct roof_work_lanes *restrict out, const struct roof_lanes *restrict in,
+                  const struct roof_storage *restrict storage, bool bias);
 };
+#define BOTH(formula) formula, formula##_lanes
 
 static const struct row rows[ROOF_OPERATOR_COUNT] = {
     [ROOF_OPERATOR_GEMM] = {{.name = "gemm",
                              .summary = "C = A B, the linear layer",
                              DIMS(D(M), D(N), D(K), D(BATCH)),
                              .required = BIT(M) | BIT(N) | BIT(K)},
-                            gemm},
+                            BOTH(gemm)},
     [ROOF_OPERATOR_GEMV] = {{.name = "gemv",
                              .summary = "a gemm with one row, the linear layer of one token",
                              DIMS(D(N), D(K)),
                              .required = BIT(N) | BIT(K)},
-                            gemv},
+                            BOTH(gemv)},
     [ROOF_OPERATOR_BMM] = {{.name = "bmm",
                             .summary = "batched gemm; A has the activations' role, B the weights'",
                             DIMS(D(BATCH), D(M), D(N), D(K)),
                             .required = BIT(BATCH) | BIT(M) | BIT(N) | BIT(K)},
-                           gemm},
+                           BOTH(gemm)},
     [ROOF_OPERATOR_ATTENTION_SCORES] = {{.name = "attention-scores",
                                          .summary = "Q K^T, scores stored in full",
                                          ATTENTION_DIMS,
                                          ATTENTION_REQUIRED,
                                          .other = ROOF_ROLE_KV},
-                                        attention_scores},
+                                        BOTH(attention_scores)},
     [ROOF_OPERATOR_ATTENTION_VALUES] = {{.name = "attention-values",
                                          .summary = "scores x V",
                                          ATTENTION_DIMS,
                                          ATTENTION_REQUIRED,
                                          .other = ROOF_ROLE_KV},
-                                        attention_values},
+                                        BOTH(attention_values)},
     [ROOF_OPERATOR_SOFTMAX] = {{.name = "softmax",
                                 .summary = "softmax of stored scores",
                                 .kind = ROOF_KIND_VECTOR,
                                 ATTENTION_DIMS,
                                 .required = BIT(HEADS) | BIT(KV_LEN)},
-                               softmax},
+                               BOTH(softmax)},
     [ROOF_OPERATOR_ATTENTION] = {{.name = "attention",
                                   .summary = "scores, softmax and values, unfused",
                                   .kind = ROOF_KIND_COMPOSITE,
@@ -640,101 +709,103 @@ static const struct row rows[ROOF_OPERATOR_COUNT] = {
                                         ATTENTION_DIMS,
                                         ATTENTION_REQUIRED,
                                         .other = ROOF_ROLE_KV},
-                                       flash_attention},
+                                       BOTH(flash_attention)},
     [ROOF_OPERATOR_MLA_DECODE] = {{.name = "mla-decode",
                                    .summary = "absorbed latent attention over the cached latent",
                                    MLA_DIMS,
                                    .required = BIT(HEADS) | BIT(KV_LEN),
                                    .other = ROOF_ROLE_KV},
-                                  mla_decode},
+                                  BOTH(mla_decode)},
     [ROOF_OPERATOR_MLA_PREFILL] = {{.name = "mla-prefill",
                                     .summary = "latent attention with K and V expanded per head",
                                     MLA_DIMS,
                                     .required = BIT(HEADS) | BIT(QUERY_LEN) | BIT(KV_LEN),
                                     .other = ROOF_ROLE_KV},
-                                   mla_prefill},
+                                   BOTH(mla_prefill)},
     [ROOF_OPERATOR_RMSNORM] = {{.name = "rmsnorm",
                                 .summary = "root-mean-square norm",
                                 .kind = ROOF_KIND_VECTOR,
                                 NORM_ROWS},
-                               rmsnorm},
+                               BOTH(rmsnorm)},
     [ROOF_OPERATOR_LAYERNORM] =
         {{.name = "layernorm", .summary = "layer norm", .kind = ROOF_KIND_VECTOR, NORM_ROWS},
-         layernorm},
+         BOTH(layernorm)},
     [ROOF_OPERATOR_ADD] =
-        {{.name = "add", .summary = "residual addition", .kind = ROOF_KIND_VECTOR, ROWS}, add},
+        {{.name = "add", .summary = "residual addition", .kind = ROOF_KIND_VECTOR, ROWS},
+         BOTH(add)},
     [ROOF_OPERATOR_SILU_MUL] = {{.name = "silu-mul",
                                  .summary = "silu(gate) * up of a gated MLP",
                                  .kind = ROOF_KIND_VECTOR,
                                  ROWS},
-                                silu_mul},
+                                BOTH(silu_mul)},
     [ROOF_OPERATOR_GELU] =
-        {{.name = "gelu", .summary = "GELU activation", .kind = ROOF_KIND_VECTOR, ROWS}, gelu},
+        {{.name = "gelu", .summary = "GELU activation", .kind = ROOF_KIND_VECTOR, ROWS},
+         BOTH(gelu)},
     [ROOF_OPERATOR_QUANTIZE] = {{.name = "quantize",
                                  .summary = "from -a (default bf16) to --out (default fp8_e4m3)",
                                  .kind = ROOF_KIND_VECTOR,
                                  ROWS},
-                                quantize},
+                                BOTH(quantize)},
     [ROOF_OPERATOR_ROPE] = {{.name = "rope",
                              .summary = "rotary position embedding of Q and K",
                              .kind = ROOF_KIND_VECTOR,
                              DIMS(D(TOKENS), D(HEADS), D(KV_HEADS), D(HEAD_DIM)),
                              .required = BIT(TOKENS) | BIT(HEADS) | BIT(HEAD_DIM)},
-                            rope},
+                            BOTH(rope)},
     [ROOF_OPERATOR_KV_APPEND] = {{.name = "kv-append",
                                   .summary = "new K and V into the cache",
                                   .kind = ROOF_KIND_VECTOR,
                                   DIMS(D(TOKENS), D(HEADS), D(KV_HEADS), D(HEAD_DIM)),
                                   .required = BIT(TOKENS) | BIT(KV_HEADS) | BIT(HEAD_DIM),
                                   .other = ROOF_ROLE_KV},
-                                 kv_append},
+                                 BOTH(kv_append)},
     [ROOF_OPERATOR_EMBEDDING] = {{.name = "embedding",
                                   .summary = "look-up of one row per token",
                                   .kind = ROOF_KIND_VECTOR,
                                   ROWS},
-                                 embedding},
+                                 BOTH(embedding)},
     [ROOF_OPERATOR_MOE] = {{.name = "moe", .summary = "routed experts of a gated MLP", EXPERT_DIMS},
-                           moe},
+                           BOTH(moe)},
     [ROOF_OPERATOR_MOE_GATE_UP] = {{.name = "moe-gate-up",
                                     .summary = "the gate and up products of routed experts",
                                     EXPERT_DIMS},
-                                   moe_gate_up},
+                                   BOTH(moe_gate_up)},
     [ROOF_OPERATOR_MOE_DOWN] = {{.name = "moe-down",
                                  .summary = "the down product of routed experts",
                                  EXPERT_DIMS},
-                                moe_down},
+                                BOTH(moe_down)},
     [ROOF_OPERATOR_ROUTER] = {{.name = "router",
                                .summary = "top-k softmax over the experts",
                                .kind = ROOF_KIND_VECTOR,
                                DIMS(D(TOKENS), D(EXPERTS), D(TOP_K)),
                                .required = BIT(TOKENS) | BIT(EXPERTS) | BIT(TOP_K)},
-                              router},
+                              BOTH(router)},
     [ROOF_OPERATOR_ALL_REDUCE] = {{.name = "all-reduce",
                                    .summary = "sum over the devices, to every device",
                                    .kind = ROOF_KIND_COLLECTIVE,
                                    GROUP},
-                                  all_reduce},
+                                  BOTH(all_reduce)},
     [ROOF_OPERATOR_ALL_GATHER] = {{.name = "all-gather",
                                    .summary = "every device's share, to every device",
                                    .kind = ROOF_KIND_COLLECTIVE,
                                    GROUP},
-                                  all_gather},
+                                  BOTH(all_gather)},
     [ROOF_OPERATOR_REDUCE_SCATTER] = {{.name = "reduce-scatter",
                                        .summary = "sum over the devices, a share to each",
                                        .kind = ROOF_KIND_COLLECTIVE,
                                        GROUP},
-                                      reduce_scatter},
+                                      BOTH(reduce_scatter)},
     [ROOF_OPERATOR_ALL_TO_ALL] = {{.name = "all-to-all",
                                    .summary = "a share of each device's elements to each other",
                                    .kind = ROOF_KIND_COLLECTIVE,
                                    GROUP},
-                                  all_to_all},
+                                  BOTH(all_to_all)},
     [ROOF_OPERATOR_SEND] = {{.name = "send",
                              .summary = "a tensor from one device to another",
                              .kind = ROOF_KIND_COLLECTIVE,
                              DIMS(D(ELEMENTS), D(WITHIN)),
                              .required = BIT(ELEMENTS)},
-                            send},
+                            BOTH(send)},
 };
 
 const struct roof_operator_row *roof_operator_row(enum roof_operator op)
@@ -784,12 +855,45 @@ const char *roof_role_name(enum roof_role role)
     return names[role];
 }
 
+/* Of a resolved workload. */
+static void fill_storage(struct roof_storage out[ROOF_ROLE_COUNT],
+                         const struct roof_formats *formats)
+{
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        out[role] = roof_storage_of(roof_format(roof_role_format(formats, (enum roof_role)role)));
+    }
+}
+
 void roof_operator_work(struct roof_work *out, const struct roof_workload *workload,
                         const struct roof_trace *trace)
 {
+    const struct row *const row = &rows[workload->op];
+    const int64_t *const size = sizes_of(workload);
+    struct roof_storage storage[ROOF_ROLE_COUNT];
+    double dim[ROOF_DIM_COUNT] = {0}; /* formulas may look at what their operator does not have */
+    fill_storage(storage, &workload->formats);
+    for (int i = 0; i < row->row.dim_count; i++) {
+        dim[row->row.dims[i]] = (double)size[row->row.dims[i]];
+    }
     *out = (struct roof_work){.network_bytes = ROOF_UNKNOWN};
-    const struct context context = {.w = workload, .work = out, .trace = trace};
-    rows[workload->op].work(&context);
+    row->work(&(struct context){dim, 1, workload->shape.bias > 0, storage, out, trace});
+}
+
+void roof_lanes_put(struct roof_lanes *lanes, size_t lane, const struct roof_workload *workload)
+{
+    const struct roof_operator_row *const row = &rows[workload->op].row;
+    const int64_t *const size = sizes_of(workload);
+    for (int i = 0; i < row->dim_count; i++) {
+        lanes->dim[row->dims[i]][lane] = (double)size[row->dims[i]];
+    }
+}
+
+void roof_lanes_work(struct roof_work_lanes *restrict out, const struct roof_workload *workload,
+                     const struct roof_lanes *restrict in)
+{
+    struct roof_storage storage[ROOF_ROLE_COUNT];
+    fill_storage(storage, &workload->formats);
+    rows[workload->op].lanes(out, in, storage, workload->shape.bias > 0);
 }
 
 int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
@@ -867,38 +971,32 @@ static enum roof_status missing_dimensions(const struct roof_workload *w, struct
                           list, row->name);
 }
 
-static enum roof_status check_dimensions(struct roof_workload *w, struct roof_error *error)
+/* An operator takes no dimension but its own. */
+static enum roof_status check_strangers(const struct roof_workload *w, struct roof_error *error)
 {
     const struct roof_operator_row *const row = &rows[w->op].row;
-    struct roof_shape *const shape = &w->shape;
-    char name[ROOF_INPUT_NAME_SIZE];
+    const int64_t *const size = sizes_of(w);
+    unsigned given = 0;
+    unsigned own = 0;
     for (int i = 0; i < ROOF_DIM_COUNT; i++) {
-        const enum roof_dimension dimension = (enum roof_dimension)i;
-        const struct roof_input *const input = &roof_dimensions[i];
-        int64_t value = roof_input_get(w, input);
-        if (!roof_operator_has(w->op, dimension)) {
-            if (value != 0) {
-                return roof_operator_takes(w->op, dimension, error);
-            }
-            continue;
-        }
-        if (value == 0 && input->min > 0) {
-            if ((row->required & (1U << i)) != 0) {
-                return missing_dimensions(w, error);
-            }
-            value = dimension_default(dimension, shape);
-            roof_input_put(w, input, value);
-            continue;
-        }
-        if (value < input->min || value > input->max) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  "%s must be an integer from %" PRId64 " to %" PRId64
-                                  ", not %" PRId64,
-                                  roof_input_name(name, input), input->min, input->max, value);
+        given |= (size[i] != 0 ? 1U : 0U) << i;
+    }
+    for (int i = 0; i < row->dim_count; i++) {
+        own |= 1U << row->dims[i];
+    }
+    for (int i = 0; (given & ~own) != 0 && i < ROOF_DIM_COUNT; i++) {
+        if ((given & ~own & (1U << i)) != 0) {
+            return roof_operator_takes(w->op, (enum roof_dimension)i, error);
         }
     }
-    if (roof_operator_has(w->op, ROOF_DIM_HEAD_DIM) && shape->kv_heads > 0 && shape->heads > 0 &&
-        shape->heads % shape->kv_heads != 0) {
+    return ROOF_OK;
+}
+
+/* Sizes that must go with each other; those that the operator does not have are 0. */
+static enum roof_status check_pairs(const struct roof_workload *w, struct roof_error *error)
+{
+    const struct roof_shape *const shape = &w->shape;
+    if (shape->kv_heads > 0 && shape->heads % shape->kv_heads != 0) {
         return roof_error_set(error, ROOF_USAGE,
                               "--heads %" PRId64 " must be a multiple of --kv-heads %" PRId64,
                               shape->heads, shape->kv_heads);
@@ -909,22 +1007,46 @@ static enum roof_status check_dimensions(struct roof_workload *w, struct roof_er
                               " must be at most --kv-len %" PRId64,
                               shape->query_len, shape->kv_len);
     }
-    if (roof_operator_has(w->op, ROOF_DIM_EP) && shape->experts % shape->ep != 0) {
+    if (shape->ep > 0 && shape->experts % shape->ep != 0) {
         return roof_error_set(error, ROOF_USAGE,
                               "--experts %" PRId64 " must be a multiple of --ep %" PRId64,
                               shape->experts, shape->ep);
     }
-    if (roof_operator_has(w->op, ROOF_DIM_WITHIN) && shape->within < shape->devices) {
+    if (shape->within < shape->devices) {
         return roof_error_set(error, ROOF_USAGE,
                               "--within %" PRId64 " must be at least --devices %" PRId64,
                               shape->within, shape->devices);
     }
-    if (roof_operator_has(w->op, ROOF_DIM_TOP_K) && shape->top_k > shape->experts) {
+    if (shape->top_k > shape->experts) {
         return roof_error_set(error, ROOF_USAGE,
                               "--top-k %" PRId64 " must be at most --experts %" PRId64,
                               shape->top_k, shape->experts);
     }
     return ROOF_OK;
+}
+
+enum roof_status roof_sizes_resolve(struct roof_workload *workload, struct roof_error *error)
+{
+    const struct roof_operator_row *const row = &rows[workload->op].row;
+    int64_t *const size = (int64_t *)(void *)&workload->shape;
+    for (int i = 0; i < row->dim_count; i++) {
+        const enum roof_dimension dimension = row->dims[i];
+        const struct roof_input *const input = &roof_dimensions[dimension];
+        const int64_t value = size[dimension];
+        if (value == 0 && input->min > 0) {
+            if ((row->required & (1U << dimension)) != 0) {
+                return missing_dimensions(workload, error);
+            }
+            size[dimension] = dimension_default(dimension, &workload->shape);
+        } else if (value < input->min || value > input->max) {
+            char name[ROOF_INPUT_NAME_SIZE];
+            return roof_error_set(error, ROOF_USAGE,
+                                  "%s must be an integer from %" PRId64 " to %" PRId64
+                                  ", not %" PRId64,
+                                  roof_input_name(name, input), input->min, input->max, value);
+        }
+    }
+    return check_pairs(workload, error);
 }
 
 static enum roof_precision given_or(enum roof_precision given, enum roof_precision otherwise)
@@ -977,13 +1099,19 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
     return ROOF_OK;
 }
 
+enum roof_status roof_resolve(struct roof_workload *workload, struct roof_error *error)
+{
+    enum roof_status status = check_strangers(workload, error);
+    if (status == ROOF_OK) {
+        status = roof_sizes_resolve(workload, error);
+    }
+    return status == ROOF_OK ? check_formats(workload, error) : status;
+}
+
 enum roof_status roof_workload_resolve(struct roof_workload *workload, struct roof_error *error)
 {
     struct roof_workload resolved = *workload;
-    enum roof_status status = check_dimensions(&resolved, error);
-    if (status == ROOF_OK) {
-        status = check_formats(&resolved, error);
-    }
+    const enum roof_status status = roof_resolve(&resolved, error);
     if (status == ROOF_OK) {
         *workload = resolved;
     }

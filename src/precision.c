@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "data.h"
+#include "storage.h"
 
 /*
  * Block layouts: format, elements, bits of all fields of a block, bytes. The bits come from the
@@ -461,9 +462,8 @@ bool roof_precision_weight_only(enum roof_precision precision)
 double roof_tensor_bytes(enum roof_precision precision, double elements, double tensors,
                          double channels)
 {
-    const struct roof_format *const f = &formats[precision];
-    return elements * (double)f->block_bytes / (double)f->block_elements +
-           tensors * f->tensor_bytes + channels * f->channel_bytes;
+    const struct roof_storage storage = roof_storage_of(&formats[precision]);
+    return roof_storage_bytes(&storage, elements, tensors, channels);
 }
 
 enum roof_precision roof_precision_product(enum roof_precision weights,

@@ -2,6 +2,9 @@
 #include "roofline/predict.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "lanes.h"
 
 const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
 {
@@ -14,16 +17,34 @@ const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
     return names[bottleneck];
 }
 
-/* The unit and peak of one part; the whole takes those of its matrix part. */
-static struct roof_compute part_compute(const struct roof_workload *part,
-                                        const struct roof_hardware *hardware,
-                                        enum roof_precision *wanted)
+/* What a part runs at: the same for all of its shapes. */
+struct limits {
+    struct roof_compute compute;
+    enum roof_precision wanted;
+    bool matrix;
+    bool collective;
+    bool sparse;
+    double peak;
+    double bandwidth;
+};
+
+static struct limits limits_of(const struct roof_workload *part,
+                               const struct roof_hardware *hardware)
 {
     const struct roof_operator_row *const row = roof_operator_row(part->op);
     const struct roof_formats *const f = &part->formats;
-    if (row->kind != ROOF_KIND_MATRIX) {
-        *wanted = ROOF_PRECISION_FP32;
-        return (struct roof_compute){
+    struct limits out = {.matrix = row->kind == ROOF_KIND_MATRIX,
+                         .collective = row->kind == ROOF_KIND_COLLECTIVE,
+                         .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value};
+    if (out.matrix) {
+        const enum roof_precision other = row->other == ROOF_ROLE_KV ? f->kv : f->weights;
+        out.wanted = f->compute != ROOF_PRECISION_AUTO
+                         ? f->compute
+                         : roof_precision_product(other, f->activations);
+        out.compute = hardware->compute[out.wanted];
+    } else {
+        out.wanted = ROOF_PRECISION_FP32;
+        out.compute = (struct roof_compute){
             .precision = ROOF_PRECISION_FP32,
             .unit = ROOF_COMPUTE_VECTOR,
             .native = !isnan(hardware->vector_flops_per_s),
@@ -31,82 +52,108 @@ static struct roof_compute part_compute(const struct roof_workload *part,
             .sparse_flops_per_s = ROOF_UNKNOWN,
         };
     }
-    const enum roof_precision other = row->other == ROOF_ROLE_KV ? f->kv : f->weights;
-    *wanted = f->compute != ROOF_PRECISION_AUTO ? f->compute
-                                                : roof_precision_product(other, f->activations);
-    return hardware->compute[*wanted];
+    /* Where there is no sparse peak, pruned weights run at the dense one. */
+    out.sparse = part->sparse > 0 && !isnan(out.compute.sparse_flops_per_s);
+    out.peak = out.sparse ? out.compute.sparse_flops_per_s : out.compute.peak_flops_per_s;
+    return out;
+}
+
+/* --- the bound: of one point, and of lanes of them ---------------------------------------------
+ */
+
+static inline double sum_of_roles(const double *bytes, size_t stride)
+{
+    double sum = 0;
+    for (size_t role = 0; role < ROOF_ROLE_COUNT; role++) {
+        sum += bytes[role * stride];
+    }
+    return sum;
 }
 
 /* No FLOPs take no time, even at an unknown peak. */
-static double compute_time(double flops, double peak)
+static inline double compute_time(double flops, double peak)
 {
     return flops > 0 ? flops / peak : 0;
 }
 
-static enum roof_status predict_part(struct roof_part *out, struct roof_prediction *whole,
+/* A group of one sends nothing, over any link; NAN: not a collective. */
+static inline double network_time(double bytes, double steps, double rate, double latency)
+{
+    return bytes > 0 ? bytes / rate + steps * latency : bytes;
+}
+
+/* Equality of memory and compute counts as compute; comparisons with NAN are false. */
+static inline double bound_of(double memory, double compute, double network)
+{
+    const double two = compute >= memory ? compute : memory;
+    return network > two ? network : two;
+}
+
+static inline enum roof_bottleneck bottleneck_of(double memory, double compute, double network)
+{
+    return network > bound_of(memory, compute, ROOF_UNKNOWN) ? ROOF_BOTTLENECK_NETWORK
+           : compute >= memory                               ? ROOF_BOTTLENECK_COMPUTE
+                                                             : ROOF_BOTTLENECK_MEMORY;
+}
+
+/* The first of those that have the most. */
+static inline enum roof_bottleneck largest(const double share[ROOF_BOTTLENECK_COUNT])
+{
+    int most = 0;
+    for (int b = 1; b < ROOF_BOTTLENECK_COUNT; b++) {
+        most = share[b] > share[most] ? b : most;
+    }
+    return (enum roof_bottleneck)most;
+}
+
+/* Where the peak is not known, the time is only that of the memory; and what computes at its peak
+ * does so exactly, not by way of the time. peak: of an operator of one part, else NAN. */
+static inline double attainable_of(double flops, double time, double compute, double peak,
+                                   enum roof_bottleneck bottleneck)
+{
+    const bool at_peak = bottleneck == ROOF_BOTTLENECK_COMPUTE && flops > 0 && !isnan(peak);
+    return isnan(compute) ? ROOF_UNKNOWN : at_peak ? peak : flops / time;
+}
+
+static enum roof_status predict_part(struct roof_prediction *whole, int number,
                                      const struct roof_workload *part, struct roof_error *error)
 {
     const struct roof_hardware *const hardware = whole->hardware;
-    enum roof_precision wanted = ROOF_PRECISION_AUTO;
-    const struct roof_compute compute = part_compute(part, hardware, &wanted);
-    /* Where there is no sparse peak, pruned weights run at the dense one. */
-    const bool sparse = part->sparse > 0 && !isnan(compute.sparse_flops_per_s);
-    const double peak = sparse ? compute.sparse_flops_per_s : compute.peak_flops_per_s;
-
-    *out = (struct roof_part){.op = part->op,
-                              .compute = compute.precision,
-                              .unit = compute.unit,
-                              .sparse = sparse,
-                              .peak_flops_per_s = peak,
-                              .network_time_s = ROOF_UNKNOWN};
+    const struct limits limits = limits_of(part, hardware);
+    struct roof_part *const out = &whole->part[number];
+    out->op = part->op;
+    out->compute = limits.compute.precision;
+    out->unit = limits.compute.unit;
+    out->sparse = limits.sparse;
+    out->peak_flops_per_s = limits.peak;
     roof_operator_work(&out->work, part, NULL);
-    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        out->bytes += out->work.bytes[role];
-    }
-    out->intensity = out->work.flops / out->bytes;
-    out->ridge = peak / whole->bandwidth_bytes_per_s;
-    out->memory_time_s = out->bytes / whole->bandwidth_bytes_per_s;
-    out->compute_time_s = compute_time(out->work.flops, peak);
     if (out->work.network_bytes > 0) {
         const enum roof_status status =
             roof_hardware_link(&whole->link, hardware, (double)part->shape.within, error);
         if (status != ROOF_OK) {
             return status;
         }
-        out->network_time_s = out->work.network_bytes / whole->link.bytes_per_s +
-                              out->work.network_steps * whole->link.latency_s;
-    } else if (out->work.network_bytes == 0) { /* a group of one sends nothing, over any link */
-        out->network_time_s = 0;
     }
-    /* Equality of memory and compute counts as compute; comparisons with NAN are false. */
-    out->time_s = out->memory_time_s;
-    out->bottleneck = ROOF_BOTTLENECK_MEMORY;
-    if (out->compute_time_s >= out->time_s) {
-        out->time_s = out->compute_time_s;
-        out->bottleneck = ROOF_BOTTLENECK_COMPUTE;
-    }
-    if (out->network_time_s > out->time_s) {
-        out->time_s = out->network_time_s;
-        out->bottleneck = ROOF_BOTTLENECK_NETWORK;
-    }
-
-    const bool collective = roof_operator_row(part->op)->kind == ROOF_KIND_COLLECTIVE;
+    out->bytes = sum_of_roles(out->work.bytes, 1);
+    out->intensity = out->work.flops / out->bytes;
+    out->ridge = limits.peak / limits.bandwidth;
+    out->memory_time_s = out->bytes / limits.bandwidth;
+    out->compute_time_s = compute_time(out->work.flops, limits.peak);
+    out->network_time_s = network_time(out->work.network_bytes, out->work.network_steps,
+                                       whole->link.bytes_per_s, whole->link.latency_s);
+    out->time_s = bound_of(out->memory_time_s, out->compute_time_s, out->network_time_s);
+    out->bottleneck = bottleneck_of(out->memory_time_s, out->compute_time_s, out->network_time_s);
     roof_kernel_expect(&out->expected, part, hardware, &out->work,
-                       collective ? whole->link.bytes_per_s : peak, out->time_s);
-    whole->expected_s += out->expected.time_s;
-    whole->expected_low_s += out->expected.low_s;
-    whole->expected_high_s += out->expected.high_s;
-    whole->expected_near = whole->expected_near || out->expected.near;
+                       limits.collective ? whole->link.bytes_per_s : limits.peak, out->time_s);
 
-    const bool matrix = roof_operator_row(part->op)->kind == ROOF_KIND_MATRIX;
-    if (matrix || whole->part_count == 1) {
-        whole->compute = compute.precision;
-        whole->wanted = wanted;
-        whole->unit = compute.unit;
-        whole->sparse = sparse;
-        whole->peak_flops_per_s = peak;
+    if (limits.matrix || whole->part_count == 1) {
+        whole->compute = limits.compute.precision;
+        whole->wanted = limits.wanted;
+        whole->unit = limits.compute.unit;
+        whole->sparse = limits.sparse;
+        whole->peak_flops_per_s = limits.peak;
     }
-    whole->native = whole->native && (compute.native || out->work.flops == 0);
+    whole->native = whole->native && (limits.compute.native || out->work.flops == 0);
     whole->flops += out->work.flops;
     whole->bytes += out->bytes;
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
@@ -115,11 +162,15 @@ static enum roof_status predict_part(struct roof_part *out, struct roof_predicti
     whole->memory_time_s += out->memory_time_s;
     whole->compute_time_s += out->compute_time_s;
     whole->time_s += out->time_s;
+    whole->expected_s += out->expected.time_s;
+    whole->expected_low_s += out->expected.low_s;
+    whole->expected_high_s += out->expected.high_s;
+    whole->expected_near = whole->expected_near || out->expected.near;
     return ROOF_OK;
 }
 
 /* What bounds an expected time, in the terms of the roofline. */
-static enum roof_bottleneck expected_bottleneck(const struct roof_part *part)
+static enum roof_bottleneck expected_bottleneck(const struct roof_expected *expected)
 {
     static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
         [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
@@ -130,77 +181,79 @@ static enum roof_bottleneck expected_bottleneck(const struct roof_part *part)
         [ROOF_BOUND_QUANTIZE] = ROOF_BOTTLENECK_MEMORY,
         [ROOF_BOUND_NETWORK] = ROOF_BOTTLENECK_NETWORK,
     };
-    return of[part->expected.bound];
+    return of[expected->bound];
+}
+
+/* All but the workload and the parts, which are some hundred bytes and written anyway. */
+static void begin(struct roof_prediction *out, const struct roof_hardware *hardware)
+{
+    char *const from = (char *)&out->hardware;
+    memset(from, 0, (size_t)((char *)out->part - from));
+    out->hardware = hardware;
+    out->native = true;
+    out->ridge = ROOF_UNKNOWN;
+    out->peak_flops_per_s = ROOF_UNKNOWN;
+    out->fraction_of_peak = ROOF_UNKNOWN;
+    out->bandwidth_bytes_per_s = hardware->figure[ROOF_FIGURE_BANDWIDTH].value;
+    out->link.bytes_per_s = ROOF_UNKNOWN;
+    out->measured_s = ROOF_UNKNOWN;
+    out->achieved_flops_per_s = ROOF_UNKNOWN;
+    out->achieved_bytes_per_s = ROOF_UNKNOWN;
+    out->fraction_of_bound = ROOF_UNKNOWN;
+}
+
+/* What follows from the sums over the parts. */
+static void finish(struct roof_prediction *p)
+{
+    double share[ROOF_BOTTLENECK_COUNT] = {0};
+    double expected[ROOF_BOTTLENECK_COUNT] = {0};
+    for (int i = 0; i < p->part_count; i++) {
+        share[p->part[i].bottleneck] += p->part[i].time_s;
+        if (!isnan(p->expected_s)) {
+            expected[expected_bottleneck(&p->part[i].expected)] += p->part[i].expected.time_s;
+        }
+    }
+    p->bottleneck = largest(share);
+    p->expected_bottleneck = largest(expected);
+    if (isnan(p->expected_s)) {
+        p->expected_low_s = p->expected_high_s = ROOF_UNKNOWN;
+    }
+    p->network_bytes = p->part[0].work.network_bytes; /* collectives have one part */
+    p->network_time_s = p->part[0].network_time_s;
+    p->intensity = p->flops / p->bytes;
+    if (p->part_count == 1) {
+        p->ridge = p->part[0].ridge;
+    } else {
+        p->peak_flops_per_s = ROOF_UNKNOWN; /* parts run at different peaks */
+    }
+    p->attainable_flops_per_s =
+        attainable_of(p->flops, p->time_s, p->compute_time_s, p->peak_flops_per_s, p->bottleneck);
+    p->fraction_of_peak = p->attainable_flops_per_s / p->peak_flops_per_s;
 }
 
 enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,
                               const struct roof_hardware *hardware, struct roof_error *error)
 {
-    struct roof_workload resolved = *workload;
-    enum roof_status status = roof_workload_resolve(&resolved, error);
+    out->workload = *workload;
+    enum roof_status status = roof_resolve(&out->workload, error);
     if (status != ROOF_OK) {
         return status;
     }
-    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
-    struct roof_prediction p = {
-        .workload = resolved,
-        .hardware = hardware,
-        .native = true,
-        .ridge = ROOF_UNKNOWN,
-        .peak_flops_per_s = ROOF_UNKNOWN,
-        .fraction_of_peak = ROOF_UNKNOWN,
-        .bandwidth_bytes_per_s = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
-        .link = {.bytes_per_s = ROOF_UNKNOWN},
-        .measured_s = ROOF_UNKNOWN,
-        .achieved_flops_per_s = ROOF_UNKNOWN,
-        .achieved_bytes_per_s = ROOF_UNKNOWN,
-        .fraction_of_bound = ROOF_UNKNOWN,
-    };
-    p.part_count = roof_workload_parts(parts, &resolved);
-    double share[ROOF_BOTTLENECK_COUNT] = {0};
-    for (int i = 0; i < p.part_count; i++) {
-        status = predict_part(&p.part[i], &p, &parts[i], error);
-        if (status != ROOF_OK) {
-            return status;
-        }
-        share[p.part[i].bottleneck] += p.part[i].time_s;
-    }
-    for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
-        if (share[b] > share[p.bottleneck]) {
-            p.bottleneck = (enum roof_bottleneck)b;
-        }
-    }
-    if (isnan(p.expected_s)) {
-        p.expected_low_s = p.expected_high_s = ROOF_UNKNOWN;
+    begin(out, hardware);
+    if (roof_operator_row(workload->op)->part_count == 0) {
+        out->part_count = 1;
+        status = predict_part(out, 0, &out->workload, error);
     } else {
-        double expected[ROOF_BOTTLENECK_COUNT] = {0};
-        for (int i = 0; i < p.part_count; i++) {
-            expected[expected_bottleneck(&p.part[i])] += p.part[i].expected.time_s;
-        }
-        for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
-            if (expected[b] > expected[p.expected_bottleneck]) {
-                p.expected_bottleneck = (enum roof_bottleneck)b;
-            }
+        struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+        out->part_count = roof_workload_parts(parts, &out->workload);
+        for (int i = 0; i < out->part_count && status == ROOF_OK; i++) {
+            status = predict_part(out, i, &parts[i], error);
         }
     }
-    p.network_bytes = p.part[0].work.network_bytes; /* collectives have one part */
-    p.network_time_s = p.part[0].network_time_s;
-    p.intensity = p.flops / p.bytes;
-    p.attainable_flops_per_s = p.flops / p.time_s;
-    if (isnan(p.compute_time_s)) {
-        p.attainable_flops_per_s = ROOF_UNKNOWN; /* the time is only that of the memory */
+    if (status == ROOF_OK) {
+        finish(out);
     }
-    if (p.part_count == 1) {
-        if (p.bottleneck == ROOF_BOTTLENECK_COMPUTE && p.flops > 0) {
-            p.attainable_flops_per_s = p.peak_flops_per_s; /* exactly, not by way of the time */
-        }
-        p.ridge = p.part[0].ridge;
-        p.fraction_of_peak = p.attainable_flops_per_s / p.peak_flops_per_s;
-    } else {
-        p.peak_flops_per_s = ROOF_UNKNOWN; /* parts run at different peaks */
-    }
-    *out = p;
-    return ROOF_OK;
+    return status;
 }
 
 void roof_predict_measured(struct roof_prediction *prediction, double measured_s)

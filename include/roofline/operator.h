@@ -54,13 +54,13 @@ enum roof_operator {
     ROOF_OPERATOR_COUNT
 };
 
-/** All dimensions of all operators; one struct, so that a sweep can address each by its offset.
- * 0 means not given, and for flags and choices the default. */
+/** All dimensions of all operators, in the order of enum roof_dimension; one struct, so that a
+ * sweep can address each by its offset. 0 means not given, and for flags and choices the default.
+ */
 struct roof_shape {
     int64_t m;     /**< rows of the output: tokens */
     int64_t n;     /**< columns of the output: output features */
     int64_t k;     /**< the summed dimension: input features */
-    int64_t bias;  /**< flag: bias vectors are added; set by models, not an input */
     int64_t batch; /**< independent products, or sequences */
     int64_t heads; /**< query heads */
     int64_t kv_heads;
@@ -85,6 +85,7 @@ struct roof_shape {
     int64_t devices;
     int64_t within;    /**< consecutive devices that the group lies within */
     int64_t algorithm; /**< enum roof_algorithm */
+    int64_t bias;      /**< flag: bias vectors are added; set by models, not an input */
 };
 
 enum roof_routing { ROOF_ROUTING_UNIFORM, ROOF_ROUTING_BALANCED };

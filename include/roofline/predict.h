@@ -88,7 +88,8 @@ struct roof_prediction {
 };
 
 /**
- * Predicts one workload, which need not be resolved. hardware must outlive *out.
+ * Predicts one workload, which need not be resolved. hardware must outlive *out, of which only the
+ * parts that there are get written; after a failure it means nothing.
  * ROOF_USAGE when the workload is not valid, or a collective needs a link figure that is unknown.
  */
 enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,
