@@ -33,7 +33,7 @@ CMOCKA_CFLAGS = $$($(PKG_CONFIG) --cflags cmocka)
 CMOCKA_LIBS   = $$($(PKG_CONFIG) --libs cmocka)
 NLOPT_CFLAGS  = $$($(PKG_CONFIG) --cflags nlopt)
 NLOPT_LIBS    = $$($(PKG_CONFIG) --libs nlopt)
-COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off \
+COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math \
           -ffile-prefix-map=$(CURDIR)=. $(WARN) $(WERROR) -Iinclude -Isrc $(CPPFLAGS) $(CFLAGS)
 
 # The version is written once, in the public header.

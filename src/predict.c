@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/predict.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -61,13 +62,10 @@ static struct limits limits_of(const struct roof_workload *part,
 /* --- the bound: of one point, and of lanes of them ---------------------------------------------
  */
 
+static_assert(ROOF_ROLE_COUNT == 4, "roles are added one by one: no loop inside that over lanes");
 static inline double sum_of_roles(const double *bytes, size_t stride)
 {
-    double sum = 0;
-    for (size_t role = 0; role < ROOF_ROLE_COUNT; role++) {
-        sum += bytes[role * stride];
-    }
-    return sum;
+    return bytes[0] + bytes[stride] + bytes[2 * stride] + bytes[3 * stride];
 }
 
 /* No FLOPs take no time, even at an unknown peak. */
@@ -252,6 +250,276 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
     }
     if (status == ROOF_OK) {
         finish(out);
+    }
+    return status;
+}
+
+/* --- many points ----------------------------------------------------------------------------- */
+
+/* A part in all lanes. */
+struct part_lanes {
+    struct roof_workload workload; /* its sizes are those of the point in hand */
+    struct limits limits;
+    struct roof_work_lanes work;
+    double bytes[ROOF_LANES];
+    double memory_s[ROOF_LANES];
+    double compute_s[ROOF_LANES];
+    double network_s[ROOF_LANES];
+    double time_s[ROOF_LANES];
+    double rate[ROOF_LANES]; /* what kernels run at: the peak, or a link */
+};
+
+struct whole_lanes {
+    double flops[ROOF_LANES];
+    double bytes[ROOF_LANES];
+    double intensity[ROOF_LANES];
+    double memory_s[ROOF_LANES];
+    double compute_s[ROOF_LANES];
+    double network_s[ROOF_LANES];
+    double time_s[ROOF_LANES];
+    double attainable[ROOF_LANES];
+    double expected_s[ROOF_LANES];
+    double low_s[ROOF_LANES];
+    double high_s[ROOF_LANES];
+};
+
+struct block {
+    const struct roof_batch *batch;
+    struct {
+        int64_t *size; /* in point */
+        const int64_t *column;
+        int64_t common;
+    } own[ROOF_OPERATOR_DIMS_MAX];
+    int owns;
+    struct roof_workload point;
+    size_t first;
+    size_t count;
+    int part_count;
+    struct roof_lanes lanes;
+    struct part_lanes part[ROOF_OPERATOR_PARTS_MAX];
+    struct whole_lanes whole;
+    unsigned char bottleneck[ROOF_LANES];
+};
+
+/* The sizes of point number i, with their defaults. */
+static enum roof_status put_point(struct block *b, size_t i, struct roof_error *error)
+{
+    for (int k = 0; k < b->owns; k++) {
+        *b->own[k].size = b->own[k].column != NULL ? b->own[k].column[i] : b->own[k].common;
+    }
+    return roof_sizes_resolve(&b->point, error);
+}
+
+/* Loads a block up to its end or to a point that is not valid. Lanes behind it keep what they had:
+ * nobody reads their results. */
+static enum roof_status load_lanes(struct block *b, struct roof_error *error)
+{
+    const size_t left = b->batch->count - b->first;
+    const size_t wanted = left < ROOF_LANES ? left : ROOF_LANES;
+    for (b->count = 0; b->count < wanted; b->count++) {
+        const enum roof_status status = put_point(b, b->first + b->count, error);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        roof_lanes_put(&b->lanes, b->count, &b->point);
+    }
+    return ROOF_OK;
+}
+
+/* Times on the links; a link that is unknown ends the block there. */
+static enum roof_status link_lanes(struct block *b, struct part_lanes *p, struct roof_error *error)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct roof_link link = {.bytes_per_s = ROOF_UNKNOWN};
+        if (p->work.network_bytes[i] > 0) {
+            const enum roof_status status = roof_hardware_link(
+                &link, b->batch->hardware, b->lanes.dim[ROOF_DIM_WITHIN][i], error);
+            if (status != ROOF_OK) {
+                b->count = i;
+                return status;
+            }
+        }
+        p->network_s[i] = network_time(p->work.network_bytes[i], p->work.network_steps[i],
+                                       link.bytes_per_s, link.latency_s);
+        p->rate[i] = link.bytes_per_s;
+    }
+    return ROOF_OK;
+}
+
+static void bound_lanes(struct part_lanes *restrict p)
+{
+    const double bandwidth = p->limits.bandwidth;
+    const double peak = p->limits.peak;
+    for (size_t i = 0; i < ROOF_LANES; i++) {
+        p->bytes[i] = sum_of_roles(&p->work.bytes[0][i], ROOF_LANES);
+        p->memory_s[i] = p->bytes[i] / bandwidth;
+        p->compute_s[i] = compute_time(p->work.flops[i], peak);
+        p->time_s[i] = bound_of(p->memory_s[i], p->compute_s[i], p->network_s[i]);
+    }
+}
+
+static void add_lanes(struct whole_lanes *restrict w, const struct part_lanes *restrict p)
+{
+    for (size_t i = 0; i < ROOF_LANES; i++) {
+        w->flops[i] += p->work.flops[i];
+        w->bytes[i] += p->bytes[i];
+        w->memory_s[i] += p->memory_s[i];
+        w->compute_s[i] += p->compute_s[i];
+        w->time_s[i] += p->time_s[i];
+        w->network_s[i] = p->network_s[i]; /* collectives have one part */
+        w->intensity[i] = w->flops[i] / w->bytes[i];
+    }
+}
+
+/* What follows from the sums, as in finish(). */
+static void finish_lanes(struct block *b)
+{
+    const double peak = b->part_count == 1 ? b->part[0].limits.peak : ROOF_UNKNOWN;
+    struct whole_lanes *const w = &b->whole;
+    for (size_t i = 0; i < b->count; i++) {
+        double share[ROOF_BOTTLENECK_COUNT] = {0};
+        for (int k = 0; k < b->part_count; k++) {
+            const struct part_lanes *const p = &b->part[k];
+            share[bottleneck_of(p->memory_s[i], p->compute_s[i], p->network_s[i])] += p->time_s[i];
+        }
+        const enum roof_bottleneck bottleneck = largest(share);
+        b->bottleneck[i] = (unsigned char)bottleneck;
+        w->attainable[i] =
+            attainable_of(w->flops[i], w->time_s[i], w->compute_s[i], peak, bottleneck);
+    }
+}
+
+static void expect_lanes(struct block *b)
+{
+    struct whole_lanes *const w = &b->whole;
+    for (size_t i = 0; i < b->count; i++) {
+        (void)put_point(b, b->first + i, NULL); /* it was valid before */
+        for (int k = 0; k < b->part_count; k++) {
+            struct part_lanes *const p = &b->part[k];
+            struct roof_expected expected;
+            struct roof_work work = {.flops = p->work.flops[i],
+                                     .network_bytes = p->work.network_bytes[i],
+                                     .network_steps = p->work.network_steps[i]};
+            for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+                work.bytes[role] = p->work.bytes[role][i];
+            }
+            p->workload.shape = b->point.shape;
+            roof_kernel_expect(&expected, &p->workload, b->batch->hardware, &work, p->rate[i],
+                               p->time_s[i]);
+            w->expected_s[i] += expected.time_s;
+            w->low_s[i] += expected.low_s;
+            w->high_s[i] += expected.high_s;
+        }
+        if (isnan(w->expected_s[i])) {
+            w->low_s[i] = w->high_s[i] = ROOF_UNKNOWN;
+        }
+    }
+}
+
+static void store_lanes(const struct roof_batch_results *out, const struct block *b)
+{
+    const struct {
+        double *column;
+        const double *lanes;
+    } columns[] = {{out->flops, b->whole.flops},
+                   {out->bytes, b->whole.bytes},
+                   {out->intensity, b->whole.intensity},
+                   {out->memory_time_s, b->whole.memory_s},
+                   {out->compute_time_s, b->whole.compute_s},
+                   {out->network_time_s, b->whole.network_s},
+                   {out->time_s, b->whole.time_s},
+                   {out->attainable_flops_per_s, b->whole.attainable},
+                   {out->expected_s, b->whole.expected_s},
+                   {out->expected_low_s, b->whole.low_s},
+                   {out->expected_high_s, b->whole.high_s}};
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        if (columns[c].column != NULL) {
+            memcpy(columns[c].column + b->first, columns[c].lanes,
+                   b->count * sizeof *columns[c].lanes);
+        }
+    }
+    if (out->bottleneck != NULL) {
+        memcpy(out->bottleneck + b->first, b->bottleneck, b->count);
+    }
+}
+
+/* All parts of the points from b->first on; b->count says how many were possible. */
+static enum roof_status run_block(const struct roof_batch_results *out, struct block *b,
+                                  struct roof_error *error)
+{
+    enum roof_status status = load_lanes(b, error);
+    memset(&b->whole, 0, sizeof b->whole);
+    for (int k = 0; k < b->part_count; k++) {
+        struct part_lanes *const p = &b->part[k];
+        roof_lanes_work(&p->work, &p->workload, &b->lanes);
+        if (p->limits.collective) {
+            const enum roof_status linked = link_lanes(b, p, error);
+            status = linked == ROOF_OK ? status : linked;
+        }
+        bound_lanes(p);
+        add_lanes(&b->whole, p);
+    }
+    if (out->bottleneck != NULL || out->attainable_flops_per_s != NULL) {
+        finish_lanes(b);
+    }
+    if (out->expected_s != NULL || out->expected_low_s != NULL || out->expected_high_s != NULL) {
+        expect_lanes(b);
+    }
+    store_lanes(out, b);
+    return status;
+}
+
+/* What all points share; the first is resolved for its formats. */
+static enum roof_status begin_batch(struct block *b, struct roof_error *error)
+{
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    enum roof_status status = ROOF_OK;
+    b->point = b->batch->common;
+    for (int d = 0; d < ROOF_DIM_COUNT && status == ROOF_OK; d++) {
+        const struct roof_input *const input = &roof_dimensions[d];
+        const int64_t *const column = b->batch->dimension[d];
+        if (column != NULL) {
+            status = roof_operator_takes(b->point.op, (enum roof_dimension)d, error);
+            roof_input_put(&b->point, input, column[0]);
+        }
+    }
+    if (status == ROOF_OK) {
+        status = roof_resolve(&b->point, error);
+    }
+    if (status != ROOF_OK) {
+        return status;
+    }
+    const struct roof_operator_row *const row = roof_operator_row(b->point.op);
+    for (b->owns = 0; b->owns < row->dim_count; b->owns++) {
+        const enum roof_dimension d = row->dims[b->owns];
+        const struct roof_input *const input = &roof_dimensions[d];
+        b->own[b->owns].size = (int64_t *)(void *)((char *)&b->point + input->offset);
+        b->own[b->owns].column = b->batch->dimension[d];
+        b->own[b->owns].common = roof_input_get(&b->batch->common, input);
+    }
+    b->part_count = roof_workload_parts(parts, &b->point);
+    for (int k = 0; k < b->part_count; k++) {
+        struct part_lanes *const p = &b->part[k];
+        p->workload = parts[k];
+        p->limits = limits_of(&parts[k], b->batch->hardware);
+        for (size_t i = 0; i < ROOF_LANES; i++) {
+            p->network_s[i] = ROOF_UNKNOWN;
+            p->rate[i] = p->limits.peak;
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_predict_batch(const struct roof_batch_results *out, size_t *predicted,
+                                    const struct roof_batch *batch, struct roof_error *error)
+{
+    struct block b = {.batch = batch};
+    *predicted = 0;
+    enum roof_status status = batch->count == 0 ? ROOF_OK : begin_batch(&b, error);
+    while (status == ROOF_OK && b.first < batch->count) {
+        status = run_block(out, &b, error);
+        b.first += b.count;
+        *predicted = b.first;
     }
     return status;
 }

@@ -1193,6 +1193,150 @@ static void test_expected_composite(void **unused)
     roof_hardware_free(device);
 }
 
+/* --- batches ------------------------------------------------------------------------------- */
+
+enum { POINTS_MAX = 300, BATCHES = 40 };
+
+struct batch_columns {
+    int64_t size[ROOF_DIM_COUNT][POINTS_MAX];
+    double result[11][POINTS_MAX];
+    unsigned char bottleneck[POINTS_MAX];
+};
+
+static void assert_same(double got, double expected)
+{
+    if (!(isnan(got) && isnan(expected)) && memcmp(&got, &expected, sizeof got) != 0) {
+        fail_msg("%.17g is not %.17g", got, expected);
+    }
+}
+
+/* Sizes that go together mostly, some not given, some out of range. */
+static void draw_columns(struct batch_columns *c, struct roof_batch *batch)
+{
+    const enum roof_operator op = batch->common.op;
+    for (int d = 0; d < ROOF_DIM_COUNT; d++) {
+        const bool varies = roof_operator_has(op, (enum roof_dimension)d) && pick(0, 3) > 0;
+        batch->dimension[d] = varies ? c->size[d] : NULL;
+    }
+    for (size_t i = 0; i < batch->count; i++) {
+        struct roof_workload w = batch->common;
+        if (pick(0, 3) > 0) {
+            w.shape = random_shape(op);
+        }
+        for (int d = 0; d < ROOF_DIM_COUNT; d++) {
+            const int64_t size = roof_input_get(&w, &roof_dimensions[d]);
+            const int64_t kind = pick(0, 400);
+            c->size[d][i] = kind == 0 ? -1 : kind < 8 ? 0 : size;
+        }
+    }
+}
+
+/* One point of a batch as a workload of its own. */
+static struct roof_workload batch_point(const struct roof_batch *batch, size_t i)
+{
+    struct roof_workload w = batch->common;
+    for (int d = 0; d < ROOF_DIM_COUNT; d++) {
+        if (batch->dimension[d] != NULL) {
+            roof_input_put(&w, &roof_dimensions[d], batch->dimension[d][i]);
+        }
+    }
+    return w;
+}
+
+static void check_point(const struct batch_columns *c, size_t i, const struct roof_prediction *p)
+{
+    const double expected[] = {
+        p->flops,          p->bytes,          p->intensity,      p->memory_time_s,
+        p->compute_time_s, p->network_time_s, p->time_s,         p->attainable_flops_per_s,
+        p->expected_s,     p->expected_low_s, p->expected_high_s};
+    for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
+        assert_same(c->result[k][i], expected[k]);
+    }
+    assert_int_equal(c->bottleneck[i], p->bottleneck);
+}
+
+/* Every point of a batch is what roof_predict makes of it, up to the first that is not valid, which
+ * has the same error. Returns how many were. */
+static size_t check_batch(struct batch_columns *c, const struct roof_batch *batch)
+{
+    double(*const r)[POINTS_MAX] = c->result;
+    const struct roof_batch_results results = {r[0], r[1], r[2], r[3], r[4],  r[5],
+                                               r[6], r[7], r[8], r[9], r[10], c->bottleneck};
+    struct roof_error error = {0};
+    struct roof_error point_error = {0};
+    struct roof_prediction p;
+    size_t predicted = POINTS_MAX + 1;
+    const enum roof_status status = roof_predict_batch(&results, &predicted, batch, &error);
+    assert_int_equal(status == ROOF_OK, predicted == batch->count);
+    for (size_t i = 0; i < predicted; i++) {
+        const struct roof_workload w = batch_point(batch, i);
+        assert_int_equal(roof_predict(&p, &w, batch->hardware, &point_error), ROOF_OK);
+        check_point(c, i, &p);
+    }
+    if (status != ROOF_OK) {
+        const struct roof_workload w = batch_point(batch, predicted);
+        assert_int_equal(roof_predict(&p, &w, batch->hardware, &point_error), status);
+        assert_string_equal(error.message, point_error.message);
+    }
+    return predicted;
+}
+
+static void test_batch_is_its_points(void **unused)
+{
+    (void)unused;
+    random_state = 20261122;
+    struct roof_hardware *const device[] = {load_calibrated("h100-sxm"), parse_device(SYNTHETIC),
+                                            parse_device(NO_VECTOR)};
+    struct batch_columns *const c = malloc(sizeof *c);
+    assert_non_null(c);
+    size_t points = 0;
+    size_t refused = 0;
+    for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
+        for (int n = 0; n < BATCHES; n++) {
+            struct roof_batch batch = {.common = random_workload((enum roof_operator)op),
+                                       .hardware = device[n % 3],
+                                       .count = (size_t)pick(0, POINTS_MAX)};
+            batch.common.shape.bias = pick(0, 1);
+            draw_columns(c, &batch);
+            const size_t predicted = check_batch(c, &batch);
+            points += predicted;
+            refused += predicted < batch.count;
+        }
+    }
+    assert_true(points > 20000 && refused > 100);
+    free(c);
+    free_calibrated(device[0]);
+    roof_hardware_free(device[1]);
+    roof_hardware_free(device[2]);
+}
+
+/* Columns that are not wanted are left out, and a column the operator does not have is refused. */
+static void test_batch_columns(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    const int64_t m[] = {30, 29, 31};
+    double time_s[3];
+    struct roof_batch batch = {
+        .common = workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.n = 30, .k = 30}),
+        .hardware = device,
+        .count = 3,
+        .dimension = {[ROOF_DIM_M] = m}};
+    const struct roof_batch_results results = {.time_s = time_s};
+    struct roof_error error = {0};
+    size_t predicted = 0;
+    assert_int_equal(roof_predict_batch(&results, &predicted, &batch, &error), ROOF_OK);
+    assert_int_equal(predicted, 3);
+    assert_near(time_s[0] * 1e9, 54, TIGHT); /* as above: at the ridge */
+    assert_near(time_s[1] * 1e9, (900 + 2 * 29 * 30) * 2 / 100.0, TIGHT); /* memory */
+    assert_near(time_s[2] * 1e9, 2 * 31 * 900 / 1000.0, TIGHT);           /* compute */
+    batch.dimension[ROOF_DIM_HEADS] = m;
+    assert_int_equal(roof_predict_batch(&results, &predicted, &batch, &error), ROOF_USAGE);
+    assert_int_equal(predicted, 0);
+    assert_string_equal(error.message, "gemm does not take --heads");
+    roof_hardware_free(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1223,6 +1367,8 @@ int main(void)
         cmocka_unit_test(test_dense_and_missing_units),
         cmocka_unit_test(test_expected_collectives),
         cmocka_unit_test(test_expected_composite),
+        cmocka_unit_test(test_batch_is_its_points),
+        cmocka_unit_test(test_batch_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
