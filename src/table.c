@@ -508,7 +508,6 @@ struct cell {
     const char *text;
     double number;
     bool prefixed; /* for people: 8.03 G */
-    bool lasting;  /* text that is there as long as the table: of a catalog, or a device */
     char buffer[400];
 };
 
@@ -593,7 +592,6 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
 {
     cell->kind = ABSENT; /* the buffer is not worth clearing for every cell */
     cell->prefixed = false;
-    cell->lasting = false;
     const struct roof_field *const field = column->field;
     const char *const at = (const char *)result + field->offset;
     const struct roof_prediction *const p = result;
@@ -644,14 +642,12 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     }
     case AT_PRECISION:
         text_cell(cell, roof_format(*(const enum roof_precision *)(const void *)at)->name);
-        cell->lasting = true;
         break;
     case DIMENSION:
         dimension_cell(cell, &p->workload, column->dimension);
         break;
     case CONSTANT:
         text_cell(cell, field->text);
-        cell->lasting = true;
         break;
     case OF_HARDWARE:
         text_cell(cell,
@@ -659,15 +655,12 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
         break;
     case BASIS:
         text_cell(cell, roof_basis_name(p->hardware->basis));
-        cell->lasting = true;
         break;
     case OPERATOR:
         text_cell(cell, roof_operator_row(p->workload.op)->name);
-        cell->lasting = true;
         break;
     case BOTTLENECK:
         text_cell(cell, roof_bottleneck_name(p->bottleneck));
-        cell->lasting = true;
         break;
     case EXPECTED_BOTTLENECK:
         text_cell(cell, isnan(p->expected_s) ? NULL : roof_bottleneck_name(p->expected_bottleneck));
@@ -795,12 +788,67 @@ static bool machine(enum roof_output output)
     return output == ROOF_OUTPUT_JSON || output == ROOF_OUTPUT_NDJSON || output == ROOF_OUTPUT_CSV;
 }
 
+/* Where a column's cells come from, for those whose text hangs on one value of the result alone:
+ * devices do not change while a table is written. */
+static void find_state(struct roof_column *column)
+{
+    const struct roof_field *const field = column->field;
+    column->steady = true;
+    column->state = field->offset;
+    column->state_size = 0;
+    switch ((int)field->source) {
+    case CONSTANT:
+        break;
+    case AT_NUMBER:
+    case SCENARIO_INTEGER:
+    case SCENARIO_FRACTION:
+        column->state_size = sizeof(int64_t);
+        break;
+    case AT_PRECISION:
+        column->state_size = sizeof(enum roof_precision);
+        break;
+    case AT_BOOLEAN:
+        column->state_size = sizeof(bool);
+        break;
+    case DIMENSION:
+        column->state = roof_dimensions[column->dimension].offset;
+        column->state_size = sizeof(int64_t);
+        break;
+    case OF_HARDWARE:
+    case BASIS:
+        column->state = P(hardware);
+        column->state_size = sizeof(void *);
+        break;
+    case OPERATOR:
+        column->state = P(workload.op);
+        column->state_size = sizeof(enum roof_operator);
+        break;
+    case BOTTLENECK:
+        column->state = P(bottleneck);
+        column->state_size = sizeof(enum roof_bottleneck);
+        break;
+    default:
+        column->steady = false;
+        break;
+    }
+}
+
+static void add_column(struct roof_table *table, const struct roof_field *field,
+                       enum roof_dimension dimension)
+{
+    if (table->count < ROOF_COLUMNS_MAX) {
+        struct roof_column *const column = &table->column[table->count++];
+        *column = (struct roof_column){.field = field, .dimension = dimension};
+        find_state(column);
+    }
+}
+
 static void add_fields(struct roof_table *table, const struct roof_field *fields, size_t count,
                        bool all)
 {
-    for (size_t i = 0; i < count && table->count < ROOF_COLUMNS_MAX; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (all || fields[i].width != 0) {
-            table->column[table->count++].field = &fields[i];
+            add_column(table, &fields[i], ROOF_DIM_COUNT);
         }
     }
 }
@@ -826,8 +874,7 @@ static void add_prediction(struct roof_table *table, enum roof_operator op, bool
     add_fields(table, prediction_head + skip, COUNT(prediction_head) - skip, all);
     const struct roof_operator_row *const row = roof_operator_row(op);
     for (int i = 0; i < row->dim_count; i++) {
-        table->column[table->count++] =
-            (struct roof_column){.field = &dimension_field, .dimension = row->dims[i]};
+        add_column(table, &dimension_field, row->dims[i]);
     }
     const unsigned roles = shown_roles(op);
     for (size_t i = 0; i < COUNT(prediction_tail); i++) {
@@ -947,9 +994,9 @@ void roof_table_show(struct roof_table *table, const char *key)
             return;
         }
     }
-    for (size_t i = 0; i < COUNT(inference_fields) && table->count < ROOF_COLUMNS_MAX; i++) {
+    for (size_t i = 0; i < COUNT(inference_fields); i++) {
         if (table->inferences && strcmp(inference_fields[i].key, key) == 0) {
-            table->column[table->count++].field = &inference_fields[i];
+            add_column(table, &inference_fields[i], ROOF_DIM_COUNT);
         }
     }
 }
@@ -1053,34 +1100,6 @@ void roof_table_begin(struct roof_table *table, struct roof_text *out)
     }
 }
 
-/* A number of a column, formatted only where it is not that of the row before. */
-static void put_number(struct roof_text *out, struct roof_number *last, double value)
-{
-    if (last->length == 0 || last->value != value) {
-        last->value = value;
-        last->length = roof_format_number(last->text, value);
-    }
-    roof_text_add(out, last->text, last->length);
-}
-
-/* A text of CSV, looked at for what needs quotes only where it is not that of the row before. */
-static void put_word(struct roof_text *out, struct roof_number *last, const struct cell *cell)
-{
-    if (!cell->lasting) {
-        roof_csv_cell(out, cell->text);
-        return;
-    }
-    if (last->word != cell->text) {
-        const size_t before = out->length;
-        roof_csv_cell(out, cell->text);
-        const size_t length = strlen(cell->text);
-        last->word = out->length - before == length ? cell->text : NULL;
-        last->length = length;
-        return;
-    }
-    roof_text_add(out, last->word, last->length);
-}
-
 /* The blank-separated items of a cell as an array. */
 static void json_list(struct roof_text *out, const struct cell *cell)
 {
@@ -1097,51 +1116,133 @@ static void json_list(struct roof_text *out, const struct cell *cell)
     roof_text_put(out, "]");
 }
 
-void roof_table_object(struct roof_table *table, struct roof_text *out, const void *result,
-                       const char *separator)
+static void render_json(struct roof_text *out, const struct cell *cell)
 {
-    bool begun = false;
-    for (size_t i = 0; i < table->count; i++) {
-        struct cell cell;
-        fill_cell(&cell, &table->column[i], result);
-        if (cell.kind == ABSENT) {
-            continue;
-        }
-        roof_text_put(out, begun ? "," : "");
-        roof_text_put(out, separator);
-        struct roof_column *const column = &table->column[i];
-        if (column->lead_length == 0) { /* once for all rows */
-            column->lead_length =
-                (size_t)snprintf(column->lead, sizeof column->lead, "\"%s\":", column_key(column));
-        }
-        roof_text_add(out, column->lead, column->lead_length);
-        roof_text_put(out, *separator == '\0' ? "" : " ");
-        begun = true;
-        if (cell.kind == TEXT) {
-            roof_json_quote(out, cell.text);
-        } else if (cell.kind == WORDS || cell.kind == NUMBERS) {
-            json_list(out, &cell);
-        } else if (cell.kind == BOOLEAN) {
-            roof_text_put(out, cell.number > 0 ? "true" : "false");
-        } else {
-            put_number(out, &table->last[i], cell.number);
-        }
+    switch (cell->kind) {
+    case ABSENT:
+        break;
+    case TEXT:
+        roof_json_quote(out, cell->text);
+        break;
+    case WORDS:
+    case NUMBERS:
+        json_list(out, cell);
+        break;
+    case BOOLEAN:
+        roof_text_put(out, cell->number > 0 ? "true" : "false");
+        break;
+    case NUMERIC:
+        roof_text_number(out, cell->number);
+        break;
     }
 }
 
-static void csv_row(struct roof_table *table, struct roof_text *out, const void *result)
+static void render_csv(struct roof_text *out, const struct cell *cell)
 {
-    for (size_t i = 0; i < table->count; i++) {
+    if (cell->kind == NUMERIC || cell->kind == BOOLEAN) {
+        roof_text_number(out, cell->number);
+    } else if (cell->kind != ABSENT) {
+        roof_csv_cell(out, cell->text);
+    }
+}
+
+static bool same_state(uint64_t *state, const struct roof_column *column,
+                       const struct roof_cell *last, const void *result)
+{
+    const char *const at = (const char *)result + column->state;
+    *state = 0;
+    switch (column->state_size) {
+    case 8:
+        memcpy(state, at, 8);
+        break;
+    case 4:
+        memcpy(state, at, 4);
+        break;
+    case 1:
+        memcpy(state, at, 1);
+        break;
+    default:
+        break;
+    }
+    return last->known && last->state == *state;
+}
+
+/* Room for what is left of a row from column i on, unless a cell is long: so that short ones are
+ * copied without looking, in whole words. */
+static char *room_for_rest(const struct roof_table *table, struct roof_text *out, size_t i)
+{
+    return roof_text_room(out, (table->count - i) * (ROOF_CELL_SIZE + ROOF_LEAD_SIZE + 2) + 2);
+}
+
+/* The lead of a column in an object, made once for all rows. */
+static const char *lead_of(struct roof_column *column)
+{
+    if (column->lead_length == 0) {
+        column->lead_length =
+            (size_t)snprintf(column->lead, sizeof column->lead, "\"%s\":", column_key(column));
+    }
+    return column->lead;
+}
+
+/* The cells of a row, the bulk of all that sweeps do. Those that are as in the row before are
+ * copied; only the others are formatted. */
+static void put_cells(struct roof_table *table, struct roof_text *out, const void *result,
+                      bool object, const char *separator)
+{
+    const bool plain = *separator == '\0';
+    bool begun = false;
+    char *room = room_for_rest(table, out, 0);
+    for (size_t i = 0; i < table->count && room != NULL; i++) {
+        struct roof_column *const column = &table->column[i];
+        struct roof_cell *const last = &table->last[i];
         struct cell cell;
-        fill_cell(&cell, &table->column[i], result);
-        roof_text_add(out, ",", i == 0 ? 0 : 1);
-        if (cell.kind == NUMERIC || cell.kind == BOOLEAN) {
-            put_number(out, &table->last[i], cell.number);
-        } else if (cell.kind != ABSENT) {
-            put_word(out, &table->last[i], &cell);
+        uint64_t state = 0;
+        const bool same = column->steady && same_state(&state, column, last, result);
+        if (!same) {
+            fill_cell(&cell, column, result);
+            last->absent = cell.kind == ABSENT;
+        }
+        if (object ? begun && !last->absent : i > 0) {
+            out->data[out->length++] = ',';
+        }
+        if (object && last->absent) {
+            last->known = column->steady;
+            last->state = state;
+            last->length = 0;
+            continue;
+        }
+        begun = true;
+        if (object) {
+            roof_text_add(out, separator, plain ? 0 : strlen(separator));
+            const char *const lead = lead_of(column);
+            memcpy(out->data + out->length, lead, ROOF_LEAD_SIZE);
+            out->length += column->lead_length;
+            roof_text_add(out, " ", plain ? 0 : 1);
+        }
+        if (same) {
+            memcpy(out->data + out->length, last->text, ROOF_CELL_SIZE);
+            out->length += last->length;
+            continue;
+        }
+        const size_t before = out->length;
+        (object ? render_json : render_csv)(out, &cell);
+        last->length = out->length - before;
+        last->state = state;
+        last->known = column->steady && last->length <= ROOF_CELL_SIZE && !out->failed;
+        room = room_for_rest(table, out, i + 1);
+        if (last->known) {
+            memcpy(last->text, out->data + before, ROOF_CELL_SIZE);
         }
     }
-    roof_text_add(out, "\n", 1);
+    if (room != NULL) {
+        out->data[out->length] = '\0';
+    }
+}
+
+void roof_table_object(struct roof_table *table, struct roof_text *out, const void *result,
+                       const char *separator)
+{
+    put_cells(table, out, result, true, separator);
 }
 
 static void readable_row(const struct roof_table *table, struct roof_text *out, const void *result)
@@ -1182,7 +1283,8 @@ void roof_table_row(struct roof_table *table, struct roof_text *out, const void 
         roof_text_put(out, "}\n");
         break;
     case ROOF_OUTPUT_CSV:
-        csv_row(table, out, result);
+        put_cells(table, out, result, false, "");
+        roof_text_add(out, "\n", 1);
         break;
     }
     table->rows++;

@@ -34,26 +34,33 @@ enum roof_output {
 
 struct roof_field; /* a row of the field table */
 
+#define ROOF_CELL_SIZE 40
+#define ROOF_LEAD_SIZE 40
+
 /** A column: a field, and for a field of dimensions which one. */
 struct roof_column {
     const struct roof_field *field;
     enum roof_dimension dimension;
-    size_t lead_length; /**< 0: not made yet */
-    char lead[48];      /**< "key": as an object has it */
+    bool steady;       /**< what it is made of is state_size bytes at state in a result */
+    size_t state_size; /**< 8, 4, 1 or 0 */
+    size_t state;
+    size_t lead_length;        /**< 0: not made yet */
+    char lead[ROOF_LEAD_SIZE]; /**< "key": as an object has it */
 };
 
-/** What a column had last: neighbours in a table often have the same. */
-struct roof_number {
-    double value;
-    const char *word; /**< one that lasts as long as the table, and needs no quotes; NULL: none */
-    size_t length;    /**< of number or word; 0: none yet */
-    char text[ROOF_NUMBER_SIZE];
+/** What a steady column had last: neighbours in a table often have the same. */
+struct roof_cell {
+    uint64_t state;
+    bool known;
+    bool absent;
+    size_t length;
+    char text[ROOF_CELL_SIZE]; /**< as the output has it */
 };
 
 /** Rows of results in one format. Fill with roof_table_open; one thread at a time writes rows. */
 struct roof_table {
     enum roof_output output;
-    struct roof_number last[ROOF_COLUMNS_MAX];
+    struct roof_cell last[ROOF_COLUMNS_MAX];
     struct roof_column column[ROOF_COLUMNS_MAX];
     size_t count;
     uint64_t rows;   /**< written so far */
