@@ -93,25 +93,65 @@ void roof_decimal_shortest(uint64_t *digits, int *exponent, double value)
     cut_zeros(digits, exponent);
 }
 
-int roof_decimal_digits(char out[20], uint64_t value)
+static int count_digits(uint64_t value)
+{
+    static const uint64_t ten[] = {0,
+                                   10,
+                                   100,
+                                   1000,
+                                   10000,
+                                   100000,
+                                   1000000,
+                                   10000000,
+                                   100000000,
+                                   1000000000,
+                                   10000000000,
+                                   100000000000,
+                                   1000000000000,
+                                   10000000000000,
+                                   100000000000000,
+                                   1000000000000000,
+                                   10000000000000000,
+                                   100000000000000000,
+                                   1000000000000000000,
+                                   10000000000000000000U};
+    const int bits = 64 - __builtin_clzll(value | 1);
+    const int low = bits * 1233 >> 12; /* floor(bits log10(2)): the digits, or one fewer */
+    return low + (value >= ten[low]);
+}
+
+static void put_pair(char *out, unsigned value)
 {
     static const char pairs[] =
         "00010203040506070809101112131415161718192021222324252627282930313233"
         "34353637383940414243444546474849505152535455565758596061626364656667"
         "6869707172737475767778798081828384858687888990919293949596979899";
-    char backwards[20];
-    int at = 20;
-    while (value >= 100) {
-        at -= 2;
-        memcpy(backwards + at, pairs + 2 * (value % 100), 2);
-        value /= 100;
+    memcpy(out, pairs + 2 * (size_t)value, 2);
+}
+
+int roof_decimal_digits(char out[20], uint64_t value)
+{
+    const int count = count_digits(value);
+    char *end = out + count;
+    while (value >= 100000000) { /* eight digits at once: their divisions do not wait for others */
+        const unsigned low = (unsigned)(value % 100000000);
+        value /= 100000000;
+        end -= 8;
+        put_pair(end, low / 1000000);
+        put_pair(end + 2, low / 10000 % 100);
+        put_pair(end + 4, low / 100 % 100);
+        put_pair(end + 6, low % 100);
     }
-    if (value >= 10) {
-        at -= 2;
-        memcpy(backwards + at, pairs + 2 * value, 2);
+    unsigned high = (unsigned)value;
+    while (high >= 100) {
+        end -= 2;
+        put_pair(end, high % 100);
+        high /= 100;
+    }
+    if (high >= 10) {
+        put_pair(end - 2, high);
     } else {
-        backwards[--at] = (char)('0' + value);
+        end[-1] = (char)('0' + high);
     }
-    memcpy(out, backwards + at, (size_t)(20 - at));
-    return 20 - at;
+    return count;
 }

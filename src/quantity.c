@@ -120,7 +120,10 @@ size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
             memcpy(p, digits + 1, (size_t)count - 1);
             p += count - 1;
         }
-        p += snprintf(p, 6, "e%d", exponent);
+        *p++ = 'e';
+        *p = '-';
+        p += exponent < 0;
+        p += roof_decimal_digits(p, (uint64_t)abs(exponent));
     } else if (exponent < 0) { /* 0.000ddd */
         *p++ = '0';
         *p++ = '.';
