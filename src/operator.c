@@ -1057,7 +1057,8 @@ static enum roof_precision given_or(enum roof_precision given, enum roof_precisi
 /* What kernels write when nothing is said: the activations' format, or bf16 below 16 bits. */
 static enum roof_precision wide(enum roof_precision activations)
 {
-    return roof_precision_bits(activations) >= 16 ? activations : ROOF_PRECISION_BF16;
+    const struct roof_format *const format = roof_format(activations);
+    return format->block_bytes >= 2 * format->block_elements ? activations : ROOF_PRECISION_BF16;
 }
 
 static enum roof_status check_formats(struct roof_workload *w, struct roof_error *error)

@@ -16,9 +16,11 @@
 #define SHAPES 1024
 
 struct subject {
-    const char *name;
     struct roof_hardware *hardware;
     struct roof_workload shape[SHAPES];
+    int64_t size[ROOF_DIM_COUNT][SHAPES]; /* the same, in columns */
+    double result[SHAPES];
+    double number[SHAPES];
     const struct roof_model *model;
     struct roof_scenario scenario;
     struct roof_inference *inference;
@@ -54,18 +56,49 @@ static void check(enum roof_status status, const struct roof_error *error)
     }
 }
 
-/* One prediction; its time, so that nothing is left out. */
+/* Each returns a sum of what it did, so that nothing is left out. */
 static double predict(struct subject *s, size_t i)
 {
     struct roof_error error = {0};
-    if (s->model != NULL) {
-        s->scenario.context = 1024 + (int64_t)(i % SHAPES);
-        check(roof_infer(s->inference, s->model, &s->scenario, s->hardware, &error), &error);
-        return s->inference->step_s;
-    }
     struct roof_prediction p;
     check(roof_predict(&p, &s->shape[i % SHAPES], s->hardware, &error), &error);
     return p.time_s;
+}
+
+static double predict_model(struct subject *s, size_t i)
+{
+    struct roof_error error = {0};
+    s->scenario.context = 1024 + (int64_t)(i % SHAPES);
+    check(roof_infer(s->inference, s->model, &s->scenario, s->hardware, &error), &error);
+    return s->inference->step_s;
+}
+
+static double predict_batch(struct subject *s, size_t i)
+{
+    struct roof_error error = {0};
+    struct roof_batch batch = {.common = s->shape[0], .hardware = s->hardware, .count = SHAPES};
+    const bool expected = s->hardware->calibration != NULL;
+    const struct roof_batch_results results = {.time_s = expected ? NULL : s->result,
+                                               .expected_s = expected ? s->result : NULL};
+    size_t predicted = 0;
+    const struct roof_operator_row *const row = roof_operator_row(s->shape[0].op);
+    for (int d = 0; d < row->dim_count; d++) {
+        batch.dimension[row->dims[d]] = s->size[row->dims[d]];
+    }
+    check(roof_predict_batch(&results, &predicted, &batch, &error), &error);
+    return s->result[i % SHAPES];
+}
+
+static double format(struct subject *s, size_t i)
+{
+    char text[ROOF_NUMBER_SIZE];
+    return (double)roof_format_number(text, s->number[i % SHAPES]);
+}
+
+static double format_printf(struct subject *s, size_t i)
+{
+    char text[ROOF_NUMBER_SIZE];
+    return snprintf(text, sizeof text, "%.17g", s->number[i % SHAPES]);
 }
 
 static int by_value(const void *a, const void *b)
@@ -75,7 +108,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void measure(struct subject *s)
+static void measure(struct subject *s, const char *name, double (*work)(struct subject *, size_t),
+                    size_t each, const char *unit)
 {
     double rate[RUNS];
     double sum = 0;
@@ -85,18 +119,126 @@ static void measure(struct subject *s)
         size_t done = 0;
         while (end - start < RUN_S) {
             for (int i = 0; i < 64; i++) {
-                sum += predict(s, done++);
+                sum += work(s, done++);
             }
             end = now();
         }
-        rate[run] = (double)done / (end - start);
+        rate[run] = (double)(done * each) / (end - start);
     }
     qsort(rate, RUNS, sizeof rate[0], by_value);
-    printf(
-        "{\"name\":\"%s\",\"unit\":\"predictions/s\",\"median\":%.0f,\"least\":%.0f,\"most\":%.0f,"
-        "\"runs\":%d,\"sum_s\":%.6g}\n",
-        s->name, rate[RUNS / 2], rate[0], rate[RUNS - 1], RUNS, sum);
+    printf("{\"name\":\"%s\",\"unit\":\"%s/s\",\"median\":%.0f,\"least\":%.0f,\"most\":%.0f,"
+           "\"runs\":%d,\"sum\":%.6g}\n",
+           name, unit, rate[RUNS / 2], rate[0], rate[RUNS - 1], RUNS, sum);
     fflush(stdout);
+}
+
+/* --- recommendations: candidates, ranked or rejected ---------------------------------------- */
+
+enum { DEVICES = 6, DEVICES_MOST = 16, BATCHES = 12 };
+
+struct advice {
+    struct roof_hardware *device[DEVICES];
+    struct roof_calibration *calibration[DEVICES];
+    int64_t batch[BATCHES];
+    int64_t devices[DEVICES_MOST];
+    struct roof_accuracy accuracy;
+    struct roof_engines *engines;
+    struct roof_recommendation recommendation;
+    struct roof_plan_query query;
+};
+
+static void recommend_gemm(const struct subject *s, struct advice *a)
+{
+    struct roof_error error = {0};
+    const struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
+    size_t done = 0;
+    const double start = now();
+    for (int i = 0; i < SHAPES; i++) {
+        check(roof_recommend(&a->recommendation, &s->shape[i], a->device[0], &a->accuracy, &options,
+                             &error),
+              &error);
+        done += a->recommendation.count + a->recommendation.rejected;
+    }
+    const double seconds = now() - start;
+    printf("{\"name\":\"recommend gemm, expected\",\"unit\":\"candidates/s\",\"median\":%.0f}\n",
+           (double)done / seconds);
+}
+
+static void recommend_model(struct advice *a)
+{
+    double rate[3];
+    size_t done = 0;
+    for (int run = 0; run < 3; run++) {
+        struct roof_error error = {0};
+        struct roof_plans plans;
+        const double start = now();
+        check(roof_plan_search(&plans, &a->query, &error), &error);
+        done = plans.count;
+        for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
+            done += plans.rejected[i];
+        }
+        rate[run] = (double)done / (now() - start);
+        roof_plans_free(&plans);
+    }
+    qsort(rate, 3, sizeof rate[0], by_value);
+    printf("{\"name\":\"recommend model, 6 devices, 1 to 16 of each, 12 batches\","
+           "\"unit\":\"candidates/s\",\"median\":%.0f,\"candidates\":%zu}\n",
+           rate[1], done);
+}
+
+static void recommendations(const struct subject *s, const struct roof_model *model)
+{
+    static const char *const ids[DEVICES] = {"h100-sxm", "hgx-b200", "a100-sxm-80gb",
+                                             "l40s",     "h200-sxm", "dgx-spark"};
+    static struct advice a;
+    struct roof_error error = {0};
+    for (int i = 0; i < DEVICES; i++) {
+        check(roof_hardware_load(&a.device[i], ids[i], NULL, &error), &error);
+        check(roof_calibration_load(&a.calibration[i], a.device[i], NULL, NULL, &error), &error);
+        a.device[i]->calibration = a.calibration[i];
+    }
+    for (int i = 0; i < BATCHES; i++) {
+        a.batch[i] = (int64_t)1 << i;
+    }
+    for (int i = 0; i < DEVICES_MOST; i++) {
+        a.devices[i] = i + 1;
+    }
+    check(roof_accuracy_load(&a.accuracy, &error), &error);
+    check(roof_engines_load(&a.engines, &error), &error);
+    a.query = (struct roof_plan_query){.model = model,
+                                       .hardware = (const struct roof_hardware *const *)a.device,
+                                       .hardware_count = DEVICES,
+                                       .engines = a.engines,
+                                       .accuracy = &a.accuracy,
+                                       .batch = a.batch,
+                                       .batches = BATCHES,
+                                       .devices = a.devices,
+                                       .device_counts = DEVICES_MOST,
+                                       .objective = ROOF_PLAN_THROUGHPUT,
+                                       .max_loss = ROOF_ACCURACY_SEVERE};
+    roof_scenario_init(&a.query.base);
+    a.query.base.context = 4096;
+    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        a.query.limit[i] = ROOF_UNKNOWN;
+    }
+    recommend_gemm(s, &a);
+    recommend_model(&a);
+    for (int i = 0; i < DEVICES; i++) {
+        roof_calibration_free(a.calibration[i]);
+        roof_hardware_free(a.device[i]);
+    }
+    roof_engines_free(a.engines);
+    roof_accuracy_free(&a.accuracy);
+}
+
+/* The shapes in columns. */
+static void columns(struct subject *s)
+{
+    for (int d = 0; d < ROOF_DIM_COUNT; d++) {
+        for (int i = 0; i < SHAPES; i++) {
+            s->size[d][i] = roof_input_get(&s->shape[i], &roof_dimensions[d]);
+        }
+    }
 }
 
 static void gemms(struct subject *s, enum roof_stack stack)
@@ -110,6 +252,7 @@ static void gemms(struct subject *s, enum roof_stack stack)
         w->shape.n = between(256, 65536);
         w->shape.k = between(256, 32768);
     }
+    columns(s);
 }
 
 static void attentions(struct subject *s)
@@ -125,6 +268,7 @@ static void attentions(struct subject *s)
         w->shape.query_len = 1;
         w->shape.kv_len = between(16, 131072);
     }
+    columns(s);
 }
 
 int main(void)
@@ -140,29 +284,34 @@ int main(void)
     if (s.inference == NULL) {
         return 4;
     }
-    const struct roof_calibration *const with[] = {NULL, calibration};
-    static const char *const names[][4] = {
-        {"gemm ideal", "", "attention ideal", "model step ideal"},
-        {"gemm expected, one stack", "gemm expected, best", "attention expected, best",
-         "model step expected, best"}};
-    for (int i = 0; i < 2; i++) {
-        s.hardware->calibration = with[i];
-        s.model = NULL;
-        for (int best = 0; best <= i; best++) {
-            s.name = names[i][best];
-            gemms(&s, best > 0 ? ROOF_STACK_BEST : ROOF_STACK_VLLM);
-            measure(&s);
-        }
-        s.name = names[i][2];
-        attentions(&s);
-        measure(&s);
-        s.name = names[i][3];
-        s.model = model;
-        roof_scenario_init(&s.scenario);
-        s.scenario.tp = 8;
-        s.scenario.common.shape.batch = 32;
-        measure(&s);
+    gemms(&s, ROOF_STACK_VLLM);
+    measure(&s, "gemm ideal", predict, 1, "predictions");
+    measure(&s, "gemm ideal, batch", predict_batch, SHAPES, "predictions");
+    attentions(&s);
+    measure(&s, "attention ideal", predict, 1, "predictions");
+    measure(&s, "attention ideal, batch", predict_batch, SHAPES, "predictions");
+    roof_scenario_init(&s.scenario);
+    s.model = model;
+    s.scenario.tp = 8;
+    s.scenario.common.shape.batch = 32;
+    measure(&s, "model step ideal", predict_model, 1, "predictions");
+
+    s.hardware->calibration = calibration;
+    measure(&s, "model step expected, best", predict_model, 1, "predictions");
+    measure(&s, "attention expected, best", predict, 1, "predictions");
+    gemms(&s, ROOF_STACK_VLLM);
+    measure(&s, "gemm expected, one stack", predict, 1, "predictions");
+    measure(&s, "gemm expected, one stack, batch", predict_batch, SHAPES, "predictions");
+    gemms(&s, ROOF_STACK_BEST);
+    measure(&s, "gemm expected, best", predict, 1, "predictions");
+
+    recommendations(&s, model);
+
+    for (int i = 0; i < SHAPES; i++) { /* as times in microseconds are */
+        s.number[i] = (double)(draw() >> 11) * 0x1p-53 * 1000;
     }
+    measure(&s, "a number formatted", format, 1, "numbers");
+    measure(&s, "a number formatted by printf %.17g", format_printf, 1, "numbers");
     free(s.inference);
     roof_model_free(model);
     roof_calibration_free(calibration);

@@ -28,6 +28,9 @@ struct subject {
     int runs;
 };
 
+#define SWEEP(format, rows, more)                                                                  \
+    "exec %s sweep gemm -m 1:" rows " -n 4096 -k 4096 -H mi300x -f " format more, "rows"
+
 static const struct subject subjects[] = {
     {"/bin/true", "exec /bin/true", NULL, 0, 101},
     {"jq -n 1", "exec jq -n 1", NULL, 0, 101},
@@ -39,22 +42,24 @@ static const struct subject subjects[] = {
      "exec %s recommend model llama-3.3-70b -H "
      "h100-sxm,hgx-b200,a100-sxm-80gb,l40s,h200-sxm,dgx-spark --devices 1:16",
      NULL, 0, 9},
-    {"sweep csv 1e4, 1 thread",
-     "exec %s sweep gemm -m 1:10000 -n 4096 -k 4096 -H mi300x -f csv --threads 1", "rows", 1e4, 25},
-    {"sweep csv 1e6, 1 thread",
-     "exec %s sweep gemm -m 1:1000000 -n 4096 -k 4096 -H mi300x -f csv --threads 1", "rows", 1e6,
-     5},
-    {"sweep csv 1e7, 1 thread",
-     "exec %s sweep gemm -m 1:10000000 -n 4096 -k 4096 -H mi300x -f csv --threads 1", "rows", 1e7,
-     1},
-    {"sweep csv 1e6, all threads",
-     "exec %s sweep gemm -m 1:1000000 -n 4096 -k 4096 -H mi300x -f csv", "rows", 1e6, 5},
-    {"sweep ndjson 1e6, 1 thread",
-     "exec %s sweep gemm -m 1:1000000 -n 4096 -k 4096 -H mi300x -f ndjson --threads 1", "rows", 1e6,
-     3},
-    {"sweep json 1e6, 1 thread",
-     "exec %s sweep gemm -m 1:1000000 -n 4096 -k 4096 -H mi300x -f json --threads 1", "rows", 1e6,
-     3},
+    {"sweep csv 1e4, 1 thread", SWEEP("csv", "10000", " --threads 1"), 1e4, 25},
+    {"sweep csv 1e4, all threads", SWEEP("csv", "10000", ""), 1e4, 25},
+    {"sweep csv 1e6, 1 thread", SWEEP("csv", "1000000", " --threads 1"), 1e6, 5},
+    {"sweep csv 1e6, all threads", SWEEP("csv", "1000000", ""), 1e6, 5},
+    {"sweep csv 1e7, 1 thread", SWEEP("csv", "10000000", " --threads 1"), 1e7, 1},
+    {"sweep csv 1e7, all threads", SWEEP("csv", "10000000", ""), 1e7, 1},
+    {"sweep ndjson 1e4, 1 thread", SWEEP("ndjson", "10000", " --threads 1"), 1e4, 25},
+    {"sweep ndjson 1e4, all threads", SWEEP("ndjson", "10000", ""), 1e4, 25},
+    {"sweep ndjson 1e6, 1 thread", SWEEP("ndjson", "1000000", " --threads 1"), 1e6, 5},
+    {"sweep ndjson 1e6, all threads", SWEEP("ndjson", "1000000", ""), 1e6, 5},
+    {"sweep ndjson 1e7, 1 thread", SWEEP("ndjson", "10000000", " --threads 1"), 1e7, 1},
+    {"sweep ndjson 1e7, all threads", SWEEP("ndjson", "10000000", ""), 1e7, 1},
+    {"sweep json 1e4, 1 thread", SWEEP("json", "10000", " --threads 1"), 1e4, 25},
+    {"sweep json 1e4, all threads", SWEEP("json", "10000", ""), 1e4, 25},
+    {"sweep json 1e6, 1 thread", SWEEP("json", "1000000", " --threads 1"), 1e6, 5},
+    {"sweep json 1e6, all threads", SWEEP("json", "1000000", ""), 1e6, 5},
+    {"sweep json 1e7, 1 thread", SWEEP("json", "10000000", " --threads 1"), 1e7, 1},
+    {"sweep json 1e7, all threads", SWEEP("json", "10000000", ""), 1e7, 1},
     {"sweep csv 1e5 expected, 1 thread",
      "exec %s sweep gemm -m 1:100000 -n 4096 -k 4096 -H h100-sxm -f csv --threads 1", "rows", 1e5,
      5},

@@ -1205,7 +1205,10 @@ struct batch_columns {
 
 static void assert_same(double got, double expected)
 {
-    if (!(isnan(got) && isnan(expected)) && memcmp(&got, &expected, sizeof got) != 0) {
+    uint64_t bits[2];
+    memcpy(&bits[0], &got, sizeof bits[0]);
+    memcpy(&bits[1], &expected, sizeof bits[1]);
+    if (!(isnan(got) && isnan(expected)) && bits[0] != bits[1]) {
         fail_msg("%.17g is not %.17g", got, expected);
     }
 }
