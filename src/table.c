@@ -1146,97 +1146,114 @@ static void render_csv(struct roof_text *out, const struct cell *cell)
     }
 }
 
-static bool same_state(uint64_t *state, const struct roof_column *column,
-                       const struct roof_cell *last, const void *result)
+/* Whether a column's cell is that of the row before; if not, what it is made of is noted. */
+static bool same_state(struct roof_cell *last, const struct roof_column *column, const void *result)
 {
     const char *const at = (const char *)result + column->state;
-    *state = 0;
+    uint64_t state = 0;
+    if (!column->steady) {
+        return false;
+    }
     switch (column->state_size) {
     case 8:
-        memcpy(state, at, 8);
+        memcpy(&state, at, 8);
         break;
     case 4:
-        memcpy(state, at, 4);
+        memcpy(&state, at, 4);
         break;
     case 1:
-        memcpy(state, at, 1);
+        memcpy(&state, at, 1);
         break;
     default:
         break;
     }
-    return last->known && last->state == *state;
+    const bool same = last->known && last->state == state;
+    last->state = state;
+    return same;
 }
 
 /* Room for what is left of a row from column i on, unless a cell is long: so that short ones are
- * copied without looking, in whole words. */
-static char *room_for_rest(const struct roof_table *table, struct roof_text *out, size_t i)
+ * copied in whole words without looking. */
+static bool reserve_rest(const struct roof_table *table, struct roof_text *out, size_t i)
 {
-    return roof_text_room(out, (table->count - i) * (ROOF_CELL_SIZE + ROOF_LEAD_SIZE + 2) + 2);
+    const size_t columns = table->count - i;
+    return roof_text_room(out, columns * (ROOF_LEAD_SIZE + ROOF_CELL_SIZE + 2) + ROOF_CELL_SIZE) !=
+           NULL;
 }
 
-/* The lead of a column in an object, made once for all rows. */
-static const char *lead_of(struct roof_column *column)
+/* Appends the first `length` of a block of `size` bytes into room that there is. */
+static inline void put_block(struct roof_text *out, const char *block, size_t size, size_t length)
 {
+    memcpy(out->data + out->length, block, size);
+    out->length += length;
+}
+
+/* The key of a member, made once for all rows. */
+static bool put_lead(struct roof_table *table, size_t i, struct roof_text *out,
+                     const char *separator)
+{
+    struct roof_column *const column = &table->column[i];
+    const bool spaced = *separator != '\0';
     if (column->lead_length == 0) {
         column->lead_length =
             (size_t)snprintf(column->lead, sizeof column->lead, "\"%s\":", column_key(column));
     }
-    return column->lead;
+    if (spaced) {
+        roof_text_put(out, separator);
+        if (!reserve_rest(table, out, i)) {
+            return false;
+        }
+    }
+    put_block(out, column->lead, ROOF_LEAD_SIZE, column->lead_length);
+    put_block(out, " ", 1, spaced);
+    return true;
 }
 
-/* The cells of a row, the bulk of all that sweeps do. Those that are as in the row before are
- * copied; only the others are formatted. */
+/* A cell that is new, and kept for the next row if it may be and is short. */
+static bool put_new(struct roof_table *table, size_t i, struct roof_text *out,
+                    const struct cell *cell, bool object)
+{
+    struct roof_cell *const last = &table->last[i];
+    const size_t before = out->length;
+    (object ? render_json : render_csv)(out, cell);
+    if (!reserve_rest(table, out, i + 1)) {
+        return false;
+    }
+    last->length = out->length - before;
+    last->known = table->column[i].steady && last->length <= ROOF_CELL_SIZE;
+    memcpy(last->text, out->data + before, ROOF_CELL_SIZE);
+    return true;
+}
+
+/* The cells of a row, most of what a sweep does. Those that are made of the same as in the row
+ * before are copied; only the others are formatted. */
 static void put_cells(struct roof_table *table, struct roof_text *out, const void *result,
                       bool object, const char *separator)
 {
-    const bool plain = *separator == '\0';
     bool begun = false;
-    char *room = room_for_rest(table, out, 0);
-    for (size_t i = 0; i < table->count && room != NULL; i++) {
-        struct roof_column *const column = &table->column[i];
+    bool room = reserve_rest(table, out, 0);
+    for (size_t i = 0; i < table->count && room; i++) {
         struct roof_cell *const last = &table->last[i];
         struct cell cell;
-        uint64_t state = 0;
-        const bool same = column->steady && same_state(&state, column, last, result);
+        const bool same = same_state(last, &table->column[i], result);
         if (!same) {
-            fill_cell(&cell, column, result);
+            fill_cell(&cell, &table->column[i], result);
             last->absent = cell.kind == ABSENT;
         }
-        if (object ? begun && !last->absent : i > 0) {
-            out->data[out->length++] = ',';
-        }
-        if (object && last->absent) {
-            last->known = column->steady;
-            last->state = state;
-            last->length = 0;
+        if (object && last->absent) { /* as an object has no empty members */
+            last->known = table->column[i].steady;
             continue;
         }
+        put_block(out, ",", 1, object ? begun : i > 0);
         begun = true;
-        if (object) {
-            roof_text_add(out, separator, plain ? 0 : strlen(separator));
-            const char *const lead = lead_of(column);
-            memcpy(out->data + out->length, lead, ROOF_LEAD_SIZE);
-            out->length += column->lead_length;
-            roof_text_add(out, " ", plain ? 0 : 1);
-        }
-        if (same) {
-            memcpy(out->data + out->length, last->text, ROOF_CELL_SIZE);
-            out->length += last->length;
-            continue;
-        }
-        const size_t before = out->length;
-        (object ? render_json : render_csv)(out, &cell);
-        last->length = out->length - before;
-        last->state = state;
-        last->known = column->steady && last->length <= ROOF_CELL_SIZE && !out->failed;
-        room = room_for_rest(table, out, i + 1);
-        if (last->known) {
-            memcpy(last->text, out->data + before, ROOF_CELL_SIZE);
+        room = !object || put_lead(table, i, out, separator);
+        if (same && room) {
+            put_block(out, last->text, ROOF_CELL_SIZE, last->length);
+        } else if (room) {
+            room = put_new(table, i, out, &cell, object);
         }
     }
-    if (room != NULL) {
-        out->data[out->length] = '\0';
-    }
+    roof_text_add(out, "", 0); /* ends with a zero again */
 }
 
 void roof_table_object(struct roof_table *table, struct roof_text *out, const void *result,
