@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lanes.h"
-#include "storage.h"
+#include "operator.h"
+#include "precision.h"
 
 /* --- dimensions ---------------------------------------------------------------------------- */
 

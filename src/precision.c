@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "data.h"
-#include "storage.h"
+#include "precision.h"
 
 /*
  * Block layouts: format, elements, bits of all fields of a block, bytes. The bits come from the

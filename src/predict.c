@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lanes.h"
+#include "operator.h"
 
 const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
 {

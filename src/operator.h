@@ -3,8 +3,8 @@
  * Points of one operator side by side, so that its formula runs over all of them in one loop. The
  * formulas are those of single points: the results are the same to the last bit.
  */
-#ifndef ROOF_LANES_H
-#define ROOF_LANES_H
+#ifndef ROOF_OPERATOR_PRIVATE_H
+#define ROOF_OPERATOR_PRIVATE_H
 
 #include "roofline/operator.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The bytes of tensors in a format, ready for arithmetic on many tensors. */
-#ifndef ROOF_STORAGE_H
-#define ROOF_STORAGE_H
+#ifndef ROOF_PRECISION_PRIVATE_H
+#define ROOF_PRECISION_PRIVATE_H
 
 #include "roofline/precision.h"
 
