@@ -365,13 +365,14 @@ static enum roof_status next_object(struct roof_records *r, bool *more, struct r
 void roof_records_refuse(struct roof_records *records, const struct roof_error *why)
 {
     const struct roof_records_options *const options = &records->private_data->options;
-    struct roof_error placed;
+    struct roof_error placed = *why;
+    char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE];
     records->bad++;
-    if (why->source[0] == '\0') {
-        roof_error_at(&placed, ROOF_INVALID, records->name, records->line, 0, "%s", why->message);
-        why = &placed;
+    if (strcmp(why->source, records->name) != 0) { /* none, or that of a file the record names */
+        roof_error_at(&placed, ROOF_INVALID, records->name, records->line, 0, "%s",
+                      roof_error_line(line, sizeof line, why));
     }
-    options->bad(options->context, why);
+    options->bad(options->context, &placed);
 }
 
 enum roof_status roof_records_next(struct roof_records *records, bool *more,
@@ -581,8 +582,13 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     /* "file" says of a prediction that the formats were those of the model's own file. */
-    const enum roof_status status = options->load_model(
-        options->context, &model, name, strcmp(layout, "file") == 0 ? "" : layout, error);
+    enum roof_status status = options->load_model(options->context, &model, name,
+                                                  strcmp(layout, "file") == 0 ? "" : layout, error);
+    if (status == ROOF_OK && model->layout != NULL &&
+        p->asked.common.formats.weights != ROOF_PRECISION_AUTO) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "weights do not go with the formats of a layout or a file");
+    }
     return status == ROOF_OK ? roof_infer(p->inference, model, &p->asked, hardware, error) : status;
 }
 

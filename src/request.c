@@ -201,6 +201,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 .help = "operators, or plans, to show (default 12)",
                 .of = ROOF_OF_MODELS,
                 .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND},
+    ROW(FROM) = {.option = "from",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "FILE",
+                 .help = "a prediction of each row of a CSV file, or line of NDJSON (-: standard "
+                         "input)",
+                 .commands = ROOF_COMMAND_PREDICT},
     ROW(MEASURED) = {.key = "measured_us",
                      .option = "measured",
                      .kind = ROOF_INPUT_TEXT,
