@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/records.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -481,6 +482,11 @@ static enum roof_status bad_cell(const struct roof_records *r, size_t column,
                    : roof_error_set(error, ROOF_INVALID, "cell %zu: %s", column + 1, why);
 }
 
+static bool is_request(const char *phase)
+{
+    return strcmp(phase, roof_phase_name(ROOF_PHASE_REQUEST)) == 0;
+}
+
 /* A cell whose text the column did not have before. */
 static enum roof_status read_cell(struct roof_scenario *asked, struct column *column,
                                   const char *text, bool model, struct roof_error *error)
@@ -491,10 +497,8 @@ static enum roof_status read_cell(struct roof_scenario *asked, struct column *co
     if (status == ROOF_OK && input->kind == ROOF_INPUT_NUMBER) {
         return roof_input_parse_number(asked, input, text, error);
     }
-    /* What prompt and generate make of a prediction; its phase is then no input. */
-    if (model && input == roof_input(ROOF_INPUT_PHASE) &&
-        strcmp(text, roof_phase_name(ROOF_PHASE_REQUEST)) == 0) {
-        return ROOF_OK;
+    if (model && input == roof_input(ROOF_INPUT_PHASE) && is_request(text)) {
+        return ROOF_OK; /* prompt and generate say so */
     }
     if (status == ROOF_OK) {
         status = roof_input_parse(&value, input, text, error);
@@ -560,6 +564,30 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     return status;
 }
 
+/* Predictions print lengths that follow from others. As records they name both, which inputs do
+ * not: those that follow are left out, and checked where they can be. */
+static enum roof_status infer_record(struct roof_records_private *p, const struct roof_model *model,
+                                     bool request, const struct roof_hardware *hardware,
+                                     struct roof_error *error)
+{
+    const struct roof_scenario *const base = p->options.base;
+    struct roof_scenario *const asked = &p->asked;
+    const int64_t chunk = asked->prefix_hit > 0 ? asked->chunk : 0;
+    if (request) { /* its lengths are prompt and generate */
+        asked->context = base->context;
+        asked->chunk = base->chunk;
+    } else if (chunk > 0) { /* what the prefix cache leaves */
+        asked->chunk = 0;
+    }
+    const enum roof_status status = roof_infer(p->inference, model, asked, hardware, error);
+    if (status == ROOF_OK && !request && chunk > 0 && p->inference->scenario.chunk != chunk) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "prefix_hit leaves a chunk of %" PRId64 ", not %" PRId64,
+                              p->inference->scenario.chunk, chunk);
+    }
+    return status;
+}
+
 static enum roof_status predict_model(struct roof_records *r, const struct roof_hardware *hardware,
                                       struct roof_error *error)
 {
@@ -567,7 +595,7 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     const struct roof_records_options *const options = &p->options;
     const char *const named = text_of(r, MODEL);
     const char *const name = *named == '\0' ? options->model : named;
-    const char *const layout = text_of(r, LAYOUT);
+    const char *layout = text_of(r, LAYOUT);
     const struct roof_model *model = NULL;
     if (name == NULL) {
         return roof_error_set(error, ROOF_USAGE, "a row with operator model needs a model");
@@ -581,15 +609,21 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     if (p->inference == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
-    /* "file" says of a prediction that the formats were those of the model's own file. */
-    enum roof_status status = options->load_model(options->context, &model, name,
-                                                  strcmp(layout, "file") == 0 ? "" : layout, error);
-    if (status == ROOF_OK && model->layout != NULL &&
-        p->asked.common.formats.weights != ROOF_PRECISION_AUTO) {
-        status = roof_error_set(error, ROOF_USAGE,
-                                "weights do not go with the formats of a layout or a file");
+    if (strcmp(layout, "file") == 0) { /* printed where the formats are those of the model's file */
+        layout = "";
     }
-    return status == ROOF_OK ? roof_infer(p->inference, model, &p->asked, hardware, error) : status;
+    const enum roof_status status =
+        options->load_model(options->context, &model, name, layout, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    if (model->layout != NULL && p->asked.common.formats.weights != ROOF_PRECISION_AUTO) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "weights do not go with the formats of a layout or a file");
+    }
+    const size_t phase = find_column(r, "phase", strlen("phase"));
+    return infer_record(p, model, phase != NO_COLUMN && is_request(r->cell[phase]), hardware,
+                        error);
 }
 
 static enum roof_status read_measured(struct roof_records *r, struct roof_error *error)

@@ -834,6 +834,7 @@ static void add_prediction(struct roof_table *table, enum roof_operator op, bool
 {
     add_fields(table, prediction_head + skip, COUNT(prediction_head) - skip, all);
     const bool any = op == ROOF_OPERATOR_COUNT;
+    table->any = any;
     const struct roof_operator_row *const row = any ? NULL : roof_operator_row(op);
     for (int i = 0; i < (any ? (int)ROOF_DIM_COUNT : row->dim_count); i++) {
         table->column[table->count++] =
@@ -1245,16 +1246,33 @@ static void row_object(struct roof_table *table, struct roof_text *out, const vo
     roof_text_put(out, "}");
 }
 
+/* The dimensions of the operator of a row as bits. */
+static uint32_t own_dimensions(const struct roof_prediction *prediction)
+{
+    const struct roof_operator_row *const row = roof_operator_row(prediction->workload.op);
+    uint32_t bits = 0;
+    for (int i = 0; i < row->dim_count; i++) {
+        bits |= UINT32_C(1) << row->dims[i];
+    }
+    return bits;
+}
+
 static void csv_row(struct roof_table *table, struct roof_text *out, const void *result)
 {
+    const uint32_t own = table->any ? own_dimensions(result) : 0;
     for (size_t i = 0; i < table->carried_count; i++) {
         roof_csv_cell(out, table->carried[i].text);
         roof_text_add(out, ",", 1);
     }
     for (size_t i = 0; i < table->count; i++) {
+        const struct roof_column *const column = &table->column[i];
         struct cell cell;
-        fill_cell(&cell, &table->column[i], result);
         roof_text_add(out, ",", i == 0 ? 0 : 1);
+        if (column->field == &any_dimension_field &&
+            (own & (UINT32_C(1) << column->dimension)) == 0) {
+            continue; /* most dimensions of all operators, so worth a look */
+        }
+        fill_cell(&cell, column, result);
         if (cell.kind == NUMERIC || cell.kind == BOOLEAN) {
             put_number(out, &table->last[i], cell.number);
         } else if (cell.kind != ABSENT) {

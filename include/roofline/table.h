@@ -67,6 +67,7 @@ struct roof_table {
     size_t count;
     uint64_t rows;                      /**< written so far */
     bool inferences;                    /**< rows are struct roof_inference */
+    bool any;                           /**< rows are predictions of any operator */
     const struct roof_carried *carried; /**< borrowed */
     size_t carried_count;
 };

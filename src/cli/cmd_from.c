@@ -117,8 +117,11 @@ static enum roof_status open_table(struct work *w, enum roof_operator of, struct
     if (status == ROOF_OK && readable && columns == NULL) {
         /* A reader wants to see what was asked, and nothing else. */
         roof_table_keep_dimensions(table, records->dimensions);
-        for (size_t i = 0; w->model && i < records->columns; i++) {
-            roof_table_show(table, records->column[i]);
+        for (size_t id = 0; w->model && id < ROOF_INPUT_COUNT; id++) {
+            const char *const key = roof_input(id)->key;
+            if (key != NULL && roof_records_has(records, key)) {
+                roof_table_show(table, key);
+            }
         }
     }
     roof_table_carry(table, records->carried, records->carried_count);
