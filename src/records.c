@@ -220,34 +220,50 @@ static enum roof_status decode(const char **out, struct roof_records_private *p,
     return status;
 }
 
-/* The column of a key, which is added when it is new; of the member before it is the likely one. */
+static bool is_nested(const char *value)
+{
+    return *value == '{' || *value == '[';
+}
+
+/* The column of a key, which is added when it is new, but for a nested value that nobody reads:
+ * NO_COLUMN. Of the record before, the member at the same place has likely the same. */
 static enum roof_status member_column(size_t *out, struct roof_records *r, size_t member,
-                                      const char *line, struct roof_error *error)
+                                      char *line, struct roof_error *error)
 {
     struct roof_records_private *const p = r->private_data;
-    const char *key = line + p->member[member].key;
     size_t length = p->member[member].key_length;
-    const size_t likely = p->at[member];
-    if (likely < r->columns && p->column[likely].name_length == length &&
-        memcmp(p->name[likely], key, length) == 0) {
-        *out = likely;
+    char *const raw = line + p->member[member].key;
+    const char *key = raw;
+    const bool escaped = memchr(raw, '\\', length) != NULL;
+    *out = p->at[member];
+    if (!escaped && *out < r->columns && p->column[*out].name_length == length &&
+        memcmp(p->name[*out], raw, length) == 0) {
         return ROOF_OK;
     }
-    if (memchr(key, '\\', length) != NULL) {
-        const enum roof_status status = decode(&key, p, key - 1, length + 2, error);
+    if (escaped) {
+        const enum roof_status status = decode(&key, p, raw - 1, length + 2, error);
         if (status != ROOF_OK) {
             return status;
         }
         length = strlen(key);
+    } else {
+        raw[length] = '\0'; /* the quote */
     }
     *out = find_column(r, key, length);
-    if (*out != NO_COLUMN) {
-        p->at[member] = *out;
-        return ROOF_OK;
+    if (*out == NO_COLUMN && is_nested(line + p->member[member].value)) {
+        const struct roof_input *input = NULL;
+        const enum role role = role_of(key, p->options.kind, &input);
+        if (role == CARRIED || role == IGNORED) {
+            return ROOF_OK;
+        }
     }
-    *out = r->columns;
+    enum roof_status status = ROOF_OK;
+    if (*out == NO_COLUMN) {
+        *out = r->columns;
+        status = add_column(r, key, length, error);
+    }
     p->at[member] = *out;
-    return add_column(r, key, length, error);
+    return status;
 }
 
 /* A number as integers are written: 4096 for 4.096e3. */
@@ -273,14 +289,13 @@ static enum roof_status read_member(struct roof_records *r, size_t i, char *line
     char *text = line + member->value;
     const char *cell = text;
     const bool quoted = *text == '"';
-    const bool nested = *text == '{' || *text == '[';
     const bool null = *text == 'n';
-    if (nested && column->role != CARRIED && column->role != IGNORED) {
-        return roof_error_set(error, ROOF_INVALID,
-                              "%s must be a string, a number, true, false or null", p->name[i]);
-    }
-    if (nested) {
-        return ROOF_OK;
+    if (is_nested(text)) {
+        return column->role == CARRIED || column->role == IGNORED
+                   ? ROOF_OK
+                   : roof_error_set(error, ROOF_INVALID,
+                                    "%s must be a string, a number, true, false or null",
+                                    p->name[i]);
     }
     if (quoted && memchr(text, '\\', member->length) != NULL) {
         const enum roof_status status = decode(&cell, p, text, member->length, error);
@@ -323,6 +338,9 @@ static enum roof_status read_members(struct roof_records *r, char *line, size_t 
     for (size_t i = 0; i < count; i++) {
         size_t column = NO_COLUMN;
         enum roof_status status = member_column(&column, r, i, line, error);
+        if (status == ROOF_OK && column == NO_COLUMN) {
+            continue;
+        }
         if (status == ROOF_OK && p->seen[column] == r->count) {
             status = roof_error_set(error, ROOF_INVALID, "the key '%s' stands twice in its object",
                                     p->name[column]);

@@ -253,8 +253,8 @@ enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
     }
     *bad = w->records.bad > 0;
     if (status == ROOF_OK && *bad) {
-        fprintf(stderr, "roofline predict: %" PRIu64 " of %" PRIu64 " lines %s bad and left out\n",
-                w->records.bad, w->records.count, w->records.bad == 1 ? "is" : "are");
+        fprintf(stderr, "roofline predict: %" PRIu64 " of %" PRIu64 " lines are bad and left out\n",
+                w->records.bad, w->records.count);
     }
     roof_records_close(&w->records);
     roof_model_free(w->draft);
