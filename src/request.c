@@ -204,8 +204,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(FROM) = {.option = "from",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "FILE",
-                 .help = "a prediction of each row of a CSV file, or line of NDJSON (-: standard "
-                         "input)",
+                 .help = "a prediction of each record of a CSV or NDJSON file (-: standard input)",
                  .commands = ROOF_COMMAND_PREDICT},
     ROW(MEASURED) = {.key = "measured_us",
                      .option = "measured",
