@@ -239,7 +239,6 @@ static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c)
 
 static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *error)
 {
-    size_t offset[ROOF_CSV_CELLS_MAX];
     size_t at = 0;
     int c = ',';
     for (csv->count = 0; c == ','; csv->count++) {
@@ -248,7 +247,7 @@ static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *erro
             return bad(csv, error, "the row has more than 256 cells");
         }
         const bool quoted = byte_at(csv, at) == '"';
-        offset[csv->count] = at + quoted;
+        csv->offset[csv->count] = at + quoted;
         const char *const wrong = quoted ? quoted_cell(csv, &at, &c) : plain_cell(csv, &at, &c);
         if (wrong != NULL) {
             skip_line(csv, at);
@@ -260,7 +259,7 @@ static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *erro
         at += c == '\r' ? 2 : c == EOF ? 0 : 1;
     }
     for (size_t i = 0; i < csv->count; i++) {
-        csv->cell[i] = csv->buffer + csv->next + offset[i];
+        csv->cell[i] = csv->buffer + csv->next + csv->offset[i];
     }
     csv->next += at;
     csv->lines += c != EOF;

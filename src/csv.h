@@ -23,10 +23,11 @@ struct roof_csv {
     int file; /* -1: closed */
     char *buffer;
     size_t capacity;
-    size_t next; /* the first byte that is not read yet */
-    size_t end;  /* bytes in the buffer; a NUL stands behind them */
-    bool ended;  /* the file has no more */
-    int failure; /* errno of what ended it; 0: its end */
+    size_t next;                       /* the first byte that is not read yet */
+    size_t end;                        /* bytes in the buffer; a NUL stands behind them */
+    bool ended;                        /* the file has no more */
+    int failure;                       /* errno of what ended it; 0: its end */
+    size_t offset[ROOF_CSV_CELLS_MAX]; /* of the cells, while the row is read */
 };
 
 /* Opens a file, FIFO or device, or for "-" standard input; a folder is refused. Release with
