@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "csv.h"
@@ -239,26 +237,18 @@ static void test_borders(void **unused)
 static void test_pieces(void **unused)
 {
     (void)unused;
-    static const char text[] = "one,\"t\"\"w\no\"\r\n# no\nthree,\r\n";
+    static const char *const pieces[] = {"o",    "ne,",    "\"t\"", "\"w\\no", "\"", "\\r",
+                                         "\\n#", " no\\n", "three", ",\\r",    "\\n"};
     struct roof_csv csv;
     bool more = false;
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    char name[32];
-    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        for (size_t i = 0; i + 1 < sizeof text; i++) {
-            const struct timespec pause = {.tv_nsec = 1000000};
-            if (write(ends[1], text + i, 1) != 1) {
-                _exit(1);
-            }
-            nanosleep(&pause, NULL);
-        }
-        _exit(0);
+    struct roof_text command = ROOF_TEXT_INIT;
+    for (size_t i = 0; i < COUNT(pieces); i++) {
+        roof_text_printf(&command, "%sprintf '%s'", i == 0 ? "" : "; sleep 0.02; ", pieces[i]);
     }
-    close(ends[1]);
+    FILE *const pipe = popen(command.data, "r");
+    assert_non_null(pipe);
+    char name[32];
+    snprintf(name, sizeof name, "/dev/fd/%d", fileno(pipe));
     assert_int_equal(roof_csv_open(&csv, name, NULL), ROOF_OK);
     assert_int_equal(roof_csv_first(&csv), 'o');
     assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
@@ -272,10 +262,8 @@ static void test_pieces(void **unused)
     assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
     assert_false(more);
     roof_csv_close(&csv);
-    close(ends[0]);
-    int status = 1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(pclose(pipe), 0);
+    roof_text_free(&command);
 }
 
 /* Lines as they are; the first byte that is no blank is only looked at. */

@@ -163,8 +163,8 @@ static void test_any_operator(void **unused)
         NULL, NULL,
         "{\"a\":1.0,\"m\":2,\"batch\":1,\"operator\":\"gemm\"}\n"
         "{\"b\":\"x\\ny\",\"tokens\":5,\"operator\":\"rmsnorm\"}\n",
-        "a,\"b,c\",m,kv_heads,tokens,batch,operator\n1.0,,2,,,1,gemm\n,\"x\ny\",,,5,,rmsnorm\n",
-        "| a | b,c | m | kv_heads | tokens | batch | operator |\n"
+        "a,\"b,c\",m,causal,tokens,batch,operator\n1.0,,2,,,1,gemm\n,\"x\ny\",,,5,,rmsnorm\n",
+        "| a | b,c | m | causal | tokens | batch | operator |\n"
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n"
         "| 1.0 | - | 2 | - | - | 1 | gemm |\n| - | x y | - | - | 5 | - | rmsnorm |\n"};
     for (size_t i = 2; i < COUNT(outputs); i++) {
@@ -174,7 +174,7 @@ static void test_any_operator(void **unused)
         struct roof_table table;
         struct roof_text text = ROOF_TEXT_INIT;
         assert_int_equal(roof_table_open(&table, outputs[i], ROOF_TABLE_PREDICTIONS,
-                                         ROOF_OPERATOR_COUNT, "m,kv_heads,tokens,batch,operator",
+                                         ROOF_OPERATOR_COUNT, "m,causal,tokens,batch,operator",
                                          NULL),
                          ROOF_OK);
         roof_table_carry(&table, carried, COUNT(carried));
