@@ -65,19 +65,22 @@ struct roof_records_private {
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-static const struct roof_input *field_of(const char *name)
+/* The input of a key; ROOF_INPUT_COUNT: none. */
+static size_t field_of(const char *name)
 {
-    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
+    size_t id = 0;
+    while (id < ROOF_INPUT_COUNT) {
         const struct roof_input *const input = roof_input(id);
         if (input->field && input->key != NULL && strcmp(input->key, name) == 0) {
-            return input;
+            break;
         }
+        id++;
     }
-    return NULL;
+    return id;
 }
 
-static enum role role_of(const char *name, enum roof_records_kind kind,
-                         const struct roof_input **input)
+/* *input is set for an INPUT. */
+static enum role role_of(const char *name, enum roof_records_kind kind, size_t *input)
 {
     static const struct {
         const char *name;
@@ -99,8 +102,9 @@ static enum role role_of(const char *name, enum roof_records_kind kind,
         roof_table_has(models ? ROOF_TABLE_INFERENCES : ROOF_TABLE_PREDICTIONS, name);
     *input = field_of(name);
     /* Models print "devices", which is an input of operators only. */
-    if (*input != NULL && (!printed || kind == ROOF_RECORDS_BOTH ||
-                           roof_input_taken(*input, models, NULL) == ROOF_OK)) {
+    if (*input < ROOF_INPUT_COUNT &&
+        (!printed || kind == ROOF_RECORDS_BOTH ||
+         roof_input_taken(roof_input(*input), models, NULL) == ROOF_OK)) {
         return INPUT;
     }
     return printed ? IGNORED : CARRIED;
@@ -125,13 +129,12 @@ static enum roof_status add_column(struct roof_records *r, const char *name, siz
     p->cell[i] = "";
     r->columns++;
     column->name_length = length;
-    column->role = role_of(copy, p->options.kind, &column->input);
+    size_t input = ROOF_INPUT_COUNT;
+    column->role = role_of(copy, p->options.kind, &input);
     if (column->role == INPUT) {
-        const ptrdiff_t dimension = column->input - roof_dimensions;
+        column->input = roof_input(input);
         p->input[p->inputs++] = i;
-        if (column->input >= roof_dimensions && dimension < ROOF_DIM_COUNT) {
-            r->dimensions |= UINT32_C(1) << dimension;
-        }
+        r->dimensions |= input < ROOF_DIM_COUNT ? UINT32_C(1) << input : 0;
     } else if (column->role == CARRIED) {
         column->carried = r->carried_count;
         p->carried[r->carried_count++] = (struct roof_carried){.name = copy, .text = ""};
@@ -251,7 +254,7 @@ static enum roof_status member_column(size_t *out, struct roof_records *r, size_
     }
     *out = find_column(r, key, length);
     if (*out == NO_COLUMN && is_nested(line + p->member[member].value)) {
-        const struct roof_input *input = NULL;
+        size_t input = ROOF_INPUT_COUNT;
         const enum role role = role_of(key, p->options.kind, &input);
         if (role == CARRIED || role == IGNORED) {
             return ROOF_OK;

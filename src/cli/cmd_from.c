@@ -219,10 +219,10 @@ static enum roof_status run(struct work *w, struct roof_error *error)
     if (status == ROOF_OK) {
         status = check_columns(w, error);
     }
-    w->objects = options->output == ROOF_OUTPUT_JSON || options->output == ROOF_OUTPUT_NDJSON;
-    w->mixed = !w->model && (w->op == ROOF_OPERATOR_COUNT || (w->objects && w->records.json) ||
-                             roof_records_has(&w->records, "operator"));
     if (status == ROOF_OK) {
+        w->objects = options->output == ROOF_OUTPUT_JSON || options->output == ROOF_OUTPUT_NDJSON;
+        w->mixed = !w->model && (w->op == ROOF_OPERATOR_COUNT || (w->objects && w->records.json) ||
+                                 roof_records_has(&w->records, "operator"));
         status = open_table(w, ALL_ROWS, error);
     }
     if (status == ROOF_OK) {
