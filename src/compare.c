@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv.h"
+#include "roofline/records.h"
 
 #define GROUP_COLUMNS_MAX 16
 
@@ -32,21 +32,10 @@ struct tally {
 
 struct run {
     const struct roof_compare_calls *calls;
-    struct roof_csv csv;
+    struct roof_records records;
     struct roof_comparison *out;
-    const struct roof_input *input[ROOF_CSV_CELLS_MAX]; /* of each column; NULL: not a field */
-    size_t operator_column;
-    size_t measured_column;
-    size_t hardware_column; /* ROOF_CSV_CELLS_MAX: there is none, like the next */
-    size_t model_column;
-    size_t layout_column;
-    size_t columns;
-    const char *column[ROOF_CSV_CELLS_MAX]; /* names in the header */
+    size_t columns; /* those of the header; lines of NDJSON may have more */
     size_t group_column[GROUP_COLUMNS_MAX];
-    const char *hardware_name;
-    struct roof_scenario base;
-    struct roof_inference *inference;
-    struct roof_prediction prediction;
     struct tally overall;
     struct tally **tally;
     size_t tallies;
@@ -57,7 +46,6 @@ struct run {
 
 struct owned {
     struct run run;
-    char *header;  /* names of all columns, each terminated */
     char *columns; /* names of the group columns, each terminated */
     const char *column[GROUP_COLUMNS_MAX];
 };
@@ -83,7 +71,7 @@ static struct tally *find_tally(struct run *r)
     roof_text_clear(&r->key);
     roof_text_add(&r->key, "", 1); /* never empty */
     for (size_t i = 0; i < r->out->columns; i++) {
-        const char *const cell = r->csv.cell[r->group_column[i]];
+        const char *const cell = r->records.cell[r->group_column[i]];
         roof_text_add(&r->key, cell, strlen(cell) + 1);
     }
     if (r->key.failed) {
@@ -198,76 +186,12 @@ static void finish(struct roof_compare_group *out, struct tally *tally)
 
 /* --- columns ------------------------------------------------------------------------------- */
 
-static const struct roof_input *field_of(const char *name)
+static enum roof_status check_header(const struct roof_records *records, struct roof_error *error)
 {
-    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
-        const struct roof_input *const input = roof_input(id);
-        if (input->field && input->key != NULL && strcmp(input->key, name) == 0) {
-            return input;
-        }
-    }
-    return NULL;
-}
-
-static enum roof_status read_header(struct run *r, struct roof_error *error)
-{
-    bool more = false;
-    enum roof_status status = roof_csv_read(&r->csv, &more, error);
-    if (status != ROOF_OK) {
-        return status;
-    }
-    r->columns = more ? r->csv.count : 0;
-    const struct {
-        const char *name;
-        size_t *column;
-        bool required;
-    } special[] = {{"operator", &r->operator_column, true},
-                   {"measured_us", &r->measured_column, true},
-                   {"hardware", &r->hardware_column, false},
-                   {"model", &r->model_column, false},
-                   {"layout", &r->layout_column, false}};
-    for (size_t s = 0; s < sizeof special / sizeof *special; s++) {
-        *special[s].column = ROOF_CSV_CELLS_MAX;
-        for (size_t i = 0; i < r->columns; i++) {
-            if (strcmp(r->csv.cell[i], special[s].name) == 0) {
-                *special[s].column = i;
-            }
-        }
-        if (special[s].required && *special[s].column == ROOF_CSV_CELLS_MAX) {
-            return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                                 "the header needs the columns operator and measured_us");
-        }
-    }
-    for (size_t i = 0; i < r->columns; i++) {
-        r->input[i] = field_of(r->csv.cell[i]);
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(r->csv.cell[i], r->csv.cell[k]) == 0) {
-                return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                                     "the column %s stands twice", r->csv.cell[i]);
-            }
-        }
-    }
-    return ROOF_OK;
-}
-
-/* The header's cells are gone when the first row is read. */
-static enum roof_status keep_header(struct run *r, struct owned *owned, struct roof_error *error)
-{
-    struct roof_text names = ROOF_TEXT_INIT;
-    for (size_t i = 0; i < r->columns; i++) {
-        roof_text_add(&names, r->csv.cell[i], strlen(r->csv.cell[i]) + 1);
-    }
-    if (names.failed) {
-        roof_text_free(&names);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
-    }
-    owned->header = names.data;
-    const char *name = names.data;
-    for (size_t i = 0; i < r->columns; i++) {
-        r->column[i] = name;
-        name += strlen(name) + 1;
-    }
-    return ROOF_OK;
+    return roof_records_has(records, "operator") && roof_records_has(records, "measured_us")
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
+                               "the header needs the columns operator and measured_us");
 }
 
 static enum roof_status read_groups(struct run *r, struct owned *owned, const char *group_by,
@@ -285,11 +209,12 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
         item = item[length] == '\0' ? NULL : item + length + 1;
         name[length] = '\0';
         size_t found = 0;
-        while (found < r->columns && strcmp(r->column[found], name) != 0) {
+        while (found < r->columns && strcmp(r->records.column[found], name) != 0) {
             found++;
         }
         if (found == r->columns) {
-            return roof_unknown_name(error, ROOF_USAGE, "column", name, r->column, r->columns);
+            return roof_unknown_name(error, ROOF_USAGE, "column", name, r->records.column,
+                                     r->columns);
         }
         if (r->out->columns == GROUP_COLUMNS_MAX) {
             return roof_error_set(error, ROOF_USAGE, "--group-by takes at most %d columns",
@@ -303,143 +228,67 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-static enum roof_status bad_cell(const struct run *r, size_t column, struct roof_error *error)
+/* The times that are compared: of a model those of a step, or of a whole request. */
+static void set_times(struct roof_compared *row, const struct roof_records *records)
 {
-    char why[ROOF_ERROR_MESSAGE_SIZE];
-    snprintf(why, sizeof why, "%s", error->message);
-    return roof_error_at(error, ROOF_INVALID, r->csv.name, r->csv.line, 0, "cell %zu: %s",
-                         column + 1, why);
-}
-
-/* The scenario of a row; an empty cell says nothing. */
-static enum roof_status read_cells(struct roof_scenario *out, const struct run *r, bool model,
-                                   struct roof_error *error)
-{
-    for (size_t i = 0; i < r->columns; i++) {
-        const struct roof_input *const input = r->input[i];
-        const char *const cell = r->csv.cell[i];
-        if (input == NULL || *cell == '\0') {
-            continue;
-        }
-        int64_t value = 0;
-        enum roof_status status = roof_input_taken(input, model, error);
-        if (status == ROOF_OK && input->kind == ROOF_INPUT_NUMBER) {
-            status = roof_input_parse_number(out, input, cell, error);
-        } else if (status == ROOF_OK) {
-            status = roof_input_parse(&value, input, cell, error);
-            if (status == ROOF_OK) {
-                roof_input_put(out, input, value);
-            }
-        }
-        if (status != ROOF_OK) {
-            return bad_cell(r, i, error);
-        }
-    }
-    return ROOF_OK;
-}
-
-static enum roof_status predict_row(struct roof_compared *row, struct run *r,
-                                    const struct roof_hardware *hardware, struct roof_error *error)
-{
-    struct roof_scenario asked = r->base;
-    const char *const name = r->csv.cell[r->operator_column];
-    const bool model = strcmp(name, "model") == 0;
-    enum roof_status status = model ? ROOF_OK : roof_operator_find(&asked.common.op, name, error);
-    if (status == ROOF_OK) {
-        status = read_cells(&asked, r, model, error);
-    }
-    if (status != ROOF_OK) {
-        return status;
-    }
-    row->expected_s = row->low_s = row->high_s = ROOF_UNKNOWN;
-    row->hardware = hardware;
-    row->prediction = &r->inference->total;
-    if (!model) {
-        struct roof_prediction *const prediction = &r->prediction;
-        status = roof_predict(prediction, &asked.common, hardware, error);
-        if (status == ROOF_OK) {
-            row->prediction = prediction;
-            row->time_s = prediction->time_s;
-            row->expected_s = prediction->expected_s;
-            row->low_s = prediction->expected_low_s;
-            row->high_s = prediction->expected_high_s;
-        }
-        return status;
-    }
-    const struct roof_model *found = NULL;
-    if (r->model_column == ROOF_CSV_CELLS_MAX || *r->csv.cell[r->model_column] == '\0') {
-        return roof_error_set(error, ROOF_USAGE, "a row with operator model needs a model");
-    }
-    const char *const layout =
-        r->layout_column == ROOF_CSV_CELLS_MAX ? "" : r->csv.cell[r->layout_column];
-    status =
-        r->calls->model(r->calls->context, &found, r->csv.cell[r->model_column], layout, error);
-    if (status == ROOF_OK) {
-        status = roof_infer(r->inference, found, &asked, hardware, error);
-    }
-    if (status == ROOF_OK) {
-        const struct roof_prediction *const total = &r->inference->total;
-        row->time_s = r->inference->step_s;
-        row->expected_s = r->inference->expected_step_s;
+    const struct roof_prediction *const p = row->prediction;
+    const struct roof_inference *const inference = records->inference;
+    row->measured_s = records->measured_s;
+    row->time_s = p->time_s;
+    row->expected_s = p->expected_s;
+    row->low_s = p->expected_low_s;
+    row->high_s = p->expected_high_s;
+    if (inference != NULL) {
+        row->time_s = inference->step_s;
+        row->expected_s = inference->expected_step_s;
         /* The band is of one pass: a step of a pipeline or with drafts is off alike. */
-        row->low_s = row->expected_s * total->expected_low_s / total->expected_s;
-        row->high_s = row->expected_s * total->expected_high_s / total->expected_s;
+        row->low_s = row->expected_s * p->expected_low_s / p->expected_s;
+        row->high_s = row->expected_s * p->expected_high_s / p->expected_s;
     }
-    return status;
+}
+
+static enum roof_status out_of_memory(struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_MEMORY, "out of memory");
 }
 
 /* A row: predicted, skipped (its device is unknown), or bad. */
 static enum roof_status do_row(struct run *r, struct roof_error *error)
 {
-    struct roof_error why = {0};
-    if (r->csv.count != r->columns) {
-        roof_error_at(&why, ROOF_INVALID, r->csv.name, r->csv.line, 0,
-                      "%zu cells where the header has %zu", r->csv.count, r->columns);
-        r->calls->bad(r->calls->context, &why);
-        r->out->bad++;
-        return ROOF_OK;
-    }
+    struct roof_records *const records = &r->records;
     const struct roof_hardware *hardware = NULL;
-    const char *name =
-        r->hardware_column == ROOF_CSV_CELLS_MAX ? "" : r->csv.cell[r->hardware_column];
-    name = *name == '\0' ? r->hardware_name : name;
-    enum roof_status status = r->calls->hardware(r->calls->context, &hardware, name, error);
-    if (status != ROOF_OK && status != ROOF_UNSATISFIED) {
-        return status;
-    }
+    struct roof_error why;
+    enum roof_status status =
+        r->calls->hardware(r->calls->context, &hardware, records->hardware, error);
     if (status == ROOF_UNSATISFIED) {
         struct tally *const tally = find_tally(r);
         if (tally == NULL) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+            return out_of_memory(error);
         }
         tally->skipped++;
         r->overall.skipped++;
         return ROOF_OK;
     }
-    struct roof_compared row = {
-        .column = r->column, .cell = r->csv.cell, .cells = r->columns, .line = r->csv.line};
-    status = roof_parse_number(&row.measured_s, r->csv.cell[r->measured_column], "measured_us",
-                               1e-6, 1e15, &why);
-    row.measured_s = roof_from_unit(row.measured_s, ROOF_UNIT_MICROSECONDS);
-    if (status == ROOF_OK) {
-        status = predict_row(&row, r, hardware, &why);
+    if (status != ROOF_OK) {
+        return status;
     }
+    struct roof_compared row = {.column = records->column,
+                                .cell = records->cell,
+                                .cells = r->columns,
+                                .line = records->line,
+                                .hardware = hardware};
+    status = roof_records_predict(&row.prediction, records, hardware, &why);
     if (status == ROOF_MEMORY) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return out_of_memory(error);
     }
     if (status != ROOF_OK) {
-        if (why.source[0] == '\0') {
-            char message[ROOF_ERROR_MESSAGE_SIZE];
-            snprintf(message, sizeof message, "%s", why.message);
-            roof_error_at(&why, ROOF_INVALID, r->csv.name, r->csv.line, 0, "%s", message);
-        }
-        r->calls->bad(r->calls->context, &why);
-        r->out->bad++;
+        roof_records_refuse(records, &why);
         return ROOF_OK;
     }
+    set_times(&row, records);
     struct tally *const tally = find_tally(r);
     if (tally == NULL || !add_row(tally, &row) || !add_row(&r->overall, &row)) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return out_of_memory(error);
     }
     return r->calls->row == NULL ? ROOF_OK : r->calls->row(r->calls->context, &row, error);
 }
@@ -448,21 +297,9 @@ static enum roof_status do_rows(struct run *r, struct roof_error *error)
 {
     for (;;) {
         bool more = false;
-        struct roof_error why = {0};
-        enum roof_status status = roof_csv_read(&r->csv, &more, &why);
-        if (status == ROOF_INVALID) {
-            r->calls->bad(r->calls->context, &why);
-            r->out->bad++;
-            continue;
-        }
-        if (status != ROOF_OK) {
-            if (error != NULL) {
-                *error = why;
-            }
+        enum roof_status status = roof_records_next(&r->records, &more, error);
+        if (status != ROOF_OK || !more) {
             return status;
-        }
-        if (!more) {
-            return ROOF_OK;
         }
         status = do_row(r, error);
         if (status != ROOF_OK) {
@@ -485,33 +322,35 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
     struct run *const r = &owned->run;
     r->calls = calls;
     r->out = out;
-    r->base = *base;
-    r->hardware_name = hardware;
-    r->inference = malloc(sizeof *r->inference);
-    enum roof_status status = r->inference == NULL
-                                  ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                                  : roof_csv_open(&r->csv, path, error);
+    const struct roof_records_options options = {.base = base,
+                                                 .kind = ROOF_RECORDS_BOTH,
+                                                 .op = ROOF_OPERATOR_COUNT,
+                                                 .hardware = hardware,
+                                                 .measured = true,
+                                                 .context = calls->context,
+                                                 .load_model = calls->model,
+                                                 .bad = calls->bad};
+    enum roof_status status = roof_records_open(&r->records, path, &options, error);
+    r->columns = r->records.columns;
     if (status == ROOF_OK) {
-        status = read_header(r, error);
-    }
-    if (status == ROOF_OK) {
-        status = keep_header(r, owned, error);
+        status = check_header(&r->records, error);
     }
     if (status == ROOF_OK) {
         status = read_groups(r, owned, group_by, error);
     }
     if (status == ROOF_OK && calls->header != NULL) {
-        status = calls->header(calls->context, r->column, r->columns, error);
+        status = calls->header(calls->context, r->records.column, r->columns, error);
     }
     if (status == ROOF_OK) {
         status = do_rows(r, error);
     }
-    roof_csv_close(&r->csv);
+    out->bad = r->records.bad;
+    roof_records_close(&r->records);
     if (status == ROOF_OK) {
         finish(&out->overall, &r->overall);
         out->group = calloc(r->tallies + 1, sizeof *out->group);
         if (out->group == NULL) {
-            status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+            status = out_of_memory(error);
         }
     }
     if (status != ROOF_OK) {
@@ -538,11 +377,9 @@ void roof_comparison_free(struct roof_comparison *comparison)
     }
     free_tally(&r->overall);
     free(r->tally);
-    free(r->inference);
     roof_text_free(&r->key);
     free(comparison->group);
     free(owned->columns);
-    free(owned->header);
     free(owned);
     *comparison = (struct roof_comparison){.bad = 0};
 }

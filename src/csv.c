@@ -2,140 +2,268 @@
 #include "csv.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#define CAPACITY (1U << 17) /* of the buffer at first */
+/* A row may have this many bytes, quotes included. */
+#define ROW_MAX (ROOF_CSV_ROW_MAX + 1)
+/* What stands for a byte where there is none; EOF is the other. */
+#define TOO_LONG (EOF - 1)
+
+/* --- bytes --------------------------------------------------------------------------------- */
+
+/* Reads more behind the bytes from `next` on, which move to the front; false when there are none.
+ */
+static bool read_more(struct roof_csv *csv)
+{
+    if (csv->ended) {
+        return false;
+    }
+    csv->end -= csv->next;
+    memmove(csv->buffer, csv->buffer + csv->next, csv->end);
+    csv->next = 0;
+    if (csv->end + 1 == csv->capacity) {
+        char *const grown = realloc(csv->buffer, 2 * csv->capacity);
+        if (grown == NULL) {
+            csv->ended = true;
+            csv->failure = ENOMEM;
+            csv->buffer[csv->end] = '\0';
+            return false;
+        }
+        csv->buffer = grown;
+        csv->capacity *= 2;
+    }
+    ssize_t got = 0;
+    do {
+        got = read(csv->file, csv->buffer + csv->end, csv->capacity - csv->end - 1);
+    } while (got < 0 && errno == EINTR);
+    csv->failure = got < 0 ? errno : 0;
+    csv->ended = got <= 0;
+    csv->end += got > 0 ? (size_t)got : 0;
+    csv->buffer[csv->end] = '\0';
+    return got > 0;
+}
+
+/* The byte at an offset from `next`. Pointers into the buffer do not outlive a call. */
+static inline int byte_at(struct roof_csv *csv, size_t at)
+{
+    if (at > ROW_MAX) {
+        return TOO_LONG;
+    }
+    while (csv->next + at >= csv->end) {
+        if (!read_more(csv)) {
+            return EOF;
+        }
+    }
+    return (unsigned char)csv->buffer[csv->next + at];
+}
+
+/* What the end of the bytes means. */
+static enum roof_status ended(const struct roof_csv *csv, struct roof_error *error)
+{
+    return csv->failure == 0        ? ROOF_OK
+           : csv->failure == ENOMEM ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                                    : roof_error_at(error, ROOF_IO, csv->name, 0, 0,
+                                                    "cannot read: %s", strerror(csv->failure));
+}
+
+/* The end of the line, or of the bytes, as an offset from `next`; the buffer has all before it. Of
+ * a line that is too long it is somewhere behind ROW_MAX. */
+static size_t line_end(struct roof_csv *csv)
+{
+    size_t at = 0;
+    while (at <= ROW_MAX) {
+        const char *const from = csv->buffer + csv->next + at;
+        const size_t there = csv->end - csv->next - at;
+        const char *const found = memchr(from, '\n', there);
+        if (found != NULL) {
+            return at + (size_t)(found - from);
+        }
+        at += there;
+        if (!read_more(csv)) {
+            break;
+        }
+    }
+    return at;
+}
+
+/* Leaves out the rest of the line from an offset on, which need not fit into the buffer. */
+static void skip_line(struct roof_csv *csv, size_t at)
+{
+    csv->next += at;
+    for (;;) {
+        const char *const from = csv->buffer + csv->next;
+        const char *const found = memchr(from, '\n', csv->end - csv->next);
+        if (found != NULL) {
+            csv->next += (size_t)(found - from) + 1;
+            csv->lines++;
+            return;
+        }
+        csv->next = csv->end;
+        if (!read_more(csv)) {
+            return;
+        }
+    }
+}
 
 enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct roof_error *error)
 {
-    *out = (struct roof_csv){.name = path, .text = ROOF_TEXT_INIT};
+    const bool standard = strcmp(path, "-") == 0;
+    *out = (struct roof_csv){.name = standard ? "standard input" : path, .file = -1};
     struct stat info;
-    if (stat(path, &info) != 0) {
-        return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot read: %s", strerror(errno));
+    out->buffer = malloc(CAPACITY);
+    out->capacity = CAPACITY;
+    if (out->buffer == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
-    if (!S_ISREG(info.st_mode)) {
-        return roof_error_at(error, ROOF_IO, path, 0, 0, "not a regular file");
+    out->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (out->file < 0 || fstat(out->file, &info) != 0) {
+        return roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot read: %s", strerror(errno));
     }
-    out->file = fopen(path, "r");
-    if (out->file == NULL) {
-        return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot read: %s", strerror(errno));
+    if (S_ISDIR(info.st_mode)) {
+        return roof_error_at(error, ROOF_IO, out->name, 0, 0, "not a regular file");
     }
     /* Spreadsheets begin UTF-8 with a byte order mark. */
     static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
-    unsigned char first[sizeof mark];
-    if (fread(first, 1, sizeof first, out->file) != sizeof first ||
-        memcmp(first, mark, sizeof mark) != 0) {
-        rewind(out->file);
+    size_t at = 0;
+    while (at < sizeof mark && byte_at(out, at) == mark[at]) {
+        at++;
     }
+    out->next = at == sizeof mark ? out->next + at : out->next;
     return ROOF_OK;
 }
 
 void roof_csv_close(struct roof_csv *csv)
 {
-    if (csv->file != NULL) {
-        (void)fclose(csv->file);
+    if (csv->file > STDIN_FILENO) {
+        (void)close(csv->file);
     }
-    roof_text_free(&csv->text);
-    csv->file = NULL;
+    free(csv->buffer);
+    *csv = (struct roof_csv){.name = csv->name, .line = csv->line, .file = -1, .ended = true};
 }
+
+int roof_csv_first(struct roof_csv *csv)
+{
+    size_t at = 0;
+    int c = byte_at(csv, at);
+    while (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+        c = byte_at(csv, ++at);
+    }
+    return c;
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
 
 static enum roof_status bad(const struct roof_csv *csv, struct roof_error *error, const char *what)
 {
     return roof_error_at(error, ROOF_INVALID, csv->name, csv->line, 0, "%s", what);
 }
 
-static void skip_line(struct roof_csv *csv)
+static const char *const no_csv =
+    "a cell with quotes must have them around all of it, doubled inside";
+static const char *const too_long = "the row is longer than a megabyte";
+
+/* Bytes that a run of plain ones ends at; the one behind the buffer is among them. */
+static const bool ends_plain[256] = {
+    ['\0'] = true, [','] = true, ['"'] = true, ['\n'] = true, ['\r'] = true};
+static const bool ends_quoted[256] = {['\0'] = true, ['"'] = true, ['\n'] = true};
+
+/* The offset of the first byte from `at` on that ends a run. */
+static inline size_t run_end(const struct roof_csv *csv, size_t at, const bool ends[256])
 {
-    int c = getc_unlocked(csv->file);
-    while (c != EOF && c != '\n') {
-        c = getc_unlocked(csv->file);
+    const unsigned char *const row = (const unsigned char *)csv->buffer + csv->next;
+    while (!ends[row[at]]) {
+        at++;
     }
-    csv->lines += c == '\n';
+    return at;
 }
 
-/* Cells lie one behind the other in text, each terminated. */
-static enum roof_status read_cells(struct roof_csv *csv, int first, struct roof_error *error)
+/* Whether a cell ends at an offset, with a comma, a line or the file; *c is the byte there. */
+static inline bool cell_ends(struct roof_csv *csv, size_t at, int *c)
 {
-    size_t offset[ROOF_CSV_CELLS_MAX] = {0};
-    struct roof_text *const text = &csv->text;
-    bool quoted = false; /* inside quotes */
-    bool closed = false; /* behind them */
-    int c = first;
-    roof_text_clear(text);
-    csv->count = 1;
-    offset[0] = 0;
-    for (;; c = getc_unlocked(csv->file)) {
-        const bool begins = text->length == offset[csv->count - 1] && !closed;
-        char byte = (char)c;
-        if (text->length > ROOF_CSV_ROW_MAX) {
-            (void)ungetc(c, csv->file); /* it may be the end of the line */
-            skip_line(csv);
-            return bad(csv, error, "the row is longer than a megabyte");
+    *c = byte_at(csv, at);
+    return *c == ',' || *c == '\n' || *c == EOF || (*c == '\r' && byte_at(csv, at + 1) == '\n');
+}
+
+/* Both move *at to what ends the cell, which is *c, and return what is wrong, or NULL. */
+static const char *plain_cell(struct roof_csv *csv, size_t *at, int *c)
+{
+    for (;;) {
+        *at = run_end(csv, *at, ends_plain);
+        if (cell_ends(csv, *at, c)) {
+            return NULL;
         }
-        if (c == EOF && quoted) {
-            return bad(csv, error, "a quoted cell does not end");
+        if (*c == TOO_LONG) {
+            return too_long;
         }
-        if (quoted && c == '\0') {
-            skip_line(csv);
-            return bad(csv, error, "the row has a NUL byte");
+        if (*c == '"' || *c == '\0') {
+            return no_csv;
         }
-        if (quoted) {
-            csv->lines += c == '\n';
-            if (c != '"') {
-                roof_text_add(text, &byte, 1);
-                continue;
-            }
-            const int next = getc_unlocked(csv->file);
-            if (next == '"') {
-                roof_text_add(text, &byte, 1);
-                continue;
-            }
-            (void)ungetc(next, csv->file);
-            quoted = false;
-            closed = true;
-            continue;
-        }
-        if (c == '\r') {
-            const int next = getc_unlocked(csv->file);
-            if (next != '\n') {
-                (void)ungetc(next, csv->file);
-            } else {
-                c = next;
-            }
-        }
-        if (c == '\n' || c == EOF) {
-            csv->lines += c == '\n';
-            byte = '\0';
-            roof_text_add(text, &byte, 1);
-            break;
-        }
-        if (c == ',') {
-            byte = '\0';
-            roof_text_add(text, &byte, 1);
-            closed = false;
-            if (csv->count == ROOF_CSV_CELLS_MAX) {
-                skip_line(csv);
-                return bad(csv, error, "the row has more than 256 cells");
-            }
-            offset[csv->count++] = text->length;
-        } else if (c == '"' && begins) {
-            quoted = true;
-        } else if (closed || c == '"' || c == '\0') {
-            skip_line(csv);
-            return bad(csv, error,
-                       "a cell with quotes must have them around all of it, doubled "
-                       "inside");
-        } else {
-            roof_text_add(text, &byte, 1);
-        }
+        ++*at; /* a lone CR, or the first byte that was not in the buffer before */
     }
-    if (text->failed) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+}
+
+/* The cell is terminated where its text ends: doubled quotes inside become one. */
+static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c)
+{
+    size_t out = ++*at;
+    for (;;) {
+        const size_t end = run_end(csv, *at, ends_quoted);
+        if (out != *at) {
+            memmove(csv->buffer + csv->next + out, csv->buffer + csv->next + *at, end - *at);
+        }
+        out += end - *at;
+        *at = end;
+        *c = byte_at(csv, end);
+        const bool ends = *c == '"' && byte_at(csv, end + 1) != '"';
+        if (*c < 0 || *c == '\0') {
+            return *c == EOF        ? "a quoted cell does not end"
+                   : *c == TOO_LONG ? too_long
+                                    : "the row has a NUL byte";
+        }
+        *at += *c == '"' ? 2 : 1;
+        csv->lines += *c == '\n';
+        if (ends) {
+            --*at;
+            csv->buffer[csv->next + out] = '\0';
+            return cell_ends(csv, *at, c) ? NULL : *c == TOO_LONG ? too_long : no_csv;
+        }
+        csv->buffer[csv->next + out++] = (char)*c;
+    }
+}
+
+static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *error)
+{
+    size_t at = 0;
+    int c = ',';
+    for (csv->count = 0; c == ','; csv->count++) {
+        if (csv->count == ROOF_CSV_CELLS_MAX) {
+            skip_line(csv, at);
+            return bad(csv, error, "the row has more than 256 cells");
+        }
+        const bool quoted = byte_at(csv, at) == '"';
+        csv->offset[csv->count] = at + quoted;
+        const char *const wrong = quoted ? quoted_cell(csv, &at, &c) : plain_cell(csv, &at, &c);
+        if (wrong != NULL) {
+            skip_line(csv, at);
+            return bad(csv, error, wrong);
+        }
+        if (!quoted) {
+            csv->buffer[csv->next + at] = '\0'; /* at the end of the file it is there already */
+        }
+        at += c == '\r' ? 2 : c == EOF ? 0 : 1;
     }
     for (size_t i = 0; i < csv->count; i++) {
-        csv->cell[i] = text->data + offset[i];
+        csv->cell[i] = csv->buffer + csv->next + csv->offset[i];
     }
-    return ROOF_OK;
+    csv->next += at;
+    csv->lines += c != EOF;
+    return c == EOF ? ended(csv, error) : ROOF_OK;
 }
 
 enum roof_status roof_csv_read(struct roof_csv *csv, bool *more, struct roof_error *error)
@@ -143,21 +271,43 @@ enum roof_status roof_csv_read(struct roof_csv *csv, bool *more, struct roof_err
     *more = true;
     for (;;) {
         csv->line = csv->lines + 1;
-        const int c = getc_unlocked(csv->file);
+        const int c = byte_at(csv, 0);
         if (c == EOF) {
             *more = false;
-            return ferror(csv->file) == 0 ? ROOF_OK
-                                          : roof_error_at(error, ROOF_IO, csv->name, 0, 0,
-                                                          "cannot read: %s", strerror(errno));
+            return ended(csv, error);
         }
         if (c == '#') {
-            skip_line(csv);
-        } else if (c == '\n') {
-            csv->lines++;
-        } else if (c != '\r') {
-            return read_cells(csv, c, error);
+            skip_line(csv, 0);
+        } else if (c == '\n' || c == '\r') {
+            csv->next++;
+            csv->lines += c == '\n';
+        } else {
+            return read_cells(csv, error);
         }
     }
+}
+
+enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length, bool *more,
+                               struct roof_error *error)
+{
+    do {
+        csv->line = csv->lines + 1;
+        *length = line_end(csv);
+        *more = *length > 0 || csv->next < csv->end;
+        if (!*more) {
+            return ended(csv, error);
+        }
+        if (*length > ROW_MAX) {
+            skip_line(csv, *length);
+            return bad(csv, error, "the line is longer than a megabyte");
+        }
+        *line = csv->buffer + csv->next;
+        const bool whole = csv->next + *length < csv->end;
+        csv->next += *length + whole;
+        csv->lines += whole;
+        (*line)[*length] = '\0';
+    } while (strspn(*line, " \t\r") == *length);
+    return ROOF_OK;
 }
 
 void roof_csv_cell(struct roof_text *out, const char *text)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* CSV by RFC 4180, row by row: quoted cells, LF or CRLF, '#' lines are comments. Memory is one row.
- */
+/* CSV by RFC 4180, row by row: quoted cells, LF or CRLF, '#' lines are comments. Memory is a buffer
+ * that holds one row; its cells are terminated in place. Lines can be had as they are, too. */
 #ifndef ROOF_CSV_H
 #define ROOF_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "roofline/status.h"
 #include "roofline/text.h"
@@ -15,20 +14,34 @@
 #define ROOF_CSV_ROW_MAX (1U << 20) /* bytes */
 
 struct roof_csv {
-    FILE *file;
-    const char *name;
+    const char *name;                     /* for messages */
     int line;                             /* of the row that was read last */
     int lines;                            /* read so far */
     size_t count;                         /* cells of that row */
     const char *cell[ROOF_CSV_CELLS_MAX]; /* terminated; until the next row is read */
-    struct roof_text text;                /* private */
+    /* Private: */
+    int file; /* -1: closed */
+    char *buffer;
+    size_t capacity;
+    size_t next;                       /* the first byte that is not read yet */
+    size_t end;                        /* bytes in the buffer; a NUL stands behind them */
+    bool ended;                        /* the file has no more */
+    int failure;                       /* errno of what ended it; 0: its end */
+    size_t offset[ROOF_CSV_CELLS_MAX]; /* of the cells, while the row is read */
 };
 
-/* Opens a regular file; release with roof_csv_close, also after a failure. */
+/* Opens a file, FIFO or device, or for "-" standard input; a folder is refused. Release with
+ * roof_csv_close, also after a failure. */
 enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct roof_error *error);
+/* The first byte that is no blank, which stays unread; EOF when there is none. */
+int roof_csv_first(struct roof_csv *csv);
 /* Reads the next row that is no comment and not empty; *more is false at the end. A row that is not
  * CSV: ROOF_INVALID with its line; the next call goes on behind it. */
 enum roof_status roof_csv_read(struct roof_csv *csv, bool *more, struct roof_error *error);
+/* Reads the next line that is not empty as it is, without its end; terminated, may be written to
+ * until the next is read. Likewise. */
+enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length, bool *more,
+                               struct roof_error *error);
 void roof_csv_close(struct roof_csv *csv);
 
 /* Adds a cell, in quotes where it needs them. */

@@ -32,6 +32,10 @@ struct scan {
     size_t values; /* values begun so far: the preorder index of the next one */
     size_t wanted; /* stop at this value; SIZE_MAX: check everything */
     const char *found;
+    int line;                         /* of the text's beginning; 0: the first */
+    struct roof_json_member *members; /* of the outermost object; NULL: nobody wants them */
+    size_t count;
+    size_t room;
 };
 
 static void place(const char *text, const char *p, int *line, int *column)
@@ -52,6 +56,7 @@ static enum roof_status fail(struct scan *s, const char *at, const char *message
     int line = 0;
     int column = 0;
     place(s->text, at, &line, &column);
+    line += s->line > 0 ? s->line - 1 : 0;
     return roof_error_at(s->error, ROOF_INVALID, s->source, line, column, "%s", message);
 }
 
@@ -172,6 +177,12 @@ static enum roof_status escape(struct scan *s)
     return ROOF_OK;
 }
 
+/* A byte of a string that stands for itself. */
+static bool plain(char c)
+{
+    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+}
+
 static enum roof_status string(struct scan *s)
 {
     const char *const start = s->p++;
@@ -181,6 +192,10 @@ static enum roof_status string(struct scan *s)
             if (status != ROOF_OK) {
                 return status;
             }
+            continue;
+        }
+        if (plain(*s->p)) {
+            s->p++;
             continue;
         }
         if ((unsigned char)*s->p < 0x20) {
@@ -201,6 +216,20 @@ static enum roof_status string(struct scan *s)
 
 static enum roof_status value(struct scan *s);
 
+/* Notes a member of the outermost object: where its key begins and ends, and its value. */
+static enum roof_status keep_member(struct scan *s, const char *key, const char *key_end,
+                                    const char *begin)
+{
+    if (s->count == s->room) {
+        return fail(s, key, "the object has too many members");
+    }
+    s->members[s->count++] = (struct roof_json_member){.key = (size_t)(key + 1 - s->text),
+                                                       .key_length = (size_t)(key_end - key) - 2,
+                                                       .value = (size_t)(begin - s->text),
+                                                       .length = (size_t)(s->p - begin)};
+    return ROOF_OK;
+}
+
 /* '[' value, ... ']' or '{' "key": value, ... '}' */
 static enum roof_status container(struct scan *s, char close)
 {
@@ -217,19 +246,27 @@ static enum roof_status container(struct scan *s, char close)
     for (;;) {
         enum roof_status status = ROOF_OK;
         blanks(s);
+        const char *const key = s->p;
+        const char *key_end = s->p;
         if (close == '}') {
             if (s->p >= s->end || *s->p != '"') {
                 return fail(s, s->p, "expected a key in double quotes");
             }
             status = string(s);
+            key_end = s->p;
             blanks(s);
             if (status == ROOF_OK && (s->p >= s->end || *s->p != ':')) {
                 return fail(s, s->p, "expected ':' after the key");
             }
             s->p++;
         }
+        blanks(s);
+        const char *const begin = s->p;
         if (status == ROOF_OK) {
             status = value(s);
+        }
+        if (status == ROOF_OK && s->members != NULL && s->depth == 1) {
+            status = keep_member(s, key, key_end, begin);
         }
         if (status != ROOF_OK || s->found != NULL) {
             return status;
@@ -278,6 +315,12 @@ static enum roof_status value(struct scan *s)
         }
     }
     return fail(s, s->p, "expected a value");
+}
+
+static enum roof_status no_more(struct scan *s)
+{
+    blanks(s);
+    return s->p == s->end ? ROOF_OK : fail(s, s->p, "unexpected text after the value");
 }
 
 /* Preorder index of target in the tree below node; *index is how many values came before. */
@@ -411,10 +454,7 @@ static enum roof_status parse_owned(struct roof_json **out, char *text, size_t l
                      .wanted = SIZE_MAX};
     enum roof_status status = value(&s);
     if (status == ROOF_OK) {
-        blanks(&s);
-        if (s.p != s.end) {
-            status = fail(&s, s.p, "unexpected text after the value");
-        }
+        status = no_more(&s);
     }
     if (status == ROOF_OK) {
         json->root = parse_tree(text, length);
@@ -441,6 +481,38 @@ enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_
     memcpy(copy, text, length);
     copy[length] = '\0';
     return parse_owned(out, copy, length, source, error);
+}
+
+enum roof_status roof_json_members(struct roof_json_member *members, size_t *count, size_t room,
+                                   const char *text, size_t length, const char *source, int line,
+                                   struct roof_error *error)
+{
+    struct scan s = {.text = text,
+                     .p = text,
+                     .end = text + length,
+                     .source = source,
+                     .error = error,
+                     .wanted = SIZE_MAX,
+                     .line = line,
+                     .members = members,
+                     .room = room};
+    blanks(&s);
+    if (s.p == s.end || *s.p != '{') {
+        return fail(&s, s.p, "expected an object");
+    }
+    enum roof_status status = value(&s);
+    if (status == ROOF_OK) {
+        status = no_more(&s);
+    }
+    *count = s.count;
+    return status;
+}
+
+/* Whether a text is a number as JSON has them. */
+static bool number_text(const char *text)
+{
+    struct scan s = {.text = text, .p = text, .end = text + strlen(text), .source = ""};
+    return (*text == '-' || digit(&s)) && number(&s) == ROOF_OK && s.p == s.end;
 }
 
 /* Reads up to room bytes of an open file; a file that became shorter gives fewer. */
@@ -627,6 +699,15 @@ const char *roof_json_key(const roof_json_value *node)
     return node->string;
 }
 
+void roof_json_cell(struct roof_text *out, const char *text)
+{
+    if (number_text(text)) {
+        roof_text_put(out, text);
+    } else {
+        roof_json_quote(out, text);
+    }
+}
+
 void roof_json_quote(struct roof_text *out, const char *text)
 {
     roof_text_put(out, "\"");
@@ -639,8 +720,7 @@ void roof_json_quote(struct roof_text *out, const char *text)
             roof_text_printf(out, "\\u%04x", (unsigned)c);
         } else if (c < 0x80) { /* and all that are as plain */
             const char *end = p + 1;
-            while ((unsigned char)*end >= 0x20 && (unsigned char)*end < 0x80 && *end != '"' &&
-                   *end != '\\') {
+            while (plain(*end)) {
                 end++;
             }
             roof_text_add(out, p, (size_t)(end - p));

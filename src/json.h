@@ -30,6 +30,20 @@ enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_
 enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error);
 void roof_json_free(struct roof_json *json);
 
+/* A member of an object, as offsets into its text. */
+struct roof_json_member {
+    size_t key; /* behind the quote; escapes are as they stand */
+    size_t key_length;
+    size_t value; /* its first byte: a quote for a string */
+    size_t length;
+};
+/* The members of the object that a text is, without a tree and without allocation; line is that of
+ * the text in its source. Keys are not checked for standing twice. ROOF_INVALID also when there are
+ * more than `room`. */
+enum roof_status roof_json_members(struct roof_json_member *members, size_t *count, size_t room,
+                                   const char *text, size_t length, const char *source, int line,
+                                   struct roof_error *error);
+
 const roof_json_value *roof_json_root(const struct roof_json *json);
 const char *roof_json_source(const struct roof_json *json);
 
@@ -67,5 +81,7 @@ enum roof_status roof_json_error(const struct roof_json *json, const roof_json_v
 
 /* Writes a JSON string with its quotes. */
 void roof_json_quote(struct roof_text *out, const char *text);
+/* Writes a cell of a file: as it is where it is a number of JSON, else as a string. */
+void roof_json_cell(struct roof_text *out, const char *text);
 
 #endif

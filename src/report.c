@@ -630,17 +630,6 @@ void roof_report_compared_header(struct roof_text *out, const char *const *colum
     roof_text_put(out, "\n");
 }
 
-/* A cell of a file as JSON: a number where it is one. */
-static void json_cell(struct roof_text *out, const char *cell)
-{
-    double number = 0;
-    if (roof_parse_number(&number, cell, "", -1e300, 1e300, NULL) == ROOF_OK) {
-        roof_text_number(out, number);
-    } else {
-        roof_json_quote(out, cell);
-    }
-}
-
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row)
 {
     const double best = isnan(row->expected_s) ? row->time_s : row->expected_s;
@@ -657,7 +646,7 @@ void roof_report_compared(struct roof_text *out, bool csv, const struct roof_com
             roof_text_put(out, begun ? "," : "");
             roof_json_quote(out, row->column[i]);
             roof_text_put(out, ":");
-            json_cell(out, row->cell[i]);
+            roof_json_cell(out, row->cell[i]);
             begun = true;
         }
     }

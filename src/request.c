@@ -201,6 +201,11 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 .help = "operators, or plans, to show (default 12)",
                 .of = ROOF_OF_MODELS,
                 .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND},
+    ROW(FROM) = {.option = "from",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "FILE",
+                 .help = "a prediction of each record of a CSV or NDJSON file (-: standard input)",
+                 .commands = ROOF_COMMAND_PREDICT},
     ROW(MEASURED) = {.key = "measured_us",
                      .option = "measured",
                      .kind = ROOF_INPUT_TEXT,
@@ -392,9 +397,11 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
         *out = status == ROOF_OK ? precision : *out;
         return status;
     case ROOF_INPUT_INTEGER:
-    case ROOF_INPUT_FLAG:
-        return roof_parse_integer(out, text, roof_input_name(name, input), input->min, input->max,
-                                  error);
+    case ROOF_INPUT_FLAG: /* the name costs more than the number, and only a mistake needs it */
+        status = roof_parse_integer(out, text, "", input->min, input->max, NULL);
+        return status == ROOF_OK ? ROOF_OK
+                                 : roof_parse_integer(out, text, roof_input_name(name, input),
+                                                      input->min, input->max, error);
     case ROOF_INPUT_TEXT:
     case ROOF_INPUT_NUMBER:
         break;

@@ -17,15 +17,16 @@
 
 /* What a field of a result is, and how it is found: most lie at an offset. */
 enum source {
-    AT_NUMBER,    /* double, in SI base */
-    AT_COUNT,     /* double, shown to people with a prefix */
-    AT_BOOLEAN,   /* bool */
-    AT_TEXT,      /* const char * */
-    AT_CHARS,     /* char[] */
-    AT_PRECISION, /* enum roof_precision */
-    DIMENSION,    /* of the workload, by its input row */
-    CONSTANT,     /* the text in the field itself */
-    OF_HARDWARE,  /* const char * of the prediction's device, at an offset there */
+    AT_NUMBER,     /* double, in SI base */
+    AT_COUNT,      /* double, shown to people with a prefix */
+    AT_BOOLEAN,    /* bool */
+    AT_TEXT,       /* const char * */
+    AT_CHARS,      /* char[] */
+    AT_PRECISION,  /* enum roof_precision */
+    DIMENSION,     /* of the workload, by its input row */
+    ANY_DIMENSION, /* absent where the operator of the row has none such */
+    CONSTANT,      /* the text in the field itself */
+    OF_HARDWARE,   /* const char * of the prediction's device, at an offset there */
     BASIS,
     OPERATOR,
     BOTTLENECK,
@@ -485,11 +486,13 @@ static const struct roof_field speedup_fields[] = {
 
 /* Every dimension is a column of this field; its key is that of the input row. */
 static const struct roof_field dimension_field = {.source = DIMENSION, .width = 6};
+static const struct roof_field any_dimension_field = {.source = ANY_DIMENSION, .width = 6};
 
 static const char *column_key(const struct roof_column *column)
 {
     switch ((int)column->field->source) {
     case DIMENSION:
+    case ANY_DIMENSION:
         return roof_dimensions[column->dimension].key;
     case HARDWARE_FIGURE:
         return roof_figure_key((enum roof_figure_id)column->field->offset)->key;
@@ -642,6 +645,12 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     }
     case AT_PRECISION:
         text_cell(cell, roof_format(*(const enum roof_precision *)(const void *)at)->name);
+        break;
+    case ANY_DIMENSION:
+        if (!roof_operator_has(p->workload.op, column->dimension)) {
+            break;
+        }
+        dimension_cell(cell, &p->workload, column->dimension);
         break;
     case DIMENSION:
         dimension_cell(cell, &p->workload, column->dimension);
@@ -811,6 +820,7 @@ static void find_state(struct roof_column *column)
         column->state_size = sizeof(bool);
         break;
     case DIMENSION:
+    case ANY_DIMENSION:
         column->state = roof_dimensions[column->dimension].offset;
         column->state_size = sizeof(int64_t);
         break;
@@ -872,11 +882,14 @@ static unsigned shown_roles(enum roof_operator op)
 static void add_prediction(struct roof_table *table, enum roof_operator op, bool all, size_t skip)
 {
     add_fields(table, prediction_head + skip, COUNT(prediction_head) - skip, all);
-    const struct roof_operator_row *const row = roof_operator_row(op);
-    for (int i = 0; i < row->dim_count; i++) {
-        add_column(table, &dimension_field, row->dims[i]);
+    const bool any = op == ROOF_OPERATOR_COUNT;
+    table->any = any;
+    const struct roof_operator_row *const row = any ? NULL : roof_operator_row(op);
+    for (int i = 0; i < (any ? (int)ROOF_DIM_COUNT : row->dim_count); i++) {
+        add_column(table, any ? &any_dimension_field : &dimension_field,
+                   any ? (enum roof_dimension)i : row->dims[i]);
     }
-    const unsigned roles = shown_roles(op);
+    const unsigned roles = any ? ~0U : shown_roles(op);
     for (size_t i = 0; i < COUNT(prediction_tail); i++) {
         const struct roof_field *const field = &prediction_tail[i];
         if (field->roles == 0 || (field->roles & roles) != 0 || all) {
@@ -1001,12 +1014,62 @@ void roof_table_show(struct roof_table *table, const char *key)
     }
 }
 
+void roof_table_keep_dimensions(struct roof_table *table, uint32_t dimensions)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct roof_column *const column = &table->column[i];
+        if (column->field->source != ANY_DIMENSION ||
+            (dimensions & (UINT32_C(1) << column->dimension)) != 0) {
+            table->column[kept++] = *column;
+        }
+    }
+    table->count = kept;
+}
+
+void roof_table_carry(struct roof_table *table, const struct roof_carried *carried, size_t count)
+{
+    table->carried = carried;
+    table->carried_count = count;
+}
+
+static bool among(const struct roof_field *fields, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(fields[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool roof_table_has(enum roof_table_kind kind, const char *key)
+{
+    if (kind == ROOF_TABLE_INFERENCES) {
+        return among(inference_fields, COUNT(inference_fields), key);
+    }
+    for (size_t i = 0; i < ROOF_DIM_COUNT; i++) {
+        if (strcmp(roof_dimensions[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return among(prediction_head, COUNT(prediction_head), key) ||
+           among(prediction_tail, COUNT(prediction_tail), key);
+}
+
 static void markdown_text(struct roof_text *out, const char *text)
 {
     for (const char *p = text; *p != '\0'; p++) {
         roof_text_put(out, *p == '|' || *p == '\\' ? "\\" : "");
         roof_text_add(out, *p == '\n' ? " " : p, 1);
     }
+}
+
+static void markdown_cell(struct roof_text *out, const char *text)
+{
+    roof_text_put(out, " ");
+    markdown_text(out, text);
+    roof_text_put(out, " |");
 }
 
 /* A cell for people: short numbers, yes and no. */
@@ -1063,10 +1126,23 @@ static int column_width(const struct roof_column *column)
     return width < 0 ? (key > -width ? -key : width) : (key > width ? key : width);
 }
 
+/* A carried column in a text table, wide enough for its name. */
+static void carried_text(struct roof_text *out, const struct roof_carried *carried,
+                         const char *text)
+{
+    const int name = (int)roof_text_width(carried->name);
+    padded(out, text, name > 12 ? -name : -12, false);
+    roof_text_put(out, "  ");
+}
+
 void roof_table_begin(struct roof_table *table, struct roof_text *out)
 {
+    const size_t carried = table->carried_count;
     switch (table->output) {
     case ROOF_OUTPUT_TEXT:
+        for (size_t i = 0; i < carried; i++) {
+            carried_text(out, &table->carried[i], table->carried[i].name);
+        }
         for (size_t i = 0; i < table->count; i++) {
             roof_text_put(out, i == 0 ? "" : "  ");
             padded(out, column_label(&table->column[i]), column_width(&table->column[i]),
@@ -1080,6 +1156,10 @@ void roof_table_begin(struct roof_table *table, struct roof_text *out)
     case ROOF_OUTPUT_NDJSON:
         break;
     case ROOF_OUTPUT_CSV:
+        for (size_t i = 0; i < carried; i++) {
+            roof_csv_cell(out, table->carried[i].name);
+            roof_text_put(out, ",");
+        }
         for (size_t i = 0; i < table->count; i++) {
             roof_text_put(out, i == 0 ? "" : ",");
             roof_text_put(out, column_key(&table->column[i]));
@@ -1088,10 +1168,16 @@ void roof_table_begin(struct roof_table *table, struct roof_text *out)
         break;
     case ROOF_OUTPUT_MARKDOWN:
         roof_text_put(out, "|");
+        for (size_t i = 0; i < carried; i++) {
+            markdown_cell(out, table->carried[i].name);
+        }
         for (size_t i = 0; i < table->count; i++) {
-            roof_text_printf(out, " %s |", column_key(&table->column[i]));
+            markdown_cell(out, column_key(&table->column[i]));
         }
         roof_text_put(out, "\n|");
+        for (size_t i = 0; i < carried; i++) {
+            roof_text_put(out, " --- |");
+        }
         for (size_t i = 0; i < table->count; i++) {
             roof_text_put(out, column_width(&table->column[i]) < 0 ? " --- |" : " ---: |");
         }
@@ -1114,6 +1200,17 @@ static void json_list(struct roof_text *out, const struct cell *cell)
         item = item[length] == '\0' ? NULL : item + length + 1;
     }
     roof_text_put(out, "]");
+}
+
+/* The dimensions of the operator of a row as bits. */
+static uint32_t own_dimensions(const struct roof_prediction *prediction)
+{
+    const struct roof_operator_row *const row = roof_operator_row(prediction->workload.op);
+    uint32_t bits = 0;
+    for (int i = 0; i < row->dim_count; i++) {
+        bits |= UINT32_C(1) << row->dims[i];
+    }
+    return bits;
 }
 
 static void render_json(struct roof_text *out, const struct cell *cell)
@@ -1146,8 +1243,10 @@ static void render_csv(struct roof_text *out, const struct cell *cell)
     }
 }
 
-/* Whether a column's cell is that of the row before; if not, what it is made of is noted. */
-static bool same_state(struct roof_cell *last, const struct roof_column *column, const void *result)
+/* Whether a column's cell is that of the row before; if not, what it is made of is noted. own: the
+ * dimensions that the row has. */
+static bool same_state(struct roof_cell *last, const struct roof_column *column, const void *result,
+                       uint32_t own)
 {
     const char *const at = (const char *)result + column->state;
     uint64_t state = 0;
@@ -1166,6 +1265,9 @@ static bool same_state(struct roof_cell *last, const struct roof_column *column,
         break;
     default:
         break;
+    }
+    if (column->field->source == ANY_DIMENSION && (own >> column->dimension & 1) == 0) {
+        state = UINT64_MAX; /* no dimension is negative */
     }
     const bool same = last->known && last->state == state;
     last->state = state;
@@ -1226,16 +1328,16 @@ static bool put_new(struct roof_table *table, size_t i, struct roof_text *out,
 }
 
 /* The cells of a row, most of what a sweep does. Those that are made of the same as in the row
- * before are copied; only the others are formatted. */
+ * before are copied; only the others are formatted. begun: members of the object stand before. */
 static void put_cells(struct roof_table *table, struct roof_text *out, const void *result,
-                      bool object, const char *separator)
+                      bool object, const char *separator, bool begun)
 {
-    bool begun = false;
+    const uint32_t own = table->any ? own_dimensions(result) : ~UINT32_C(0);
     bool room = reserve_rest(table, out, 0);
     for (size_t i = 0; i < table->count && room; i++) {
         struct roof_cell *const last = &table->last[i];
         struct cell cell;
-        const bool same = same_state(last, &table->column[i], result);
+        const bool same = same_state(last, &table->column[i], result, own);
         if (!same) {
             fill_cell(&cell, &table->column[i], result);
             last->absent = cell.kind == ABSENT;
@@ -1259,21 +1361,64 @@ static void put_cells(struct roof_table *table, struct roof_text *out, const voi
 void roof_table_object(struct roof_table *table, struct roof_text *out, const void *result,
                        const char *separator)
 {
-    put_cells(table, out, result, true, separator);
+    put_cells(table, out, result, true, separator, false);
+}
+
+/* A row as an object: what is carried, as it came, and the fields. */
+static void row_object(struct roof_table *table, struct roof_text *out, const void *result)
+{
+    bool begun = false;
+    roof_text_put(out, "{");
+    for (size_t i = 0; i < table->carried_count; i++) {
+        const struct roof_carried *const carried = &table->carried[i];
+        if (carried->json == NULL && *carried->text == '\0') {
+            continue;
+        }
+        roof_text_put(out, begun ? "," : "");
+        roof_json_quote(out, carried->name);
+        roof_text_put(out, ":");
+        if (carried->json == NULL) {
+            roof_json_cell(out, carried->text);
+        } else {
+            roof_text_put(out, carried->quoted ? "\"" : "");
+            roof_text_put(out, carried->json);
+            roof_text_put(out, carried->quoted ? "\"" : "");
+        }
+        begun = true;
+    }
+    put_cells(table, out, result, true, "", begun);
+    roof_text_put(out, "}");
+}
+
+static void csv_row(struct roof_table *table, struct roof_text *out, const void *result)
+{
+    for (size_t i = 0; i < table->carried_count; i++) {
+        roof_csv_cell(out, table->carried[i].text);
+        roof_text_add(out, ",", 1);
+    }
+    put_cells(table, out, result, false, "", false);
+    roof_text_add(out, "\n", 1);
 }
 
 static void readable_row(const struct roof_table *table, struct roof_text *out, const void *result)
 {
     const bool markdown = table->output == ROOF_OUTPUT_MARKDOWN;
     roof_text_put(out, markdown ? "|" : "");
+    for (size_t i = 0; i < table->carried_count; i++) {
+        const struct roof_carried *const carried = &table->carried[i];
+        const char *const text = *carried->text == '\0' ? "-" : carried->text;
+        if (markdown) {
+            markdown_cell(out, text);
+        } else {
+            carried_text(out, carried, text);
+        }
+    }
     for (size_t i = 0; i < table->count; i++) {
         struct cell cell;
         fill_cell(&cell, &table->column[i], result);
         const char *const text = readable(&cell);
         if (markdown) {
-            roof_text_put(out, " ");
-            markdown_text(out, text);
-            roof_text_put(out, " |");
+            markdown_cell(out, text);
         } else {
             roof_text_put(out, i == 0 ? "" : "  ");
             padded(out, text, column_width(&table->column[i]), i + 1 == table->count);
@@ -1290,18 +1435,15 @@ void roof_table_row(struct roof_table *table, struct roof_text *out, const void 
         readable_row(table, out, result);
         break;
     case ROOF_OUTPUT_JSON:
-        roof_text_put(out, table->rows == 0 ? "\n{" : ",\n{");
-        roof_table_object(table, out, result, "");
-        roof_text_put(out, "}");
+        roof_text_put(out, table->rows == 0 ? "\n" : ",\n");
+        row_object(table, out, result);
         break;
     case ROOF_OUTPUT_NDJSON:
-        roof_text_put(out, "{");
-        roof_table_object(table, out, result, "");
-        roof_text_put(out, "}\n");
+        row_object(table, out, result);
+        roof_text_put(out, "\n");
         break;
     case ROOF_OUTPUT_CSV:
-        put_cells(table, out, result, false, "");
-        roof_text_add(out, "\n", 1);
+        csv_row(table, out, result);
         break;
     }
     table->rows++;

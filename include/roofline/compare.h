@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Measured times against predictions: a CSV file row by row, and error statistics by group.
- * docs/formats.md ("Measured rows") has the columns.
+ * Measured times against predictions: a file of CSV or NDJSON row by row (records.h), and error
+ * statistics by group. docs/formats.md ("Measured rows") has the columns.
  */
 #ifndef ROOFLINE_COMPARE_H
 #define ROOFLINE_COMPARE_H
@@ -77,7 +77,8 @@ struct roof_comparison {
 };
 
 /**
- * Reads path row by row. base holds what the columns do not say, hardware and model (either may be
+ * Reads path row by row ("-": standard input). Of NDJSON the keys of the first record are the
+ * columns. base holds what the columns do not say, hardware and model (either may be
  * NULL) likewise; group_by is "column,column" or NULL. ROOF_INVALID when the header lacks operator
  * or measured_us; bad rows only count. On success the caller owns *out: roof_comparison_free.
  */

@@ -25,8 +25,9 @@
  *   request.h    the input keys: options, axes, values from text
  *   sweep.h      a grid of predictions
  *   recommend.h  which format to use, and why not the others
- *   compare.h    measured times against predictions
  *   table.h      rows of results as text, JSON, NDJSON, CSV, Markdown
+ *   records.h    files of which each row or line asks for a prediction
+ *   compare.h    measured times against predictions
  *   report.h     documents about one result
  *   model_report.h documents about a model
  *   plan_report.h documents about a search of plans
@@ -100,9 +101,11 @@
 
 #include "roofline/crossover.h"
 
-#include "roofline/compare.h"
-
 #include "roofline/table.h"
+
+#include "roofline/records.h"
+
+#include "roofline/compare.h"
 
 #include "roofline/report.h"
 

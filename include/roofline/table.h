@@ -57,14 +57,26 @@ struct roof_cell {
     char text[ROOF_CELL_SIZE]; /**< as the output has it */
 };
 
+/** A column that comes from elsewhere and stands before the table's own: what its caller carries
+ * through, row by row. */
+struct roof_carried {
+    const char *name;
+    const char *text; /**< of the row at hand; "": none */
+    const char *json; /**< the same as it stood in JSON, without quotes; NULL: only text is known */
+    bool quoted;      /**< json is a string */
+};
+
 /** Rows of results in one format. Fill with roof_table_open; one thread at a time writes rows. */
 struct roof_table {
     enum roof_output output;
     struct roof_cell last[ROOF_COLUMNS_MAX];
     struct roof_column column[ROOF_COLUMNS_MAX];
     size_t count;
-    uint64_t rows;   /**< written so far */
-    bool inferences; /**< rows are struct roof_inference */
+    uint64_t rows;                      /**< written so far */
+    bool inferences;                    /**< rows are struct roof_inference */
+    bool any;                           /**< rows are predictions of any operator */
+    const struct roof_carried *carried; /**< borrowed */
+    size_t carried_count;
 };
 
 /** What the rows of a table are. */
@@ -108,13 +120,21 @@ struct roof_model_entry {
 /**
  * Chooses the columns: all keys, or for text and Markdown a readable selection; columns
  * ("key,key", NULL: the default) chooses others for csv, ndjson and md. op is the operator of all
- * rows, for tables of predictions and recommendations.
+ * rows, for tables of predictions and recommendations; of predictions ROOF_OPERATOR_COUNT: of any,
+ * the dimensions of all operators are columns, and a row has those of its own.
  */
 enum roof_status roof_table_open(struct roof_table *out, enum roof_output output,
                                  enum roof_table_kind kind, enum roof_operator op,
                                  const char *columns, struct roof_error *error);
 /** Shows a key of model predictions too, if it is not among the columns. */
 void roof_table_show(struct roof_table *table, const char *key);
+/** Of the dimensions keeps those of a set of bits (1 << dimension). */
+void roof_table_keep_dimensions(struct roof_table *table, uint32_t dimensions);
+/** Columns before the table's own, for its header and for the rows that follow: the caller sets
+ * their texts before each row. */
+void roof_table_carry(struct roof_table *table, const struct roof_carried *carried, size_t count);
+/** Whether rows of predictions, or of model predictions, have a key; of the dimensions any. */
+bool roof_table_has(enum roof_table_kind kind, const char *key);
 /** Header; rows; footer. result points to what the kind of the table says. */
 void roof_table_begin(struct roof_table *table, struct roof_text *out);
 void roof_table_row(struct roof_table *table, struct roof_text *out, const void *result);

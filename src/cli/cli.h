@@ -102,7 +102,8 @@ bool cli_is_model(const struct cli_options *options);
 /* The operator that the first operand names. */
 enum roof_status cli_operator(enum roof_operator *out, const struct cli_options *options,
                               struct roof_error *error);
-/* What a command line with single values asks, of an operator (in `common`) or of a model. */
+/* What a command line with single values asks, of an operator (in `common`) or of a model; with
+ * --from no operator need be named. */
 enum roof_status cli_scenario(struct roof_scenario *out, const struct cli_options *options,
                               struct roof_error *error);
 /* All inputs that are fields, into a scenario, whatever it is of. */
@@ -138,6 +139,32 @@ void cli_hardware_free(struct roof_hardware *hardware);
 enum roof_status cli_product(struct roof_hardware **out, const struct roof_hardware *hardware,
                              struct roof_error *error);
 
+/* Names in a file, and what was loaded for them; NULL: not known. */
+#define CLI_NAMES_MAX 256
+struct cli_names {
+    char *name[CLI_NAMES_MAX];
+    void *object[CLI_NAMES_MAX];
+    size_t count;
+};
+/* Devices and models that a file names, loaded once. Start with options set and the rest 0. */
+struct cli_known {
+    const struct cli_options *options;
+    struct cli_names devices;
+    struct cli_names models;
+};
+/* A device, borrowed; ROOF_UNSATISFIED when nothing knows the name. */
+enum roof_status cli_known_hardware(struct cli_known *known, const struct roof_hardware **out,
+                                    const char *name, struct roof_error *error);
+/* A model, borrowed, in a layout (empty: that of the options). */
+enum roof_status cli_known_model(struct cli_known *known, const struct roof_model **out,
+                                 const char *name, const char *layout, struct roof_error *error);
+void cli_known_free(struct cli_known *known);
+
+/* ROOF_USAGE: no model is named. */
+enum roof_status cli_which_model(struct roof_error *error);
+/* predict --from FILE: a prediction of each record. */
+enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
+                                  struct roof_error *error);
 /* predict model NAME: prints the prediction of what the options ask. */
 enum roof_status cli_predict_model(const struct cli_options *options, struct roof_error *error);
 

@@ -16,13 +16,18 @@ struct work {
     struct roof_limits limits;
 };
 
+enum roof_status cli_which_model(struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_USAGE,
+                          "which model? a name (roofline list models), a config.json, a folder "
+                          "with one, a .gguf or a .safetensors file");
+}
+
 static enum roof_status load(struct work *w, const struct cli_options *options,
                              struct roof_error *error)
 {
     if (options->operand_count < 2) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "which model? a name (roofline list models), a config.json, a folder "
-                              "with one, a .gguf or a .safetensors file");
+        return cli_which_model(error);
     }
     enum roof_status status = cli_scenario(&w->scenario, options, error);
     if (status == ROOF_OK) {

@@ -59,6 +59,13 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK && options.help) {
         return 0;
     }
+    if (status == ROOF_OK && options.value[ROOF_INPUT_FROM] != NULL) {
+        bool bad = false;
+        status = cli_predict_from(&options, &bad, &error);
+        return status != ROOF_OK ? cli_fail(command->name, &error)
+               : bad             ? cli_exit_code(ROOF_INVALID)
+                                 : 0;
+    }
     if (status == ROOF_OK && options.value[ROOF_INPUT_EXPLAIN] != NULL) {
         status = cli_explain(&options, false, &error);
         return status == ROOF_OK ? 0 : cli_fail(command->name, &error);

@@ -317,14 +317,17 @@ enum roof_status cli_scenario(struct roof_scenario *out, const struct cli_option
                               struct roof_error *error)
 {
     const bool model = cli_is_model(options);
+    /* The records of a file name their own. */
+    const bool any = options->value[ROOF_INPUT_FROM] != NULL && options->operand_count == 0;
     roof_scenario_init(out);
-    enum roof_status status = model ? ROOF_OK : cli_operator(&out->common.op, options, error);
+    enum roof_status status =
+        model || any ? ROOF_OK : cli_operator(&out->common.op, options, error);
     for (size_t i = 0; i < ROOF_INPUT_COUNT && status == ROOF_OK; i++) {
         if (options->value[i] == NULL) {
             continue;
         }
         status = roof_input_taken(roof_input(i), model, error);
-        if (status == ROOF_OK && i < ROOF_DIM_COUNT && !model) {
+        if (status == ROOF_OK && i < ROOF_DIM_COUNT && !model && !any) {
             status = roof_operator_takes(out->common.op, (enum roof_dimension)i, error);
         }
     }

@@ -65,6 +65,7 @@ static const struct subject subjects[] = {
      5},
     {"sweep csv 1e5 expected, all threads",
      "exec %s sweep gemm -m 1:100000 -n 4096 -k 4096 -H h100-sxm -f csv", "rows", 1e5, 5},
+    {"from csv 1e5", "exec %s predict --from \"$MEASURED\" -H gaudi3 -f csv", "rows", 1e5, 5},
     {"compare 1e5", "exec %s compare \"$MEASURED\" -H h100-sxm --summary -f json", "rows", 1e5, 3},
 };
 enum { SUBJECTS = sizeof subjects / sizeof *subjects };

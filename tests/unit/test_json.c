@@ -865,9 +865,75 @@ static void test_locale_with_a_point_of_two_bytes(void **state)
     check_in_locale("ps_AF.UTF-8"); /* U+066B */
 }
 
+/* The members of an object as "key(length)value;", or the place and text of what is wrong. */
+static void check_members(const char *text, const char *expected)
+{
+    struct roof_json_member member[4];
+    struct roof_error error = {0};
+    struct roof_text seen = ROOF_TEXT_INIT;
+    size_t count = 0;
+    roof_text_put(&seen, "");
+    if (roof_json_members(member, &count, 4, text, strlen(text), "lines", 7, &error) != ROOF_OK) {
+        assert_int_equal(error.status, ROOF_INVALID);
+        assert_string_equal(error.source, "lines");
+        roof_text_printf(&seen, "%d:%d %s", error.line, error.column, error.message);
+    }
+    for (size_t i = 0; i < count && error.status == ROOF_OK; i++) {
+        roof_text_printf(&seen, "%.*s=%.*s;", (int)member[i].key_length, text + member[i].key,
+                         (int)member[i].length, text + member[i].value);
+    }
+    assert_string_equal(seen.data, expected);
+    roof_text_free(&seen);
+}
+
+static void test_members(void **unused)
+{
+    (void)unused;
+    check_members("{}", "");
+    check_members(" { } ", "");
+    check_members("{\"a\":1,\"b\" : \"x\" , \"\":null}", "a=1;b=\"x\";=null;");
+    check_members("{\"a\":{\"b\":[1,{\"c\":2}]},\"d\": [ ] }", "a={\"b\":[1,{\"c\":2}]};d=[ ];");
+    check_members("{\"\\u0061\\\"\":\"\\n\"}", "\\u0061\\\"=\"\\n\";");
+    check_members("{\"a\":1,\"a\":-2.50e+3}", "a=1;a=-2.50e+3;"); /* the caller looks */
+    check_members("{\"a\":1,\"b\":2,\"c\":3,\"d\":4}", "a=1;b=2;c=3;d=4;");
+    check_members("{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5}",
+                  "7:26 the object has too many members");
+    check_members("[1]", "7:1 expected an object");
+    check_members("", "7:1 expected an object");
+    check_members("{\"a\":1} 2", "7:9 unexpected text after the value");
+    check_members("{\"a\":01}", "7:6 a number may not begin with 0");
+    check_members("{\"a\":}", "7:6 expected a value");
+    check_members("{\"a\"", "7:5 expected ':' after the key");
+    check_members("{\"a\":1,}", "7:8 expected a key in double quotes");
+}
+
+/* A cell of a file is a number where JSON has it, as it stands, and else a string. */
+static void test_cells(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *cell;
+        const char *json;
+    } cases[] = {{"", "\"\""},           {"12", "12"},
+                 {"-1.50e3", "-1.50e3"}, {"123456789012345678901", "123456789012345678901"},
+                 {"007", "\"007\""},     {"+1", "\"+1\""},
+                 {" 1", "\" 1\""},       {"1 ", "\"1 \""},
+                 {"1.", "\"1.\""},       {"-", "\"-\""},
+                 {"nan", "\"nan\""},     {"true", "\"true\""},
+                 {"a\"b", "\"a\\\"b\""}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_text out = ROOF_TEXT_INIT;
+        roof_json_cell(&out, cases[i].cell);
+        assert_string_equal(out.data, cases[i].json);
+        roof_text_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members),
+        cmocka_unit_test(test_cells),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_wrong_numbers),
         cmocka_unit_test(test_wrong_structure),

@@ -147,12 +147,92 @@ static void test_columns_of_models(void **unused)
     }
 }
 
+/* A table of any operator has all dimensions, and each row those of its own. */
+static void test_any_operator(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_prediction product;
+    struct roof_prediction norm;
+    const struct roof_workload asked[] = {
+        workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.m = 2, .n = 3, .k = 4}),
+        workload(ROOF_OPERATOR_RMSNORM, (struct roof_shape){.tokens = 5, .hidden = 6})};
+    assert_int_equal(roof_predict(&product, &asked[0], device, NULL), ROOF_OK);
+    assert_int_equal(roof_predict(&norm, &asked[1], device, NULL), ROOF_OK);
+    static const char *const expected[COUNT(outputs)] = {
+        NULL, NULL,
+        "{\"a\":1.0,\"m\":2,\"batch\":1,\"operator\":\"gemm\"}\n"
+        "{\"b\":\"x\\ny\",\"tokens\":5,\"operator\":\"rmsnorm\"}\n",
+        "a,\"b,c\",m,causal,tokens,batch,operator\n1.0,,2,,,1,gemm\n,\"x\ny\",,,5,,rmsnorm\n",
+        "| a | b,c | m | causal | tokens | batch | operator |\n"
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |\n"
+        "| 1.0 | - | 2 | - | - | 1 | gemm |\n| - | x y | - | - | 5 | - | rmsnorm |\n"};
+    for (size_t i = 2; i < COUNT(outputs); i++) {
+        const bool json = outputs[i] == ROOF_OUTPUT_NDJSON;
+        struct roof_carried carried[] = {{.name = "a", .text = "1.0"},
+                                         {.name = json ? "b" : "b,c", .text = ""}};
+        struct roof_table table;
+        struct roof_text text = ROOF_TEXT_INIT;
+        assert_int_equal(roof_table_open(&table, outputs[i], ROOF_TABLE_PREDICTIONS,
+                                         ROOF_OPERATOR_COUNT, "m,causal,tokens,batch,operator",
+                                         NULL),
+                         ROOF_OK);
+        roof_table_carry(&table, carried, COUNT(carried));
+        roof_table_begin(&table, &text);
+        roof_table_row(&table, &text, &product);
+        carried[0].text = "";
+        carried[1] = (struct roof_carried){
+            .name = carried[1].name, .text = "x\ny", .json = "x\\ny", .quoted = true};
+        roof_table_row(&table, &text, &norm);
+        roof_table_end(&table, &text);
+        assert_string_equal(text.data, expected[i]);
+        roof_text_free(&text);
+    }
+    struct roof_table table;
+    assert_int_equal(roof_table_open(&table, ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS,
+                                     ROOF_OPERATOR_COUNT, NULL, NULL),
+                     ROOF_OK);
+    assert_true(table.count < ROOF_COLUMNS_MAX);
+    const size_t all = table.count;
+    roof_table_keep_dimensions(&table, 1U << ROOF_DIM_K | 1U << ROOF_DIM_TOKENS);
+    assert_int_equal(table.count, all - ROOF_DIM_COUNT + 2);
+    roof_hardware_free(device);
+}
+
+static void test_keys(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *key;
+        bool of_operators;
+        bool of_models;
+    } cases[] = {{"time_us", true, true},
+                 {"schema", true, true},
+                 {"m", true, false},
+                 {"devices", true, true},
+                 {"compute_precision", true, false},
+                 {"tokens_per_s", false, true},
+                 {"measured_us", true, false},
+                 {"model", false, true},
+                 {"name", false, false},
+                 {"", false, false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(roof_table_has(ROOF_TABLE_PREDICTIONS, cases[i].key),
+                         cases[i].of_operators);
+        assert_int_equal(roof_table_has(ROOF_TABLE_INFERENCES, cases[i].key), cases[i].of_models);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_columns),   cmocka_unit_test(test_columns_of_operators),
-        cmocka_unit_test(test_no_rows),           cmocka_unit_test(test_readable_columns),
+        cmocka_unit_test(test_refused_columns),
+        cmocka_unit_test(test_columns_of_operators),
+        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_readable_columns),
         cmocka_unit_test(test_columns_of_models),
+        cmocka_unit_test(test_any_operator),
+        cmocka_unit_test(test_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

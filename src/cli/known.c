@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/* Devices and models that a file names, loaded once; those that are not known are remembered. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* The object of a name; *fresh says that it is new and must be loaded. */
+static enum roof_status look_up(void ***out, bool *fresh, struct cli_names *names, const char *name,
+                                struct roof_error *error)
+{
+    *fresh = false;
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->name[i], name) == 0) {
+            *out = &names->object[i];
+            return ROOF_OK;
+        }
+    }
+    if (names->count == CLI_NAMES_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "the file names more than %d devices or models",
+                              CLI_NAMES_MAX);
+    }
+    names->name[names->count] = strdup(name);
+    if (names->name[names->count] == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    *fresh = true;
+    *out = &names->object[names->count++];
+    return ROOF_OK;
+}
+
+enum roof_status cli_known_hardware(struct cli_known *known, const struct roof_hardware **out,
+                                    const char *name, struct roof_error *error)
+{
+    void **object = NULL;
+    bool fresh = false;
+    enum roof_status status = look_up(&object, &fresh, &known->devices, name, error);
+    if (status == ROOF_OK && fresh) {
+        /* Only a name that nothing knows is not known: without --set and --calibration it fails
+         * too. */
+        struct cli_options bare = *known->options;
+        struct roof_hardware *loaded = NULL;
+        bare.set.count = 0;
+        bare.value[ROOF_INPUT_CALIBRATION] = NULL;
+        status = cli_hardware(&loaded, name, &bare, error);
+        if (status == ROOF_OK) {
+            cli_hardware_free(loaded);
+            status = cli_hardware(&loaded, name, known->options, error);
+        } else if (status == ROOF_USAGE) {
+            status = ROOF_UNSATISFIED;
+        }
+        *object = loaded;
+    } else if (status == ROOF_OK && *object == NULL) {
+        status = roof_error_set(error, ROOF_UNSATISFIED,
+                                "unknown hardware '%s' (roofline list hardware)", name);
+    }
+    *out = status == ROOF_OK ? *object : NULL;
+    return status;
+}
+
+enum roof_status cli_known_model(struct cli_known *known, const struct roof_model **out,
+                                 const char *name, const char *layout, struct roof_error *error)
+{
+    struct roof_text key = ROOF_TEXT_INIT;
+    void *unknown = NULL;
+    void **object = &unknown;
+    bool fresh = false;
+    roof_text_printf(&key, *layout == '\0' ? "%s" : "%s as %s", name, layout);
+    enum roof_status status = key.failed
+                                  ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                                  : look_up(&object, &fresh, &known->models, key.data, error);
+    if (status == ROOF_OK && fresh) {
+        struct cli_options options = *known->options;
+        struct roof_model *loaded = NULL;
+        if (*layout != '\0') {
+            options.value[ROOF_INPUT_LAYOUT] = layout;
+        }
+        status = cli_model(&loaded, name, &options, error);
+        *object = loaded;
+    } else if (status == ROOF_OK && *object == NULL) {
+        status = roof_error_set(error, ROOF_USAGE, "unknown model '%s'", key.data);
+    }
+    *out = status == ROOF_OK ? *object : NULL;
+    roof_text_free(&key);
+    return status;
+}
+
+void cli_known_free(struct cli_known *known)
+{
+    for (size_t i = 0; i < known->devices.count; i++) {
+        free(known->devices.name[i]);
+        cli_hardware_free(known->devices.object[i]);
+    }
+    for (size_t i = 0; i < known->models.count; i++) {
+        free(known->models.name[i]);
+        roof_model_free(known->models.object[i]);
+    }
+}
