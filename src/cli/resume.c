@@ -77,10 +77,11 @@ static enum roof_status read_lines(struct lines *out, struct search *s, struct r
         count_lines(out, buffer, got, at);
         at += (off_t)got;
     }
+    const int reason = errno;
     free(buffer);
     if (ferror(file) != 0) {
         return roof_error_at(error, ROOF_IO, s->output->part, 0, 0, "cannot read: %s",
-                             strerror(errno));
+                             strerror(reason));
     }
     if (s->json && out->count > 1 && out->end - out->last == 2) { /* "]": all rows are there */
         out->end = out->last;
