@@ -148,6 +148,7 @@ check-unit: $(UNIT_BIN)
 check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/run.sh $(BIN) tests/cli/*.case
 	@WRAPPER='$(WRAPPER)' sh tests/cli/faults.sh $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/cli/resume.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
 
 check-project: $(LIB) $(BIN)
@@ -171,6 +172,7 @@ sanitize: sanitize-threads
 sanitize-threads:
 	$(MAKE) $(BUILD)/tsan/roofline BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
 	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
+	@sh tests/cli/resume.sh $(BUILD)/tsan/roofline
 
 ## valgrind: every test under valgrind
 valgrind:

@@ -15,6 +15,7 @@
 struct pool {
     const struct roof_sweep *sweep; /* refused is set, or not */
     struct roof_table table;        /* as a chunk's begins */
+    bool counting;                  /* rows are counted, not written */
     uint64_t first;
     uint64_t count;
     uint64_t size;
@@ -34,6 +35,16 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
     struct cli_chunk *const chunk = context;
     roof_table_row(&chunk->table, &chunk->text, prediction); /* an inference begins with one */
     return chunk->text.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+}
+
+static enum roof_status on_counted(void *context, const struct roof_prediction *prediction,
+                                   struct roof_error *error)
+{
+    struct cli_chunk *const chunk = context;
+    (void)prediction;
+    (void)error;
+    chunk->table.rows++;
+    return ROOF_OK;
 }
 
 static void on_refused(void *context, const struct roof_error *error)
@@ -56,7 +67,7 @@ static void fill(struct pool *p, uint64_t number)
     chunk->error = (struct roof_error){.status = ROOF_OK};
     roof_text_clear(&chunk->text);
     chunk->status = roof_sweep_run(&sweep, p->first + first, left < p->size ? left : p->size,
-                                   on_point, chunk, &chunk->error);
+                                   p->counting ? on_counted : on_point, chunk, &chunk->error);
 }
 
 /* Fills chunks until there are no more, or somebody says stop. */
@@ -117,12 +128,16 @@ enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct r
 {
     const uint64_t size = sweep->model == NULL ? OPERATORS : MODELS;
     struct pool p = {.sweep = sweep,
-                     .table = *table,
+                     .counting = table == NULL,
                      .first = first,
                      .count = count,
                      .size = size,
                      .chunks = count / size + (count % size != 0),
                      .slots = threads > 1 ? (uint64_t)threads * SLOTS_EACH : 1};
+    if (table != NULL) {
+        p.table = *table;
+        p.table.rows = 0;
+    }
     pthread_t *const thread = calloc((size_t)threads, sizeof *thread);
     p.slot = calloc((size_t)p.slots, sizeof *p.slot);
     enum roof_status status = ROOF_OK;

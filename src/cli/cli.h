@@ -91,8 +91,9 @@ struct cli_chunk {
 /* Takes one chunk after the other, in order, in the calling thread. */
 typedef enum roof_status (*cli_chunk_taker)(void *context, struct cli_chunk *chunk,
                                             struct roof_error *error);
-/* Runs count points from `first` on in threads (1: in this one), rows as table has them. Ends with
- * the first status other than ROOF_OK of the taker or, after its chunk was taken, of a point. */
+/* Runs count points from `first` on in threads (1: in this one), rows as table has them; without a
+ * table they are only counted. Ends with the first status other than ROOF_OK of the taker or, after
+ * its chunk was taken, of a point. */
 enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct roof_table *table,
                                   uint64_t first, uint64_t count, int64_t threads,
                                   cli_chunk_taker taker, void *context, struct roof_error *error);
@@ -168,6 +169,32 @@ enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
 /* predict model NAME: prints the prediction of what the options ask. */
 enum roof_status cli_predict_model(const struct cli_options *options, struct roof_error *error);
 
+/* --- long work ----------------------------------------------------------------------------- */
+
+/* From now on SIGINT and SIGTERM are only noted, unless they are ignored already; a second one ends
+ * the program. */
+void cli_interrupt_watch(void);
+/* The exit code of the signal that came; 0: none. */
+int cli_interrupted(void);
+
+/* A line on stderr, where that is a terminal, of how far work is. */
+struct cli_progress {
+    const char *what; /* the command, and what it does */
+    const char *unit; /* of `of` */
+    uint64_t from;    /* what was done before */
+    uint64_t of;      /* how much there is, with that */
+    bool on;
+    double begun;
+    double due; /* when the next line is */
+    int width;  /* of what is on the terminal */
+};
+/* out is where rows go: where they are seen, no line is. */
+void cli_progress_begin(struct cli_progress *p, const char *what, const char *unit, uint64_t from,
+                        uint64_t of, FILE *out);
+void cli_progress_step(struct cli_progress *p, uint64_t done);
+/* Takes the line away; also for one that is zeroed and never began. */
+void cli_progress_end(struct cli_progress *p);
+
 /* --- output -------------------------------------------------------------------------------- */
 
 /* Where results go: standard output, or a file that appears under its name when it is complete. */
@@ -175,16 +202,42 @@ struct cli_output {
     FILE *file;
     char *part; /* the name while it is written; NULL for stdout, pipes and devices */
     const char *name;
+    const char *keep; /* NULL: of failed work nothing stays; else what is under `part` does, and
+                         the message ends with its name and this, if it is not "" */
 };
 enum roof_status cli_output_open(struct cli_output *out, const char *path,
                                  struct roof_error *error);
+/* The same, and what was written under `part` before can be read from its beginning, is kept, and
+ * goes on after cli_output_cut; *found says whether there is any. Only for a file. */
+enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const char *path,
+                                   struct roof_error *error);
+/* Forgets what is after the first `length` bytes; the next write follows them. */
+enum roof_status cli_output_cut(struct cli_output *out, uint64_t length, struct roof_error *error);
 /* Writes and clears text; text that failed for lack of memory is reported here. */
 enum roof_status cli_output_write(struct cli_output *out, struct roof_text *text,
                                   struct roof_error *error);
-/* Ends the output; status is what the work before came to, and a file of failed work is removed. */
+/* What is written has left the program. */
+enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *error);
+/* Ends the output; status is what the work before came to, and a file of failed work is removed but
+ * for `keep`. */
 enum roof_status cli_output_close(struct cli_output *out, enum roof_status status,
                                   struct roof_error *error);
 /* Open, write, close. */
 enum roof_status cli_output_all(const char *path, struct roof_text *text, struct roof_error *error);
+
+/* What FILE.part of an interrupted sweep has. */
+struct cli_resumed {
+    uint64_t rows;
+    uint64_t points;  /* that have been asked for them */
+    uint64_t refused; /* of those, left out */
+    struct roof_error first_refused;
+};
+/* Finds where the rows in output, which was reopened, end among count points from `first` on, and
+ * makes it ready for those that follow; without whole rows it becomes empty. ROOF_INVALID, and
+ * nothing is changed, when it is not of this sweep. */
+enum roof_status cli_resume(struct cli_resumed *out, struct cli_output *output,
+                            const struct roof_sweep *sweep, const struct roof_table *table,
+                            uint64_t first, uint64_t count, int64_t threads,
+                            struct roof_error *error);
 
 #endif

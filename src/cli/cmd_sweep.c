@@ -152,23 +152,30 @@ static enum roof_status build(struct roof_sweep *sweep, const struct cli_options
     return status;
 }
 
+/* The points that --shard I/N leaves: a contiguous slice, in all formats that can be joined. */
+struct slice {
+    uint64_t first;
+    uint64_t count;
+    bool sharded;
+};
+
 struct sink {
     struct roof_table table;
     struct roof_text text;
     struct cli_output output;
-    uint64_t refused;        /* points left out */
+    struct slice slice;
+    uint64_t points;         /* of the slice, so far */
+    uint64_t refused;        /* of those, left out */
     struct roof_error first; /* what was wrong with the first of them */
+    bool interrupted;
+    struct cli_progress progress;
 };
 
 /* Elements of a JSON array are joined by commas, of which each chunk lacks its first. */
-static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct roof_error *error)
+static enum roof_status add_rows(struct sink *sink, const struct cli_chunk *chunk,
+                                 struct roof_error *error)
 {
-    struct sink *const sink = context;
     const bool joined = sink->table.output == ROOF_OUTPUT_JSON && sink->table.rows > 0;
-    if (sink->refused == 0) {
-        sink->first = chunk->first_refused;
-    }
-    sink->refused += chunk->refused;
     if (chunk->text.failed) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
@@ -181,6 +188,25 @@ static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct 
     return sink->text.length < FLUSH_AT && !sink->text.failed
                ? ROOF_OK
                : cli_output_write(&sink->output, &sink->text, error);
+}
+
+static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct roof_error *error)
+{
+    struct sink *const sink = context;
+    if (sink->refused == 0) {
+        sink->first = chunk->first_refused;
+    }
+    sink->refused += chunk->refused;
+    sink->points += chunk->table.rows + chunk->refused;
+    const enum roof_status status = add_rows(sink, chunk, error);
+    cli_progress_step(&sink->progress, sink->points);
+    if (status == ROOF_OK && sink->points < sink->slice.count && cli_interrupted() != 0) {
+        sink->interrupted = true;
+        return roof_error_set(error, ROOF_IO,
+                              "interrupted: %" PRIu64 " rows of %" PRIu64 " points are written",
+                              sink->table.rows, sink->slice.count);
+    }
+    return status;
 }
 
 /* As many as the machine has, where there is work for them. */
@@ -218,13 +244,6 @@ static void show_asked(struct roof_table *table, const struct cli_options *optio
     }
 }
 
-/* The points that --shard I/N leaves: a contiguous slice, in all formats that can be joined. */
-struct slice {
-    uint64_t first;
-    uint64_t count;
-    bool sharded;
-};
-
 static enum roof_status read_slice(struct slice *out, uint64_t count,
                                    const struct cli_options *options, struct roof_error *error)
 {
@@ -255,64 +274,108 @@ static enum roof_status read_slice(struct slice *out, uint64_t count,
     return ROOF_OK;
 }
 
-static enum roof_status run(const struct roof_sweep *sweep, const struct cli_options *options,
-                            struct roof_error *error)
+/* The columns, the points and the threads. */
+static enum roof_status prepare(struct sink *sink, int64_t *threads, const struct roof_sweep *sweep,
+                                const struct cli_options *options, struct roof_error *error)
 {
-    struct sink sink = {.text = ROOF_TEXT_INIT};
-    struct slice slice = {.first = 0};
     uint64_t count = 0;
-    int64_t threads = 1;
     enum roof_status status =
-        roof_table_open(&sink.table, options->output,
+        roof_table_open(&sink->table, options->output,
                         sweep->model == NULL ? ROOF_TABLE_PREDICTIONS : ROOF_TABLE_INFERENCES,
                         sweep->base.common.op, options->value[ROOF_INPUT_COLUMNS], error);
     const bool readable =
         options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_MARKDOWN;
     if (status == ROOF_OK && readable && options->value[ROOF_INPUT_COLUMNS] == NULL) {
-        show_asked(&sink.table, options);
+        show_asked(&sink->table, options);
     }
     if (status == ROOF_OK) {
         status = roof_sweep_count(&count, sweep, error);
     }
     if (status == ROOF_OK) {
-        status = read_slice(&slice, count, options, error);
+        status = read_slice(&sink->slice, count, options, error);
+    }
+    return status == ROOF_OK ? read_threads(threads, sweep, sink->slice.count, options, error)
+                             : status;
+}
+
+/* Opens the output, and with --resume finds where it goes on. */
+static enum roof_status open_output(struct sink *sink, const struct roof_sweep *sweep,
+                                    int64_t threads, const struct cli_options *options,
+                                    struct roof_error *error)
+{
+    const char *const path = options->value[ROOF_INPUT_OUTPUT];
+    struct cli_resumed resumed = {0};
+    bool found = false;
+    enum roof_status status = options->value[ROOF_INPUT_RESUME] == NULL
+                                  ? cli_output_open(&sink->output, path, error)
+                                  : cli_output_reopen(&sink->output, &found, path, error);
+    if (status == ROOF_OK && found) {
+        status = cli_resume(&resumed, &sink->output, sweep, &sink->table, sink->slice.first,
+                            sink->slice.count, threads, error);
+        sink->table.rows = resumed.rows;
+        sink->points = resumed.points;
+        sink->refused = resumed.refused;
+        sink->first = resumed.first_refused;
+    }
+    /* The header leaves with the first rows: a sweep whose first point is refused prints nothing.
+     * Of shards the first has it. */
+    if (status == ROOF_OK && resumed.rows == 0 && sink->slice.first == 0) {
+        roof_table_begin(&sink->table, &sink->text);
+    }
+    return status == ROOF_OK ? status : cli_output_close(&sink->output, status, error);
+}
+
+/* The rows that are left, and what ends them. */
+static enum roof_status write_rows(struct sink *sink, const struct roof_sweep *sweep,
+                                   int64_t threads, struct roof_error *error)
+{
+    const struct slice *const slice = &sink->slice;
+    cli_progress_begin(&sink->progress, "sweep", "points", sink->points, slice->count,
+                       sink->output.file);
+    enum roof_status status =
+        cli_sweep_chunks(sweep, &sink->table, slice->first + sink->points,
+                         slice->count - sink->points, threads, on_chunk, sink, error);
+    cli_progress_end(&sink->progress);
+    if (status == ROOF_OK && sink->table.rows == 0 && !slice->sharded) { /* none is valid */
+        *error = sink->first;
+        status = sink->first.status;
     }
     if (status == ROOF_OK) {
-        status = read_threads(&threads, sweep, slice.count, options, error);
+        roof_table_end(&sink->table, &sink->text);
+    }
+    if (sink->table.rows > 0 || (status == ROOF_OK && slice->sharded)) {
+        struct roof_error write_error = {0};
+        enum roof_status written = cli_output_write(&sink->output, &sink->text, &write_error);
+        if (written == ROOF_OK) {
+            written = cli_output_flush(&sink->output, &write_error);
+        }
+        if (written != ROOF_OK && (status == ROOF_OK || sink->interrupted)) {
+            *error = write_error; /* so fewer rows are written than an interruption says */
+            status = written;
+        }
+    }
+    return status;
+}
+
+static enum roof_status run(const struct roof_sweep *sweep, const struct cli_options *options,
+                            struct roof_error *error)
+{
+    struct sink sink = {.text = ROOF_TEXT_INIT};
+    int64_t threads = 1;
+    enum roof_status status = prepare(&sink, &threads, sweep, options, error);
+    if (status == ROOF_OK) {
+        cli_interrupt_watch();
+        status = open_output(&sink, sweep, threads, options, error);
     }
     if (status == ROOF_OK) {
-        status = cli_output_open(&sink.output, options->value[ROOF_INPUT_OUTPUT], error);
-        if (status == ROOF_OK) {
-            /* The header leaves with the first rows: a sweep whose first point is refused prints
-             * nothing. */
-            if (slice.first == 0) { /* the header is that of the first shard */
-                roof_table_begin(&sink.table, &sink.text);
-            }
-            status = cli_sweep_chunks(sweep, &sink.table, slice.first, slice.count, threads,
-                                      on_chunk, &sink, error);
-            if (status == ROOF_OK && sink.table.rows == 0 && !slice.sharded) { /* none is valid */
-                *error = sink.first;
-                status = sink.first.status;
-            }
-            if (status == ROOF_OK) {
-                roof_table_end(&sink.table, &sink.text);
-            }
-            if (sink.table.rows > 0 || (status == ROOF_OK && slice.sharded)) {
-                struct roof_error write_error = {0};
-                const enum roof_status written =
-                    cli_output_write(&sink.output, &sink.text, &write_error);
-                if (status == ROOF_OK && written != ROOF_OK) {
-                    *error = write_error;
-                    status = written;
-                }
-            }
-            status = cli_output_close(&sink.output, status, error);
-            if (status == ROOF_OK && sink.refused > 0) {
-                fprintf(stderr,
-                        "roofline sweep: %" PRIu64 " of %" PRIu64
-                        " points are not possible and left out; the first: %s\n",
-                        sink.refused, slice.count, sink.first.message);
-            }
+        status = write_rows(&sink, sweep, threads, error);
+        sink.output.keep = sink.table.rows > 0 ? " is kept, and --resume continues it" : NULL;
+        status = cli_output_close(&sink.output, status, error);
+        if (status == ROOF_OK && sink.refused > 0) {
+            fprintf(stderr,
+                    "roofline sweep: %" PRIu64 " of %" PRIu64
+                    " points are not possible and left out; the first: %s\n",
+                    sink.refused, sink.slice.count, sink.first.message);
         }
     }
     roof_text_free(&sink.text);
@@ -376,5 +439,6 @@ int cli_sweep(const struct cli_command *command, int argc, char **argv)
         roof_model_free(loaded.model[i]);
     }
     roof_model_free(loaded.draft);
-    return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
+    const int code = status == ROOF_OK ? 0 : cli_fail(command->name, &error);
+    return code != 0 && cli_interrupted() != 0 ? cli_interrupted() : code;
 }

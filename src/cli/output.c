@@ -9,36 +9,88 @@
 
 #define PART_SUFFIX ".part"
 
-enum roof_status cli_output_open(struct cli_output *out, const char *path, struct roof_error *error)
+static bool is_stdout(const char *path)
 {
-    *out = (struct cli_output){.file = stdout, .name = "standard output"};
-    if (path == NULL || strcmp(path, "-") == 0) {
-        return ROOF_OK;
-    }
+    return path == NULL || strcmp(path, "-") == 0;
+}
+
+/* The names of a file, or of what is written directly. */
+static enum roof_status name_file(struct cli_output *out, const char *path,
+                                  struct roof_error *error)
+{
+    *out = (struct cli_output){.name = path};
     if (*path == '\0') {
         return roof_error_set(error, ROOF_USAGE, "--output needs a file name");
     }
     struct stat info;
-    const bool special = stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-    const char *opened = path;
-    if (!special) {
-        const size_t size = strlen(path) + sizeof PART_SUFFIX;
-        out->part = malloc(size);
-        if (out->part == NULL) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
-        }
-        snprintf(out->part, size, "%s" PART_SUFFIX, path);
-        opened = out->part;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return ROOF_OK;
     }
-    out->name = path;
-    out->file = fopen(opened, "w");
-    if (out->file == NULL) {
-        roof_error_at(error, ROOF_IO, opened, 0, 0, "cannot write: %s", strerror(errno));
-        free(out->part);
-        out->part = NULL;
-        return ROOF_IO;
+    const size_t size = strlen(path) + sizeof PART_SUFFIX;
+    out->part = malloc(size);
+    if (out->part == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
+    snprintf(out->part, size, "%s" PART_SUFFIX, path);
     return ROOF_OK;
+}
+
+/* Ends an output that could not be opened, with what errno says. */
+static enum roof_status not_open(struct cli_output *out, struct roof_error *error)
+{
+    roof_error_at(error, ROOF_IO, out->part == NULL ? out->name : out->part, 0, 0,
+                  "cannot write: %s", strerror(errno));
+    free(out->part);
+    out->part = NULL;
+    return ROOF_IO;
+}
+
+enum roof_status cli_output_open(struct cli_output *out, const char *path, struct roof_error *error)
+{
+    if (is_stdout(path)) {
+        *out = (struct cli_output){.file = stdout, .name = "standard output"};
+        return ROOF_OK;
+    }
+    const enum roof_status status = name_file(out, path, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    out->file = fopen(out->part == NULL ? path : out->part, "w");
+    return out->file == NULL ? not_open(out, error) : ROOF_OK;
+}
+
+enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const char *path,
+                                   struct roof_error *error)
+{
+    *found = false;
+    *out = (struct cli_output){.file = NULL};
+    const enum roof_status status = is_stdout(path) ? ROOF_OK : name_file(out, path, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    if (out->part == NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--resume needs -o FILE, and that a file%s%s%s",
+                              is_stdout(path) ? "" : ", not '", is_stdout(path) ? "" : path,
+                              is_stdout(path) ? "" : "'");
+    }
+    struct stat info;
+    *found = stat(out->part, &info) == 0;
+    out->keep = *found ? "" : NULL;
+    if (*found && !S_ISREG(info.st_mode)) {
+        errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+        return not_open(out, error); /* reading a pipe would wait */
+    }
+    out->file = fopen(out->part, *found ? "r+" : "w");
+    return out->file == NULL ? not_open(out, error) : ROOF_OK;
+}
+
+enum roof_status cli_output_cut(struct cli_output *out, uint64_t length, struct roof_error *error)
+{
+    return ftruncate(fileno(out->file), (off_t)length) == 0 &&
+                   fseeko(out->file, (off_t)length, SEEK_SET) == 0
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_IO, out->part, 0, 0, "cannot write: %s",
+                               strerror(errno));
 }
 
 enum roof_status cli_output_write(struct cli_output *out, struct roof_text *text,
@@ -56,24 +108,52 @@ enum roof_status cli_output_write(struct cli_output *out, struct roof_text *text
                                    strerror(reason));
 }
 
+enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *error)
+{
+    return fflush(out->file) == 0 && ferror(out->file) == 0
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot write: %s",
+                               strerror(errno));
+}
+
+/* Leaves what failed work has written, if anything, and says so. */
+static void keep_part(const struct cli_output *out, struct roof_error *error)
+{
+    struct stat info;
+    if (stat(out->part, &info) == 0 && info.st_size == 0) {
+        (void)unlink(out->part);
+    } else if (*out->keep != '\0') {
+        const size_t length = strlen(error->message);
+        snprintf(error->message + length, sizeof error->message - length, "; %s%s", out->part,
+                 out->keep);
+    }
+}
+
 enum roof_status cli_output_close(struct cli_output *out, enum roof_status status,
                                   struct roof_error *error)
 {
     if (out->file == NULL) {
         return status;
     }
+    const bool good = status == ROOF_OK || status == ROOF_UNSATISFIED;
     /* A full disk may show only when the last bytes are flushed. */
-    const bool flushed = fflush(out->file) == 0 && ferror(out->file) == 0;
-    const int reason = errno;
-    const bool closed = out->file == stdout || fclose(out->file) == 0; /* main closes stdout */
+    enum roof_status written = cli_output_flush(out, good ? error : NULL);
+    /* main closes stdout */
+    if (out->file != stdout && fclose(out->file) != 0 && written == ROOF_OK) {
+        written = roof_error_at(good ? error : NULL, ROOF_IO, out->name, 0, 0, "cannot write: %s",
+                                strerror(errno));
+    }
     out->file = NULL;
-    if ((status == ROOF_OK || status == ROOF_UNSATISFIED) && (!flushed || !closed)) {
-        status = roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot write: %s",
-                               strerror(flushed ? errno : reason));
+    if (good && written != ROOF_OK) {
+        status = written;
     }
     if (out->part != NULL) {
-        if (status != ROOF_OK && status != ROOF_UNSATISFIED) {
-            (void)unlink(out->part);
+        if (!good || written != ROOF_OK) {
+            if (out->keep != NULL) {
+                keep_part(out, error);
+            } else {
+                (void)unlink(out->part);
+            }
         } else if (rename(out->part, out->name) != 0) {
             status = roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot rename %s: %s",
                                    out->part, strerror(errno));

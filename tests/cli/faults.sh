@@ -9,62 +9,8 @@ set -eu
 [ $# -eq 1 ] || { echo "usage: sh faults.sh PROGRAM" >&2; exit 2; }
 # shellcheck source=tests/cli/program.sh
 . "$(dirname "$0")/program.sh"
-case $0 in
-/*) self=$0 ;;
-*) self=$PWD/$0 ;;
-esac
-
-mkdir "$scratch/home"
-PATH=$scratch/bin:$PATH HOME=$scratch/home XDG_DATA_HOME='' ROOFLINE_DATA=''
-export PATH HOME XDG_DATA_HOME ROOFLINE_DATA
-cd "$scratch/home"
-
-checks=0
-failures=0
-skipped=0
-err=$scratch/err
-
-# fail WHAT HAPPENED
-fail() {
-    failures=$((failures + 1))
-    echo "FAIL $name: $*"
-    [ ! -s "$err" ] || sed -n '1,12s/^/    /p' "$err"
-}
-
-# run NAME COMMAND: the command by sh; its exit code in $code, its complaints in $err.
-run() {
-    name=$1
-    code=0
-    checks=$((checks + 1))
-    rm -rf "${scratch:?}/home"
-    mkdir "$scratch/home"
-    cd "$scratch/home"
-    sh -c "$2" 2> "$err" < /dev/null || code=$?
-}
-
-# The command ended with code $1 and one line that says so.
-refused() {
-    if [ "$code" -ne "$1" ]; then
-        fail "exit code $code instead of $1"
-    elif [ "$(wc -l < "$err")" -ne 1 ] || ! grep -q '^roofline[ a-z]*: .' "$err"; then
-        fail "no single line on standard error"
-    elif [ -n "${2:-}" ] && ! grep -q -e "$2" "$err"; then
-        fail "standard error does not name $2"
-    fi
-}
-
-# The command succeeded in silence.
-accepted() {
-    if [ "$code" -ne 0 ] || [ -s "$err" ]; then
-        fail "exit code $code"
-    fi
-}
-
-# The folder holds these names, sorted, and no others.
-left() {
-    there=$(find . ! -name . | sed 's,^\./,,' | sort | xargs)
-    [ "$there" = "$*" ] || fail "left '$there' instead of '$*'"
-}
+# shellcheck source=tests/cli/steps.sh
+. "$(dirname "$0")/steps.sh"
 
 faults() {
     predict='roofline predict gemv -n 4 -k 4'
@@ -141,14 +87,18 @@ faults() {
     fi
 
     # A disk that fills up on the way: a limit on the size of files.
-    run '-o beyond the size of a file' "ulimit -f 8; trap '' XFSZ; $rows -o file"
+    run '-o beyond the size of a file' "ulimit -f 1; trap '' XFSZ; $predict -f json -o file"
     refused 4 file
     left
-    run '-o beyond the size of a file, which existed' \
+    run 'a sweep that fills the disk' \
         "echo old > file; ulimit -f 8; trap '' XFSZ; $rows -o file"
-    refused 4 file
-    left file
+    refused 4 'file: cannot write: .*; file.part is kept, and --resume continues it'
+    left file file.part
     [ "$(cat file)" = old ] || fail "the file was changed"
+    again 'a sweep that filled the disk, resumed' "$rows -o file --resume"
+    accepted
+    left file
+    $rows 2> /dev/null | cmp -s - file || fail "the file is not what is printed"
     run '> beyond the size of a file' "ulimit -f 8; trap '' XFSZ; $rows > file"
     refused 4
 
@@ -190,30 +140,6 @@ faults() {
     [ ! -e file ] || fail "an incomplete file stands under its name"
 }
 
-# The checks must fail on a program that ignores every failure, and on one that only fails.
-self_test() {
-    cat > "$scratch/careless" <<'END'
-#!/bin/sh
-for last; do :; done
-[ ! -p "$last" ] || echo result > "$last" # the reader waits
-echo result 2> /dev/null
-exit 0
-END
-    printf '#!/bin/sh\necho "roofline: no" >&2\nexit 4\n' > "$scratch/refusing"
-    chmod +x "$scratch/careless" "$scratch/refusing"
-    for fake in careless refusing; do
-        status=0
-        SELF_TEST=no WRAPPER='' sh "$self" "$scratch/$fake" > "$scratch/$fake.log" || status=$?
-        failed=$(grep -c '^FAIL' "$scratch/$fake.log") || :
-        if [ $status -ne 1 ] || [ "$failed" -lt 5 ]; then
-            cat "$scratch/$fake.log"
-            echo "faults.sh does not notice a $fake program" >&2
-            exit 1
-        fi
-    done
-}
-
 [ "${SELF_TEST:-}" = no ] || self_test
 faults
-echo "$checks faults, $failures failed, $skipped not possible here"
-[ $failures -eq 0 ]
+report faults

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/* How far long work is: one line on a terminal, written again and again. */
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define QUIET_S 1.0  /* work that is done by then shows nothing */
+#define EVERY_S 0.25 /* between two lines */
+
+static double now(void)
+{
+    struct timespec t = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void cli_progress_begin(struct cli_progress *p, const char *what, const char *unit, uint64_t from,
+                        uint64_t of, FILE *out)
+{
+    const bool rows_scroll = isatty(fileno(out)) != 0; /* over the line */
+    *p = (struct cli_progress){.what = what, .unit = unit, .from = from, .of = of};
+    p->on = isatty(STDERR_FILENO) != 0 && !rows_scroll;
+    p->begun = p->on ? now() : 0;
+    p->due = p->begun + QUIET_S;
+}
+
+/* A count with its prefix, which leaves a blank where there is none. */
+static const char *count(char out[ROOF_QUANTITY_SIZE], double value)
+{
+    return value < 1000 ? roof_format_short(out, value)
+                        : roof_format_quantity(out, value, ROOF_UNIT_COUNTS);
+}
+
+static void show(struct cli_progress *p, uint64_t done, double elapsed)
+{
+    char number[4][ROOF_QUANTITY_SIZE];
+    const double rate = (double)(done - p->from) / elapsed;
+    const uint64_t left = done == p->from ? 0 : (uint64_t)((double)(p->of - done) / rate);
+    const int width = fprintf(
+        stderr,
+        "\rroofline %s: %s of %s %s, %s, %s/s, %" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " left",
+        p->what, count(number[0], (double)done), count(number[1], (double)p->of), p->unit,
+        roof_format_quantity(number[2], (double)done / (double)p->of, ROOF_UNIT_FRACTION),
+        count(number[3], rate), left / 3600, left / 60 % 60, left % 60);
+    fprintf(stderr, "%*s", p->width > width ? p->width - width : 0, ""); /* over what is older */
+    p->width = width > p->width ? width : p->width;
+    (void)fflush(stderr);
+}
+
+void cli_progress_step(struct cli_progress *p, uint64_t done)
+{
+    const double at = p->on ? now() : 0;
+    if (p->on && at >= p->due) {
+        show(p, done, at - p->begun);
+        p->due = at + EVERY_S;
+    }
+}
+
+void cli_progress_end(struct cli_progress *p)
+{
+    if (p->width > 0) {
+        fprintf(stderr, "\r%*s\r", p->width, "");
+        (void)fflush(stderr);
+    }
+    p->on = false;
+    p->width = 0;
+}
