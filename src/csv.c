@@ -39,10 +39,16 @@ static bool read_more(struct roof_csv *csv)
         csv->capacity *= 2;
     }
     ssize_t got = 0;
+    if (csv->wait != NULL) {
+        csv->wait(csv->wait_context, true);
+    }
     do {
         got = read(csv->file, csv->buffer + csv->end, csv->capacity - csv->end - 1);
     } while (got < 0 && errno == EINTR);
     csv->failure = got < 0 ? errno : 0;
+    if (csv->wait != NULL) {
+        csv->wait(csv->wait_context, false);
+    }
     csv->ended = got <= 0;
     csv->end += got > 0 ? (size_t)got : 0;
     csv->buffer[csv->end] = '\0';

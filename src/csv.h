@@ -14,11 +14,13 @@
 #define ROOF_CSV_ROW_MAX (1U << 20) /* bytes */
 
 struct roof_csv {
-    const char *name;                     /* for messages */
-    int line;                             /* of the row that was read last */
-    int lines;                            /* read so far */
-    size_t count;                         /* cells of that row */
-    const char *cell[ROOF_CSV_CELLS_MAX]; /* terminated; until the next row is read */
+    const char *name;                         /* for messages */
+    int line;                                 /* of the row that was read last */
+    int lines;                                /* read so far */
+    size_t count;                             /* cells of that row */
+    const char *cell[ROOF_CSV_CELLS_MAX];     /* terminated; until the next row is read */
+    void (*wait)(void *context, bool begins); /* around every read; NULL: nobody wants to know */
+    void *wait_context;
     /* Private: */
     int file; /* -1: closed */
     char *buffer;

@@ -448,6 +448,8 @@ enum roof_status roof_records_open(struct roof_records *out, const char *path,
     }
     enum roof_status status = roof_csv_open(&p->csv, path, error);
     out->name = p->csv.name;
+    p->csv.wait = options->wait;
+    p->csv.wait_context = options->context;
     if (status != ROOF_OK) {
         return status;
     }

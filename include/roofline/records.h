@@ -44,6 +44,9 @@ struct roof_records_options {
                                    const char *layout, struct roof_error *error);
     /** A record that is not what it should be, with its place; it is counted and left out. */
     void (*bad)(void *context, const struct roof_error *error);
+    /** Told when more of the file is read, which may take long, and when that has ended. What was
+     * made of the records so far may be sent on. May be NULL. */
+    void (*wait)(void *context, bool begins);
 };
 
 /** An open file, and the record that was read last. Only read its fields. */

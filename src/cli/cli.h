@@ -10,7 +10,8 @@
 
 /* The exit code of a status; the only place where the two meet. */
 int cli_exit_code(enum roof_status status);
-/* Prints "roofline COMMAND: message" to stderr, and returns the exit code. */
+/* Prints "roofline COMMAND: message" to stderr, and returns the exit code: that of a signal that
+ * came (cli_interrupt_watch), whatever else went wrong by it. */
 int cli_fail(const char *command, const struct roof_error *error);
 
 /* One command: its table row is in main.c. */
@@ -171,9 +172,11 @@ enum roof_status cli_predict_model(const struct cli_options *options, struct roo
 
 /* --- long work ----------------------------------------------------------------------------- */
 
-/* From now on SIGINT and SIGTERM are only noted, unless they are ignored already; a second one ends
- * the program. */
+/* From now on SIGINT and SIGTERM are only noted, unless they are ignored already; a second one half
+ * a second later ends the program. */
 void cli_interrupt_watch(void);
+/* Until the next watch they end the program at once, as where it waits with nothing in hand. */
+void cli_interrupt_rest(void);
 /* The exit code of the signal that came; 0: none. */
 int cli_interrupted(void);
 

@@ -26,6 +26,8 @@ struct work {
     bool open[ALL_ROWS + 1];
     struct roof_text text;
     struct cli_output output;
+    enum roof_status written; /* while the file is read */
+    struct roof_error write_error;
 };
 
 static enum roof_status on_model(void *context, const struct roof_model **out, const char *name,
@@ -33,6 +35,28 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
 {
     struct work *const w = context;
     return cli_known_model(&w->known, out, name, layout, error);
+}
+
+/* Before the next records come, which may take long, those before are written: a program that asks
+ * and answers through pipes gets its answer, and a signal finds whole rows. */
+static void on_wait(void *context, bool begins)
+{
+    struct work *const w = context;
+    if (w->output.file == NULL) { /* the header is read */
+        return;
+    }
+    if (!begins) {
+        cli_interrupt_watch();
+        return;
+    }
+    const bool rows = w->table[ALL_ROWS].rows > 0; /* a header alone may be too early */
+    if (w->written == ROOF_OK && rows) {
+        w->written = cli_output_write(&w->output, &w->text, &w->write_error);
+    }
+    if (w->written == ROOF_OK) {
+        w->written = cli_output_flush(&w->output, &w->write_error);
+    }
+    cli_interrupt_rest();
 }
 
 static void on_bad(void *context, const struct roof_error *error)
@@ -179,6 +203,17 @@ static enum roof_status do_record(struct work *w, struct roof_error *error)
     return ROOF_OK;
 }
 
+/* Ends with the rows so far. */
+static enum roof_status interrupted(struct work *w, struct roof_error *error)
+{
+    const enum roof_status status = cli_output_write(&w->output, &w->text, error);
+    return status != ROOF_OK
+               ? status
+               : roof_error_set(error, ROOF_IO,
+                                "interrupted: the predictions of %" PRIu64 " records are written",
+                                w->table[ALL_ROWS].rows);
+}
+
 static enum roof_status do_records(struct work *w, struct roof_error *error)
 {
     struct roof_records *const records = &w->records;
@@ -187,8 +222,15 @@ static enum roof_status do_records(struct work *w, struct roof_error *error)
     roof_table_begin(&w->table[ALL_ROWS], &w->text);
     while (status == ROOF_OK && more) {
         status = roof_records_next(records, &more, error);
+        if (w->written != ROOF_OK) {
+            *error = w->write_error;
+            status = w->written;
+        }
         if (status == ROOF_OK && more) {
             status = do_record(w, error);
+        }
+        if (status == ROOF_OK && more && cli_interrupted() != 0) {
+            status = interrupted(w, error);
         }
     }
     if (status == ROOF_OK && records->count == 0) {
@@ -213,7 +255,8 @@ static enum roof_status run(struct work *w, struct roof_error *error)
         .model = options->operand_count > 1 ? options->operand[1] : NULL,
         .context = w,
         .load_model = on_model,
-        .bad = on_bad};
+        .bad = on_bad,
+        .wait = on_wait};
     enum roof_status status =
         roof_records_open(&w->records, options->value[ROOF_INPUT_FROM], &how, error);
     if (status == ROOF_OK) {
@@ -226,6 +269,7 @@ static enum roof_status run(struct work *w, struct roof_error *error)
         status = open_table(w, ALL_ROWS, error);
     }
     if (status == ROOF_OK) {
+        cli_interrupt_watch();
         status = cli_output_open(&w->output, options->value[ROOF_INPUT_OUTPUT], error);
     }
     if (status == ROOF_OK) {

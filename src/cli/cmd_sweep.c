@@ -172,7 +172,7 @@ struct sink {
 };
 
 /* Elements of a JSON array are joined by commas, of which each chunk lacks its first. */
-static enum roof_status add_rows(struct sink *sink, const struct cli_chunk *chunk,
+static enum roof_status add_rows(struct sink *sink, struct cli_chunk *chunk,
                                  struct roof_error *error)
 {
     const bool joined = sink->table.output == ROOF_OUTPUT_JSON && sink->table.rows > 0;
@@ -182,12 +182,16 @@ static enum roof_status add_rows(struct sink *sink, const struct cli_chunk *chun
     if (chunk->table.rows == 0) {
         return ROOF_OK;
     }
+    const bool large = chunk->text.length >= FLUSH_AT; /* not worth a copy */
     roof_text_put(&sink->text, joined ? "," : "");
     sink->table.rows += chunk->table.rows;
-    roof_text_add(&sink->text, chunk->text.data, chunk->text.length);
-    return sink->text.length < FLUSH_AT && !sink->text.failed
-               ? ROOF_OK
-               : cli_output_write(&sink->output, &sink->text, error);
+    roof_text_add(&sink->text, chunk->text.data, large ? 0 : chunk->text.length);
+    if (!large && sink->text.length < FLUSH_AT && !sink->text.failed) {
+        return ROOF_OK;
+    }
+    const enum roof_status status = cli_output_write(&sink->output, &sink->text, error);
+    return status == ROOF_OK && large ? cli_output_write(&sink->output, &chunk->text, error)
+                                      : status;
 }
 
 static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct roof_error *error)
@@ -439,6 +443,5 @@ int cli_sweep(const struct cli_command *command, int argc, char **argv)
         roof_model_free(loaded.model[i]);
     }
     roof_model_free(loaded.draft);
-    const int code = status == ROOF_OK ? 0 : cli_fail(command->name, &error);
-    return code != 0 && cli_interrupted() != 0 ? cli_interrupted() : code;
+    return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
 }

@@ -1,21 +1,50 @@
 // SPDX-License-Identifier: MIT
 /* Work that a signal ends in an orderly way: what is begun is written whole. */
 #include <assert.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "cli.h"
 
-static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler may write to it");
+/* Who is impatient asks again after a while; a second signal sooner than that is the same one: some
+ * programs send it to a process and then to its group. */
+#define AGAIN_MS 500
+
+static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
+              "a signal handler may write to them");
 static atomic_int caught; /* no sig_atomic_t: the handler may run in any thread */
+static atomic_llong caught_ms;
+
+static long long now_ms(void)
+{
+    struct timespec t = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void end_by(int number)
+{
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
 
 static void on_signal(int number)
 {
-    atomic_store_explicit(&caught, number, memory_order_relaxed);
+    const int reason = errno;
+    const long long now = now_ms();
+    if (atomic_load(&caught) == 0) {
+        atomic_store(&caught_ms, now);
+        atomic_store(&caught, number);
+    } else if (now - atomic_load(&caught_ms) >= AGAIN_MS) {
+        end_by(number);
+    }
+    errno = reason;
 }
 
-void cli_interrupt_watch(void)
+static void handle_with(void (*handler)(int))
 {
     static const int signals[] = {SIGINT, SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -23,16 +52,28 @@ void cli_interrupt_watch(void)
         if (sigaction(signals[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) {
             continue; /* as nohup, or a shell for what runs in the background, wants it */
         }
-        /* The second one ends the program at once. */
-        action = (struct sigaction){.sa_handler = on_signal,
-                                    .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
+        action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
         (void)sigemptyset(&action.sa_mask);
         (void)sigaction(signals[i], &action, NULL);
     }
 }
 
+void cli_interrupt_watch(void)
+{
+    handle_with(on_signal);
+}
+
+void cli_interrupt_rest(void)
+{
+    handle_with(SIG_DFL);
+    const int number = atomic_load(&caught);
+    if (number != 0) { /* it came just before */
+        end_by(number);
+    }
+}
+
 int cli_interrupted(void)
 {
-    const int number = atomic_load_explicit(&caught, memory_order_relaxed);
+    const int number = atomic_load(&caught);
     return number == 0 ? 0 : 128 + number;
 }

@@ -64,7 +64,7 @@ int cli_fail(const char *command, const struct roof_error *error)
 {
     char message[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
     fprintf(stderr, "roofline %s: %s\n", command, roof_error_line(message, sizeof message, error));
-    return cli_exit_code(error->status);
+    return cli_interrupted() != 0 ? cli_interrupted() : cli_exit_code(error->status);
 }
 
 static void print_usage(FILE *out)

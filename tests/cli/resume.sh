@@ -226,9 +226,28 @@ signals() {
 
     # Nobody reads: the first signal waits for it, the second ends the program.
     run 'two signals' "mkfifo pipe; $endless > pipe & pid=\$!; exec 3< pipe
-        head -c 1 <&3 > first; kill -TERM \$pid; sleep 0.2; kill -TERM \$pid; $ends"
+        head -c 1 <&3 > first; kill -TERM \$pid; sleep 0.7; kill -TERM \$pid; $ends"
     [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
     [ ! -s "$err" ] || fail "it ended in order"
+
+    # Twice the same, as from a program that sends it to a process and to its group: in order.
+    run 'a signal twice' "there=file.part; $endless -o file & pid=\$!; $rows_there
+        kill -TERM \$pid; kill -TERM \$pid; $ends"
+    refused 143 'interrupted'
+    are_rows file.part || fail "the rows are not whole"
+
+    # Records that do not end, and those that wait for more: what was asked is answered before.
+    run 'a signal, predict --from' "roofline sweep gemv -n 1:100000000 -k 4 -f csv --columns n,k 2> sent | { exec 4<&0
+        roofline predict gemv --from - -f csv --columns n <&4 > got & pid=\$!; there=got; $rows_there
+        kill -TERM \$pid; $ends; }"
+    refused 143 "interrupted: the predictions of $(($(wc -l < got) - 1)) records are written$"
+    are_rows got || fail "the rows are not whole"
+    run 'an answer, then a signal' "mkfifo pipe; roofline predict gemv -k 4 --from pipe -f csv --columns n > got & pid=\$!
+        exec 3<> pipe; printf 'n\\n1\\n2\\n' >&3; there=got; $rows_there
+        wc -l < got > counts; printf '3\\n' >&3; sleep 0.3; wc -l < got >> counts; kill -TERM \$pid; $ends"
+    [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
+    [ "$(xargs < counts)" = "3 4" ] || fail "the answers are late"
+    are_rows got || fail "the rows are not whole"
 
     # While the points of FILE.part are passed, here those before its first row: it stays. A program
     # that is slow to begin is ended before it watches for signals, and says nothing.
