@@ -23,9 +23,10 @@ struct pool {
     struct cli_chunk *slot; /* of chunk i: i % slots */
     uint64_t slots;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a slot is done, or free again */
-    uint64_t next;          /* the chunk that is begun next */
-    uint64_t taken;         /* chunks that the caller has had */
+    pthread_cond_t due;   /* the chunk that is taken next is done */
+    pthread_cond_t freed; /* there is a slot again, or nothing more to do */
+    uint64_t next;        /* the chunk that is begun next */
+    uint64_t taken;       /* chunks that the caller has had */
     bool stop;
 };
 
@@ -70,55 +71,68 @@ static void fill(struct pool *p, uint64_t number)
                                    p->counting ? on_counted : on_point, chunk, &chunk->error);
 }
 
-/* Fills chunks until there are no more, or somebody says stop. */
+/* Whether a chunk can be begun: there is one, and a slot for it. */
+static bool may_begin(const struct pool *p)
+{
+    return p->next < p->chunks && p->next - p->taken < p->slots;
+}
+
+/* Makes the next chunk; the lock is held before and after. */
+static void make(struct pool *p)
+{
+    const uint64_t number = p->next++;
+    (void)pthread_mutex_unlock(&p->lock);
+    fill(p, number);
+    (void)pthread_mutex_lock(&p->lock);
+    p->slot[number % p->slots].done = true;
+    if (number == p->taken) {
+        (void)pthread_cond_signal(&p->due);
+    }
+}
+
 static void *work(void *context)
 {
     struct pool *const p = context;
     (void)pthread_mutex_lock(&p->lock);
     while (!p->stop && p->next < p->chunks) {
-        if (p->next - p->taken == p->slots) {
-            (void)pthread_cond_wait(&p->changed, &p->lock);
-            continue;
+        if (may_begin(p)) {
+            make(p);
+        } else {
+            (void)pthread_cond_wait(&p->freed, &p->lock);
         }
-        const uint64_t number = p->next++;
-        (void)pthread_mutex_unlock(&p->lock);
-        fill(p, number);
-        (void)pthread_mutex_lock(&p->lock);
-        p->slot[number % p->slots].done = true;
-        (void)pthread_cond_broadcast(&p->changed);
     }
     (void)pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
-/* Hands the chunks over in order; without threads it makes them, too. */
-static enum roof_status take(struct pool *p, bool alone, cli_chunk_taker taker, void *context,
+/* Hands the chunks over in order, and makes some itself while the one that is due is not done. */
+static enum roof_status take(struct pool *p, cli_chunk_taker taker, void *context,
                              struct roof_error *error)
 {
     enum roof_status status = ROOF_OK;
-    for (uint64_t i = 0; i < p->chunks && status == ROOF_OK; i++) {
-        struct cli_chunk *const chunk = &p->slot[i % p->slots];
-        if (alone) {
-            fill(p, i);
+    (void)pthread_mutex_lock(&p->lock);
+    while (p->taken < p->chunks && status == ROOF_OK) {
+        struct cli_chunk *const chunk = &p->slot[p->taken % p->slots];
+        if (!chunk->done && may_begin(p)) {
+            make(p);
+        } else if (!chunk->done) {
+            (void)pthread_cond_wait(&p->due, &p->lock);
         } else {
-            (void)pthread_mutex_lock(&p->lock);
-            while (!chunk->done) {
-                (void)pthread_cond_wait(&p->changed, &p->lock);
-            }
             (void)pthread_mutex_unlock(&p->lock);
+            status = taker(context, chunk, error);
+            if (status == ROOF_OK && chunk->status != ROOF_OK) {
+                *error = chunk->error;
+                status = chunk->status;
+            }
+            (void)pthread_mutex_lock(&p->lock);
+            chunk->done = false;
+            p->taken++;
+            (void)pthread_cond_signal(&p->freed);
         }
-        status = taker(context, chunk, error);
-        if (status == ROOF_OK && chunk->status != ROOF_OK) {
-            *error = chunk->error;
-            status = chunk->status;
-        }
-        (void)pthread_mutex_lock(&p->lock);
-        chunk->done = false;
-        p->taken = i + 1;
-        p->stop = status != ROOF_OK;
-        (void)pthread_cond_broadcast(&p->changed);
-        (void)pthread_mutex_unlock(&p->lock);
     }
+    p->stop = true;
+    (void)pthread_cond_broadcast(&p->freed);
+    (void)pthread_mutex_unlock(&p->lock);
     return status;
 }
 
@@ -145,17 +159,18 @@ enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct r
         status = roof_error_set(error, ROOF_MEMORY, "out of memory");
     } else {
         (void)pthread_mutex_init(&p.lock, NULL);
-        (void)pthread_cond_init(&p.changed, NULL);
+        (void)pthread_cond_init(&p.due, NULL);
+        (void)pthread_cond_init(&p.freed, NULL);
         int64_t started = 0; /* fewer than asked for do as well */
-        while (threads > 1 && started < threads &&
-               pthread_create(&thread[started], NULL, work, &p) == 0) {
+        while (started < threads - 1 && pthread_create(&thread[started], NULL, work, &p) == 0) {
             started++;
         }
-        status = take(&p, started == 0, taker, context, error);
+        status = take(&p, taker, context, error);
         for (int64_t i = 0; i < started; i++) {
             (void)pthread_join(thread[i], NULL);
         }
-        (void)pthread_cond_destroy(&p.changed);
+        (void)pthread_cond_destroy(&p.freed);
+        (void)pthread_cond_destroy(&p.due);
         (void)pthread_mutex_destroy(&p.lock);
     }
     for (uint64_t i = 0; i < p.slots && p.slot != NULL; i++) {
