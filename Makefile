@@ -172,7 +172,7 @@ sanitize: sanitize-threads
 sanitize-threads:
 	$(MAKE) $(BUILD)/tsan/roofline BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
 	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
-	@sh tests/cli/resume.sh $(BUILD)/tsan/roofline
+	@THREADS_SANITIZED=1 sh tests/cli/resume.sh $(BUILD)/tsan/roofline
 
 ## valgrind: every test under valgrind
 valgrind:

@@ -4,7 +4,8 @@
 #
 # A resumed sweep writes what an uninterrupted one writes, byte for byte, wherever it was cut; what
 # is not of the same sweep is refused and left alone. A signal ends a sweep in whole rows.
-# The program runs under $WRAPPER when that is set (valgrind with its options).
+# The program runs under $WRAPPER when that is set (valgrind with its options); THREADS_SANITIZED is
+# set where it is built so.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: sh resume.sh PROGRAM" >&2; exit 2; }
@@ -224,11 +225,14 @@ signals() {
     refused 143 'interrupted: [0-9]* rows of 1000000000 points are written$'
     are_rows got || fail "the rows are not whole"
 
-    # Nobody reads: the first signal waits for it, the second ends the program.
-    run 'two signals' "mkfifo pipe; $endless > pipe & pid=\$!; exec 3< pipe
-        head -c 1 <&3 > first; kill -TERM \$pid; sleep 0.7; kill -TERM \$pid; $ends"
-    [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
-    [ ! -s "$err" ] || fail "it ended in order"
+    # Nobody reads: the first signal waits for it, the second ends the program; but the thread
+    # sanitizer keeps signals from a thread that waits.
+    if [ -z "${THREADS_SANITIZED:-}" ]; then
+        run 'two signals' "mkfifo pipe; $endless > pipe & pid=\$!; exec 3< pipe
+            head -c 1 <&3 > first; kill -TERM \$pid; sleep 0.7; kill -TERM \$pid; $ends"
+        [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
+        [ ! -s "$err" ] || fail "it ended in order"
+    fi
 
     # Twice the same, as from a program that sends it to a process and to its group: in order.
     run 'a signal twice' "there=file.part; $endless -o file & pid=\$!; $rows_there
