@@ -703,6 +703,7 @@ static const struct row rows[ROOF_OPERATOR_COUNT] = {
                                   .parts = {ROOF_OPERATOR_ATTENTION_SCORES, ROOF_OPERATOR_SOFTMAX,
                                             ROOF_OPERATOR_ATTENTION_VALUES},
                                   .part_count = 3},
+                                 NULL,
                                  NULL},
     [ROOF_OPERATOR_FLASH_ATTENTION] = {{.name = "flash-attention",
                                         .summary = "fused attention; scores stay on the chip",
