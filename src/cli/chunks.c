@@ -9,13 +9,15 @@
  */
 #define OPERATORS 512
 #define MODELS 16
+/* One row of so many is a sample. */
+#define SAMPLES 16
 /* Chunks in hand per thread: while one is written, the next is at work. */
 #define SLOTS_EACH 3
 
 struct pool {
     const struct roof_sweep *sweep; /* refused is set, or not */
     struct roof_table table;        /* as a chunk's begins */
-    bool counting;                  /* rows are counted, not written */
+    bool sampled;                   /* only some rows are written */
     uint64_t first;
     uint64_t count;
     uint64_t size;
@@ -30,22 +32,30 @@ struct pool {
     bool stop;
 };
 
+bool cli_chunk_sampled(uint64_t number, uint64_t row)
+{
+    return number == 0 || row % SAMPLES == number % SAMPLES;
+}
+
 static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
                                  struct roof_error *error)
 {
     struct cli_chunk *const chunk = context;
+    chunk->rows++;
     roof_table_row(&chunk->table, &chunk->text, prediction); /* an inference begins with one */
     return chunk->text.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
 }
 
-static enum roof_status on_counted(void *context, const struct roof_prediction *prediction,
-                                   struct roof_error *error)
+static enum roof_status on_sample(void *context, const struct roof_prediction *prediction,
+                                  struct roof_error *error)
 {
     struct cli_chunk *const chunk = context;
-    (void)prediction;
-    (void)error;
-    chunk->table.rows++;
-    return ROOF_OK;
+    if (!cli_chunk_sampled(chunk->number, chunk->rows)) {
+        chunk->rows++;
+        return ROOF_OK;
+    }
+    chunk->table.rows = 0;
+    return on_point(context, prediction, error);
 }
 
 static void on_refused(void *context, const struct roof_error *error)
@@ -64,11 +74,13 @@ static void fill(struct pool *p, uint64_t number)
     struct roof_sweep sweep = *p->sweep;
     sweep.refused = on_refused;
     chunk->table = p->table;
+    chunk->number = number;
+    chunk->rows = 0;
     chunk->refused = 0;
     chunk->error = (struct roof_error){.status = ROOF_OK};
     roof_text_clear(&chunk->text);
     chunk->status = roof_sweep_run(&sweep, p->first + first, left < p->size ? left : p->size,
-                                   p->counting ? on_counted : on_point, chunk, &chunk->error);
+                                   p->sampled ? on_sample : on_point, chunk, &chunk->error);
 }
 
 /* Whether a chunk can be begun: there is one, and a slot for it. */
@@ -137,21 +149,19 @@ static enum roof_status take(struct pool *p, cli_chunk_taker taker, void *contex
 }
 
 enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct roof_table *table,
-                                  uint64_t first, uint64_t count, int64_t threads,
+                                  bool sampled, uint64_t first, uint64_t count, int64_t threads,
                                   cli_chunk_taker taker, void *context, struct roof_error *error)
 {
     const uint64_t size = sweep->model == NULL ? OPERATORS : MODELS;
     struct pool p = {.sweep = sweep,
-                     .counting = table == NULL,
+                     .table = *table,
+                     .sampled = sampled,
                      .first = first,
                      .count = count,
                      .size = size,
                      .chunks = count / size + (count % size != 0),
                      .slots = threads > 1 ? (uint64_t)threads * SLOTS_EACH : 1};
-    if (table != NULL) {
-        p.table = *table;
-        p.table.rows = 0;
-    }
+    p.table.rows = 0;
     pthread_t *const thread = calloc((size_t)threads, sizeof *thread);
     p.slot = calloc((size_t)p.slots, sizeof *p.slot);
     enum roof_status status = ROOF_OK;

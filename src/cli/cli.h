@@ -83,6 +83,8 @@ enum roof_status cli_explain(const struct cli_options *options, bool recommended
 struct cli_chunk {
     struct roof_table table;
     struct roof_text text;
+    uint64_t number;  /* from 0 */
+    uint64_t rows;    /* points that are possible */
     uint64_t refused; /* points left out */
     struct roof_error first_refused;
     enum roof_status status; /* other than ROOF_OK: text has the rows before */
@@ -92,11 +94,15 @@ struct cli_chunk {
 /* Takes one chunk after the other, in order, in the calling thread. */
 typedef enum roof_status (*cli_chunk_taker)(void *context, struct cli_chunk *chunk,
                                             struct roof_error *error);
-/* Runs count points from `first` on in threads (1: in this one), rows as table has them; without a
- * table they are only counted. Ends with the first status other than ROOF_OK of the taker or, after
- * its chunk was taken, of a point. */
+/* Which rows of a chunk are written where only samples are: of the first chunk all, then one of
+ * some, each time others, so that none of the values that an inner axis runs through is left out.
+ */
+bool cli_chunk_sampled(uint64_t number, uint64_t row);
+/* Runs count points from `first` on in threads (1: in this one), rows as table has them, of JSON
+ * each as the first of an array where only samples are written. Ends with the first status other
+ * than ROOF_OK of the taker or, after its chunk was taken, of a point. */
 enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct roof_table *table,
-                                  uint64_t first, uint64_t count, int64_t threads,
+                                  bool sampled, uint64_t first, uint64_t count, int64_t threads,
                                   cli_chunk_taker taker, void *context, struct roof_error *error);
 
 /* Whether the workload is "model NAME". */

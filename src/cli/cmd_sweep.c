@@ -179,12 +179,12 @@ static enum roof_status add_rows(struct sink *sink, struct cli_chunk *chunk,
     if (chunk->text.failed) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
-    if (chunk->table.rows == 0) {
+    if (chunk->rows == 0) {
         return ROOF_OK;
     }
     const bool large = chunk->text.length >= FLUSH_AT; /* not worth a copy */
     roof_text_put(&sink->text, joined ? "," : "");
-    sink->table.rows += chunk->table.rows;
+    sink->table.rows += chunk->rows;
     roof_text_add(&sink->text, chunk->text.data, large ? 0 : chunk->text.length);
     if (!large && sink->text.length < FLUSH_AT && !sink->text.failed) {
         return ROOF_OK;
@@ -201,7 +201,7 @@ static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct 
         sink->first = chunk->first_refused;
     }
     sink->refused += chunk->refused;
-    sink->points += chunk->table.rows + chunk->refused;
+    sink->points += chunk->rows + chunk->refused;
     const enum roof_status status = add_rows(sink, chunk, error);
     cli_progress_step(&sink->progress, sink->points);
     if (status == ROOF_OK && sink->points < sink->slice.count && cli_interrupted() != 0) {
@@ -337,7 +337,7 @@ static enum roof_status write_rows(struct sink *sink, const struct roof_sweep *s
     cli_progress_begin(&sink->progress, "sweep", "points", sink->points, slice->count,
                        sink->output.file);
     enum roof_status status =
-        cli_sweep_chunks(sweep, &sink->table, slice->first + sink->points,
+        cli_sweep_chunks(sweep, &sink->table, false, slice->first + sink->points,
                          slice->count - sink->points, threads, on_chunk, sink, error);
     cli_progress_end(&sink->progress);
     if (status == ROOF_OK && sink->table.rows == 0 && !slice->sharded) { /* none is valid */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Where a sweep that was interrupted goes on. The rows of FILE.part say how many there are, but not
- * of which points: those that are not possible have none. So the points are predicted again,
- * without a text, until as many rows have passed. The first and the last row are written again to
- * see that the file is of this sweep. */
+ * of which points: those that are not possible have none. So the points are predicted again until
+ * as many rows have passed; the first and the last some hundred rows, and a sample of the others,
+ * are written again to see that the file is of this sweep. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -15,12 +15,11 @@
 /* The whole lines of a file, those that end. */
 struct lines {
     uint64_t count;
-    off_t last;   /* where the last one begins */
-    off_t before; /* and the one before it */
-    off_t end;    /* of the last */
+    off_t last; /* where the last one begins */
+    off_t end;  /* of the last */
 };
 
-/* The points of a sweep, which pass until a row is found, and FILE.part beside them. */
+/* The points of a sweep, which pass until the last row is found, and FILE.part beside them. */
 struct search {
     struct cli_output *output;
     const struct roof_sweep *sweep;
@@ -28,9 +27,14 @@ struct search {
     bool json;
     uint64_t first; /* point of the sweep */
     uint64_t count;
-    uint64_t wanted; /* number of the row, from 1 */
-    bool found;
-    struct roof_text row; /* it, as it is in the file without what ends its line */
+    uint64_t wanted; /* rows of the file */
+    bool near;       /* the last row is among the next points */
+    struct roof_text row;
+    char *line; /* of the file */
+    size_t capacity;
+    uint64_t lines; /* read */
+    off_t at;       /* behind them */
+    off_t row_end;  /* of the last, without what ends it */
     struct cli_resumed passed;
     struct cli_progress progress;
 };
@@ -57,7 +61,6 @@ static void count_lines(struct lines *out, const char *bytes, size_t length, off
 {
     const char *const end = bytes + length;
     for (const char *p = bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) {
-        out->before = out->last;
         out->last = out->end;
         out->end = at + (p - bytes) + 1;
         out->count++;
@@ -85,7 +88,6 @@ static enum roof_status read_lines(struct lines *out, struct search *s, struct r
     }
     if (s->json && out->count > 1 && out->end - out->last == 2) { /* "]": all rows are there */
         out->end = out->last;
-        out->last = out->before;
         out->count--;
     }
     return cli_interrupted() == 0 ? ROOF_OK : stopped(s, error);
@@ -140,17 +142,44 @@ static enum roof_status check_header(uint64_t *lines, off_t *rows, struct search
     return status;
 }
 
+/* The next line of the file is this row; NULL: it may be any. */
+static enum roof_status take_line(struct search *s, const char *row, size_t length,
+                                  struct roof_error *error)
+{
+    const ssize_t got = getline(&s->line, &s->capacity, s->output->file);
+    s->lines++;
+    if (got < 0) {
+        return roof_error_at(error, ROOF_IO, s->output->part, 0, 0, "cannot read: %s",
+                             strerror(errno));
+    }
+    size_t end = (size_t)got - 1; /* of a whole line */
+    end -= s->json && end > 0 && s->line[end - 1] == ',' ? 1 : 0;
+    s->row_end = s->at + (off_t)end;
+    s->at += (off_t)got;
+    return row == NULL || (end == length && memcmp(s->line, row, length) == 0)
+               ? ROOF_OK
+               : foreign(s, s->lines, error);
+}
+
+/* The same for a row as tables write it: with a newline behind it, or as an element before it. */
+static enum roof_status take_row(struct search *s, const char *row, size_t length,
+                                 struct roof_error *error)
+{
+    return take_line(s, row + (s->json ? 1 : 0), length - 1, error);
+}
+
 static enum roof_status on_row(void *context, const struct roof_prediction *prediction,
                                struct roof_error *error)
 {
     struct search *const s = context;
-    s->passed.points++;
-    if (++s->passed.rows < s->wanted) {
-        return ROOF_OK;
-    }
-    s->found = true;
+    roof_text_clear(&s->row);
+    s->table.rows = 0;
     roof_table_row(&s->table, &s->row, prediction);
-    return s->row.failed ? no_memory(error) : ROOF_UNSATISFIED; /* no more of them */
+    const enum roof_status status =
+        s->row.failed ? no_memory(error) : take_row(s, s->row.data, s->row.length, error);
+    s->passed.points++;
+    s->passed.rows++;
+    return status == ROOF_OK && s->passed.rows == s->wanted ? ROOF_UNSATISFIED : status;
 }
 
 static void on_refused(void *context, const struct roof_error *error)
@@ -162,80 +191,62 @@ static void on_refused(void *context, const struct roof_error *error)
     }
 }
 
-/* Writes the wanted row, which is among the next points; not found: it is not. */
-static enum roof_status write_row(struct search *s, struct roof_error *error)
+/* Holds the lines of a chunk's rows against its samples. */
+static enum roof_status take_samples(struct search *s, const struct cli_chunk *chunk,
+                                     struct roof_error *error)
 {
-    struct roof_sweep sweep = *s->sweep;
-    sweep.refused = on_refused;
-    roof_text_clear(&s->row);
-    s->table.rows = 0;
-    s->found = false;
-    const enum roof_status status = roof_sweep_run(&sweep, s->first + s->passed.points,
-                                                   s->count - s->passed.points, on_row, s, error);
-    if (status != ROOF_UNSATISFIED) {
-        return status;
-    }
-    s->row.length--; /* all but an array have a newline at the end of a row, an array before it */
-    memmove(s->row.data, s->row.data + (s->json ? 1 : 0), s->row.length);
-    return ROOF_OK;
-}
-
-/* Holds the row against the line that begins at `at`. */
-static enum roof_status check_row(const struct search *s, off_t at, uint64_t line,
-                                  struct roof_error *error)
-{
-    static const char end[] = ",\n"; /* the comma between the elements of an array */
-    const size_t length = s->row.length;
-    struct roof_text got = ROOF_TEXT_INIT;
-    enum roof_status status = read_at(&got, s, at, length + 2, error);
-    if (status == ROOF_OK) {
-        const char *const rest = got.data + length;
-        const bool ends =
-            got.length > length &&
-            (*rest == '\n' || (s->json && got.length == length + 2 && memcmp(rest, end, 2) == 0));
-        if (!s->found || !ends || memcmp(s->row.data, got.data, length) != 0) {
-            status = foreign(s, line, error);
+    const char *sample = chunk->text.data;
+    enum roof_status status = chunk->text.failed ? no_memory(error) : ROOF_OK;
+    for (uint64_t row = 0; row < chunk->rows && status == ROOF_OK; row++) {
+        if (!cli_chunk_sampled(chunk->number, row)) {
+            status = take_line(s, NULL, 0, error);
+            continue;
         }
+        const size_t length = 1 + strcspn(sample + 1, "\n"); /* an element begins with one */
+        const size_t whole = length + (s->json ? 0 : 1);
+        status = take_row(s, sample, whole, error);
+        sample += whole;
     }
-    roof_text_free(&got);
     return status;
 }
 
-/* Chunks pass until the wanted row is in one. */
+/* Chunks pass until the last row is in one. */
 static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct roof_error *error)
 {
     struct search *const s = context;
     if (cli_interrupted() != 0) {
         return stopped(s, error);
     }
-    if (s->passed.rows + chunk->table.rows >= s->wanted) {
-        s->found = true;
+    if (s->passed.rows + chunk->rows >= s->wanted) {
+        s->near = true;
         return ROOF_UNSATISFIED;
     }
     if (s->passed.refused == 0) {
         s->passed.first_refused = chunk->first_refused;
     }
-    s->passed.rows += chunk->table.rows;
+    s->passed.rows += chunk->rows;
     s->passed.refused += chunk->refused;
-    s->passed.points += chunk->table.rows + chunk->refused;
+    s->passed.points += chunk->rows + chunk->refused;
     cli_progress_step(&s->progress, s->passed.rows);
-    return ROOF_OK;
+    return take_samples(s, chunk, error);
 }
 
-/* Passes all points up to the wanted row, and writes it. */
+/* Passes all points up to the last row. */
 static enum roof_status pass_rows(struct search *s, int64_t threads, struct roof_error *error)
 {
-    s->passed = (struct cli_resumed){0};
-    s->found = false;
     cli_progress_begin(&s->progress, "sweep: resuming", "rows", 0, s->wanted, s->output->file);
-    const enum roof_status status =
-        cli_sweep_chunks(s->sweep, NULL, s->first, s->count, threads, on_chunk, s, error);
+    enum roof_status status = cli_sweep_chunks(s->sweep, &s->table, true, s->first, s->count,
+                                               threads, on_chunk, s, error);
     cli_progress_end(&s->progress);
-    if (status == ROOF_UNSATISFIED && s->found) {
-        return write_row(s, error);
+    if (status == ROOF_UNSATISFIED && s->near) {
+        struct roof_sweep sweep = *s->sweep;
+        sweep.refused = on_refused;
+        status = roof_sweep_run(&sweep, s->first + s->passed.points, s->count - s->passed.points,
+                                on_row, s, error);
     }
-    s->found = false;
-    return status;
+    return status == ROOF_OK            ? foreign(s, s->lines + 1, error) /* it has more rows */
+           : status == ROOF_UNSATISFIED ? ROOF_OK
+                                        : status;
 }
 
 /* Finds the end of the last whole row, *end, after the points that it and those before it are. */
@@ -243,30 +254,22 @@ static enum roof_status find_end(off_t *end, struct search *s, int64_t threads,
                                  struct roof_error *error)
 {
     struct lines lines = {0};
-    uint64_t header = 0;
-    off_t rows = 0;
     *end = 0;
     enum roof_status status = read_lines(&lines, s, error);
     if (status == ROOF_OK) {
-        status = check_header(&header, &rows, s, error);
+        status = check_header(&s->lines, &s->at, s, error);
     }
-    if (status != ROOF_OK || lines.count <= header) {
+    if (status != ROOF_OK || lines.count <= s->lines) {
         return status; /* no row: the header is written again, too */
     }
-    s->wanted = 1;
+    s->wanted = lines.count - s->lines;
+    if (fseeko(s->output->file, s->at, SEEK_SET) != 0) {
+        return roof_error_at(error, ROOF_IO, s->output->part, 0, 0, "cannot read: %s",
+                             strerror(errno));
+    }
     status = pass_rows(s, threads, error);
-    if (status == ROOF_OK) {
-        status = check_row(s, rows, header + 1, error);
-    }
-    if (status == ROOF_OK) {
-        s->wanted = lines.count - header;
-        status = pass_rows(s, threads, error);
-    }
-    if (status == ROOF_OK) {
-        status = check_row(s, lines.last, lines.count, error);
-    }
     /* An array's comma and newline come with the next row. */
-    *end = s->json ? lines.last + (off_t)s->row.length : lines.end;
+    *end = s->json ? s->row_end : s->at;
     return status;
 }
 
@@ -288,6 +291,7 @@ enum roof_status cli_resume(struct cli_resumed *out, struct cli_output *output,
         status = cli_output_cut(output, (uint64_t)end, error);
     }
     *out = s.passed;
+    free(s.line);
     roof_text_free(&s.row);
     return status;
 }

@@ -89,11 +89,11 @@ cuts() {
         1000 5000 9999 12000 20000
 
     # It goes on, and does not start again: what it does not compare is as it was.
-    run 'a sweep that goes on' "$gemm -m 1:3 -f csv --columns m,n | sed '3s/.*/&changed/; 5q' > file.part
-        $gemm -m 1:3 -f csv --columns m,n -o file --resume"
+    run 'a sweep that goes on' "$gemm -m 1:999 -f csv --columns m,n | sed '514s/.*/&changed/; 1200q' > file.part
+        $gemm -m 1:999 -f csv --columns m,n -o file --resume"
     accepted
-    [ "$(sed -n 3p file)" = 1,16changed ] || fail "it started again"
-    [ "$(sed -n '4,$p' file | xargs)" = '2,8 2,16 3,8 3,16' ] || fail "its end is wrong"
+    [ "$(sed -n 514p file)" = 257,8changed ] || fail "it started again"
+    [ "$(sed -n '1999,$p' file)" = 999,16 ] || fail "its end is wrong"
     run 'no FILE.part' "$gemm -m 1 -f csv --columns n -o file --resume"
     accepted
     left file
@@ -122,13 +122,21 @@ refusals() {
         foreign $((header + 1)) "$gemm -n 4,16 -m 1:5"  # the first row
         foreign $((header + 7)) "$gemm -n 8,16 -m 1:3,9" # the last
         foreign $((header + 7)) "$gemm -n 8,16 -m 1:3"   # more rows than the sweep has
-        foreign $((header + 7)) "$gemm -n 8 -m 1"
+        foreign $((header + 2)) "$gemm -n 8 -m 1"
+        foreign $((header + 3)) "$gemm -n 8,16 -m 1,3,3,4" # in the middle
         other=$(case $format in csv) echo ndjson ;; *) echo csv ;; esac)
         foreign 1 "roofline sweep gemm -k 8 -f $other -n 8,16 -m 1:5"
         again 'its own sweep' "rm as_it_was; $gemm -n 8,16 -m 1:5 -o file --resume"
         accepted
         left file
     done
+    # Of many rows some are compared, in each part others: no value of an inner axis stays unseen.
+    for line in 2 300 513 515 531 1028 1044 2000; do
+        run "line $line" "roofline sweep gemm -n 8,16,32 -k 8 -m 1:700 -f csv --columns m,n | sed '${line}s/.*/&0/; 2000q' > file.part"
+        foreign "$line" 'roofline sweep gemm -n 8,16,32 -k 8 -m 1:700 -f csv --columns m,n'
+    done
+    run 'values in the middle' "roofline sweep gemm -n 8,16,32,64 -k 8 -m 1:700 -f csv --columns m,n | sed 's/,16\$/,17/; 1001q' > file.part"
+    foreign 3 'roofline sweep gemm -n 8,16,32,64 -k 8 -m 1:700 -f csv --columns m,n'
     run 'a shard' 'roofline sweep gemm -m 1:9 -n 8 -k 8 -f csv --columns m --shard 2/3 > file.part'
     foreign 1 'roofline sweep gemm -m 1:9 -n 8 -k 8 -f csv --columns m --shard 3/3'
     foreign 1 'roofline sweep gemm -m 1:9 -n 8 -k 8 -f csv --columns m --shard 1/3'
