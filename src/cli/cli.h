@@ -49,6 +49,7 @@ struct cli_options {
     struct cli_many prices;              /* --price-per-hour */
     const char *operand[CLI_OPERANDS_MAX];
     int operand_count;
+    enum roof_command command;
     enum roof_output output; /* --format */
     bool help;               /* --help was asked for and printed */
 };

@@ -201,7 +201,7 @@ static void print_help(struct table *t, const struct cli_command *command)
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
                              char **argv, struct roof_error *error)
 {
-    *out = (struct cli_options){0};
+    *out = (struct cli_options){.command = command->id};
     struct table t;
     enum roof_status status = build(&t, command, error);
     if (status == ROOF_OK) {
@@ -433,6 +433,16 @@ enum roof_status cli_directories(struct cli_directories *out, struct roof_error 
     return ROOF_OK;
 }
 
+/* Whether nobody asks for an expected time, which takes several times as long as a bound. */
+static bool only_bounds(const struct cli_options *options)
+{
+    const char *const columns = options->value[ROOF_INPUT_COLUMNS];
+    const bool predicted =
+        options->command == ROOF_COMMAND_PREDICT || options->command == ROOF_COMMAND_SWEEP;
+    return predicted && !cli_is_model(options) && columns != NULL &&
+           strstr(columns, "expected") == NULL && options->value[ROOF_INPUT_CALIBRATION] == NULL;
+}
+
 enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
                               const struct cli_options *options, struct roof_error *error)
 {
@@ -451,7 +461,7 @@ enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
     for (int i = 0; i < options->set.count && status == ROOF_OK; i++) {
         status = roof_hardware_set(*out, options->set.value[i], error);
     }
-    if (status == ROOF_OK) {
+    if (status == ROOF_OK && !only_bounds(options)) {
         struct roof_calibration *calibration = NULL;
         status = roof_calibration_load(&calibration, *out, options->value[ROOF_INPUT_CALIBRATION],
                                        directories.path, error);

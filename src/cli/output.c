@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,10 +40,42 @@ static enum roof_status name_file(struct cli_output *out, const char *path,
 static enum roof_status not_open(struct cli_output *out, struct roof_error *error)
 {
     roof_error_at(error, ROOF_IO, out->part == NULL ? out->name : out->part, 0, 0,
-                  "cannot write: %s", strerror(errno));
+                  "cannot write: %s",
+                  errno == EBUSY ? "another process is writing it" : strerror(errno));
     free(out->part);
     out->part = NULL;
     return ROOF_IO;
+}
+
+/* Whether the file is locked now, and still the one of this name: its writer may have just ended.
+ */
+static bool lock(int file, const char *path)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat here;
+    struct stat there;
+    if (fcntl(file, F_SETLK, &whole) != 0) {
+        return errno != EACCES && errno != EAGAIN; /* some file systems have no locks */
+    }
+    return fstat(file, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
+           here.st_dev == there.st_dev;
+}
+
+/* Opens FILE.part with what is in it, for this process alone: two writers would spoil it. */
+static FILE *open_part(const char *path)
+{
+    const int file = open(path, O_RDWR | O_CREAT, 0666);
+    if (file < 0) {
+        return NULL;
+    }
+    const bool locked = lock(file, path);
+    FILE *const out = locked ? fdopen(file, "r+") : NULL;
+    if (out == NULL) {
+        const int reason = locked ? errno : EBUSY;
+        (void)close(file);
+        errno = reason;
+    }
+    return out;
 }
 
 enum roof_status cli_output_open(struct cli_output *out, const char *path, struct roof_error *error)
@@ -55,8 +88,18 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     if (status != ROOF_OK) {
         return status;
     }
-    out->file = fopen(out->part == NULL ? path : out->part, "w");
-    return out->file == NULL ? not_open(out, error) : ROOF_OK;
+    out->file = out->part == NULL ? fopen(path, "w") : open_part(out->part);
+    if (out->file == NULL) {
+        return not_open(out, error);
+    }
+    if (out->part == NULL || cli_output_cut(out, 0, error) == ROOF_OK) {
+        return ROOF_OK;
+    }
+    (void)fclose(out->file);
+    out->file = NULL;
+    free(out->part);
+    out->part = NULL;
+    return ROOF_IO;
 }
 
 enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const char *path,
@@ -80,7 +123,7 @@ enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const ch
         errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
         return not_open(out, error); /* reading a pipe would wait */
     }
-    out->file = fopen(out->part, *found ? "r+" : "w");
+    out->file = open_part(out->part);
     return out->file == NULL ? not_open(out, error) : ROOF_OK;
 }
 

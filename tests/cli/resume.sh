@@ -89,7 +89,7 @@ cuts() {
         1000 5000 9999 12000 20000
 
     # It goes on, and does not start again: what it does not compare is as it was.
-    run 'a sweep that goes on' "$gemm -m 1:999 -f csv --columns m,n | sed '514s/.*/&changed/; 1200q' > file.part
+    run 'a sweep that goes on' "$gemm -m 1:999 -f csv --columns m,n | sed '514s/.*/&changed/; 1201,\$d' > file.part
         $gemm -m 1:999 -f csv --columns m,n -o file --resume"
     accepted
     [ "$(sed -n 514p file)" = 257,8changed ] || fail "it started again"
@@ -132,10 +132,10 @@ refusals() {
     done
     # Of many rows some are compared, in each part others: no value of an inner axis stays unseen.
     for line in 2 300 513 515 531 1028 1044 2000; do
-        run "line $line" "roofline sweep gemm -n 8,16,32 -k 8 -m 1:700 -f csv --columns m,n | sed '${line}s/.*/&0/; 2000q' > file.part"
+        run "line $line" "roofline sweep gemm -n 8,16,32 -k 8 -m 1:700 -f csv --columns m,n | sed '${line}s/.*/&0/; 2001,\$d' > file.part"
         foreign "$line" 'roofline sweep gemm -n 8,16,32 -k 8 -m 1:700 -f csv --columns m,n'
     done
-    run 'values in the middle' "roofline sweep gemm -n 8,16,32,64 -k 8 -m 1:700 -f csv --columns m,n | sed 's/,16\$/,17/; 1001q' > file.part"
+    run 'values in the middle' "roofline sweep gemm -n 8,16,32,64 -k 8 -m 1:700 -f csv --columns m,n | sed 's/,16\$/,17/; 1002,\$d' > file.part"
     foreign 3 'roofline sweep gemm -n 8,16,32,64 -k 8 -m 1:700 -f csv --columns m,n'
     run 'a shard' 'roofline sweep gemm -m 1:9 -n 8 -k 8 -f csv --columns m --shard 2/3 > file.part'
     foreign 1 'roofline sweep gemm -m 1:9 -n 8 -k 8 -f csv --columns m --shard 3/3'
@@ -241,6 +241,14 @@ signals() {
         [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
         [ ! -s "$err" ] || fail "it ended in order"
     fi
+
+    run 'two writers' "there=file.part; $endless -o file & pid=\$!; $rows_there
+        $endless -o file 2> second; echo \$? > codes; $endless -o file --resume 2>> second; echo \$? >> codes
+        kill -TERM \$pid; $ends"
+    refused 143 'interrupted'
+    [ "$(xargs < codes)" = '4 4' ] && [ "$(grep -c 'another process is writing it' second)" -eq 2 ] ||
+        fail "the second writer was let in: $(cat second)"
+    are_rows file.part || fail "the rows are not whole"
 
     # Twice the same, as from a program that sends it to a process and to its group: in order.
     run 'a signal twice' "there=file.part; $endless -o file & pid=\$!; $rows_there
