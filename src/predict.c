@@ -513,7 +513,10 @@ static enum roof_status begin_batch(struct block *b, struct roof_error *error)
 enum roof_status roof_predict_batch(const struct roof_batch_results *out, size_t *predicted,
                                     const struct roof_batch *batch, struct roof_error *error)
 {
-    struct block b = {.batch = batch};
+    struct block b; /* large, and mostly written before it is read */
+    b.batch = batch;
+    b.first = 0;
+    memset(&b.lanes, 0, sizeof b.lanes);
     *predicted = 0;
     enum roof_status status = batch->count == 0 ? ROOF_OK : begin_batch(&b, error);
     while (status == ROOF_OK && b.first < batch->count) {

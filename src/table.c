@@ -797,8 +797,7 @@ static bool machine(enum roof_output output)
     return output == ROOF_OUTPUT_JSON || output == ROOF_OUTPUT_NDJSON || output == ROOF_OUTPUT_CSV;
 }
 
-/* Where a column's cells come from, for those whose text hangs on one value of the result alone:
- * devices do not change while a table is written. */
+/* Where a column's cells come from, for those whose text hangs on one value alone. */
 static void find_state(struct roof_column *column)
 {
     const struct roof_field *const field = column->field;
@@ -824,10 +823,8 @@ static void find_state(struct roof_column *column)
         column->state = roof_dimensions[column->dimension].offset;
         column->state_size = sizeof(int64_t);
         break;
-    case OF_HARDWARE:
+    case OF_HARDWARE: /* what the device has there, whichever device it is */
     case BASIS:
-        column->state = P(hardware);
-        column->state_size = sizeof(void *);
         break;
     case OPERATOR:
         column->state = P(workload.op);
@@ -842,6 +839,8 @@ static void find_state(struct roof_column *column)
         break;
     }
 }
+
+#define NO_DIMENSION ROOF_DIM_M /* of a field that is none: not looked at */
 
 static void add_column(struct roof_table *table, const struct roof_field *field,
                        enum roof_dimension dimension)
@@ -858,7 +857,7 @@ static void add_fields(struct roof_table *table, const struct roof_field *fields
 {
     for (size_t i = 0; i < count; i++) {
         if (all || fields[i].width != 0) {
-            add_column(table, &fields[i], ROOF_DIM_COUNT);
+            add_column(table, &fields[i], NO_DIMENSION);
         }
     }
 }
@@ -1009,7 +1008,7 @@ void roof_table_show(struct roof_table *table, const char *key)
     }
     for (size_t i = 0; i < COUNT(inference_fields); i++) {
         if (table->inferences && strcmp(inference_fields[i].key, key) == 0) {
-            add_column(table, &inference_fields[i], ROOF_DIM_COUNT);
+            add_column(table, &inference_fields[i], NO_DIMENSION);
         }
     }
 }
@@ -1243,6 +1242,20 @@ static void render_csv(struct roof_text *out, const struct cell *cell)
     }
 }
 
+/* Stands for a text: a device may change, or another may take its place in memory. */
+static uint64_t text_state(const char *text)
+{
+    const size_t length = strlen(text);
+    uint64_t state = length;
+    for (size_t i = 0; i < length; i += sizeof state) {
+        uint64_t word = 0;
+        memcpy(&word, text + i, length - i < sizeof word ? length - i : sizeof word);
+        state = (state ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        state ^= state >> 32;
+    }
+    return state;
+}
+
 /* Whether a column's cell is that of the row before; if not, what it is made of is noted. own: the
  * dimensions that the row has. */
 static bool same_state(struct roof_cell *last, const struct roof_column *column, const void *result,
@@ -1266,7 +1279,13 @@ static bool same_state(struct roof_cell *last, const struct roof_column *column,
     default:
         break;
     }
-    if (column->field->source == ANY_DIMENSION && (own >> column->dimension & 1) == 0) {
+    const struct roof_prediction *const p = result;
+    if (column->field->source == OF_HARDWARE) {
+        state = text_state(*(const char *const *)(const void *)((const char *)p->hardware +
+                                                                column->field->offset));
+    } else if (column->field->source == BASIS) {
+        state = p->hardware->basis;
+    } else if (column->field->source == ANY_DIMENSION && (own >> column->dimension & 1) == 0) {
         state = UINT64_MAX; /* no dimension is negative */
     }
     const bool same = last->known && last->state == state;

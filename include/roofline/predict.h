@@ -123,9 +123,10 @@ struct roof_batch_results {
 };
 
 /**
- * Predicts a batch, the same as roof_predict on each point and some ten times as fast. *predicted
- * is how many points were: all, or those before the first that is not valid, which the status and
- * error are about; the caller may go on behind it.
+ * Predicts a batch, the same as roof_predict on each point; of bounds, batches of a hundred points
+ * and more are several times as fast (docs/performance.md). Dimensions that the operator does not
+ * have must be NULL. *predicted is how many points were: all, or those before the first that is not
+ * valid, which the status and error are about; the caller may go on behind it.
  */
 enum roof_status roof_predict_batch(const struct roof_batch_results *out, size_t *predicted,
                                     const struct roof_batch *batch, struct roof_error *error);

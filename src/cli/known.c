@@ -29,10 +29,19 @@ static enum roof_status look_up(void ***out, bool *fresh, struct cli_names *name
     return ROOF_OK;
 }
 
+/* Unknown names, the last of which has just been added, do not take the room of known ones. */
+static void forget_unknown(struct cli_names *names)
+{
+    if (names->count > CLI_NAMES_MAX / 2) {
+        free(names->name[--names->count]);
+    }
+}
+
 enum roof_status cli_known_hardware(struct cli_known *known, const struct roof_hardware **out,
                                     const char *name, struct roof_error *error)
 {
-    void **object = NULL;
+    void *unknown = NULL;
+    void **object = &unknown;
     bool fresh = false;
     enum roof_status status = look_up(&object, &fresh, &known->devices, name, error);
     if (status == ROOF_OK && fresh) {
@@ -50,6 +59,10 @@ enum roof_status cli_known_hardware(struct cli_known *known, const struct roof_h
             status = ROOF_UNSATISFIED;
         }
         *object = loaded;
+        if (loaded == NULL) {
+            forget_unknown(&known->devices);
+            object = &unknown;
+        }
     } else if (status == ROOF_OK && *object == NULL) {
         status = roof_error_set(error, ROOF_UNSATISFIED,
                                 "unknown hardware '%s' (roofline list hardware)", name);
@@ -77,6 +90,10 @@ enum roof_status cli_known_model(struct cli_known *known, const struct roof_mode
         }
         status = cli_model(&loaded, name, &options, error);
         *object = loaded;
+        if (loaded == NULL) {
+            forget_unknown(&known->models);
+            object = &unknown;
+        }
     } else if (status == ROOF_OK && *object == NULL) {
         status = roof_error_set(error, ROOF_USAGE, "unknown model '%s'", key.data);
     }

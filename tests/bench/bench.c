@@ -151,17 +151,22 @@ static void recommend_gemm(const struct subject *s, struct advice *a)
 {
     struct roof_error error = {0};
     const struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
-    size_t done = 0;
-    const double start = now();
-    for (int i = 0; i < SHAPES; i++) {
-        check(roof_recommend(&a->recommendation, &s->shape[i], a->device[0], &a->accuracy, &options,
-                             &error),
-              &error);
-        done += a->recommendation.count + a->recommendation.rejected;
+    double rate[RUNS];
+    for (int run = 0; run < RUNS; run++) {
+        size_t done = 0;
+        const double start = now();
+        for (int i = 0; i < SHAPES; i++) {
+            check(roof_recommend(&a->recommendation, &s->shape[i], a->device[0], &a->accuracy,
+                                 &options, &error),
+                  &error);
+            done += a->recommendation.count + a->recommendation.rejected;
+        }
+        rate[run] = (double)done / (now() - start);
     }
-    const double seconds = now() - start;
-    printf("{\"name\":\"recommend gemm, expected\",\"unit\":\"candidates/s\",\"median\":%.0f}\n",
-           (double)done / seconds);
+    qsort(rate, RUNS, sizeof rate[0], by_value);
+    printf("{\"name\":\"recommend gemm, expected\",\"unit\":\"candidates/s\",\"median\":%.0f,"
+           "\"least\":%.0f,\"most\":%.0f,\"runs\":%d}\n",
+           rate[RUNS / 2], rate[0], rate[RUNS - 1], RUNS);
 }
 
 static void recommend_model(struct advice *a)
@@ -182,8 +187,9 @@ static void recommend_model(struct advice *a)
     }
     qsort(rate, 3, sizeof rate[0], by_value);
     printf("{\"name\":\"recommend model, 6 devices, 1 to 16 of each, 12 batches\","
-           "\"unit\":\"candidates/s\",\"median\":%.0f,\"candidates\":%zu}\n",
-           rate[1], done);
+           "\"unit\":\"candidates/s\",\"median\":%.0f,\"least\":%.0f,\"most\":%.0f,\"runs\":3,"
+           "\"candidates\":%zu}\n",
+           rate[1], rate[0], rate[2], done);
 }
 
 static void recommendations(const struct subject *s, const struct roof_model *model)
