@@ -246,6 +246,11 @@ signals() {
         kill -TERM \$pid; $ends; }"
     refused 143 "interrupted: the predictions of $(($(wc -l < got) - 1)) records are written$"
     are_rows got || fail "the rows are not whole"
+    run 'a signal, predict --from -o' "roofline sweep gemv -n 1:100000000 -k 4 -f csv --columns n,k 2> sent | { exec 4<&0
+        roofline predict gemv --from - -f csv --columns n -o file <&4 & pid=\$!; there=file.part; $rows_there
+        kill -TERM \$pid; $ends; }"
+    refused 143 'interrupted; file is not written$'
+    [ ! -e file ] && [ ! -e file.part ] || fail "a file is left"
     run 'an answer, then a signal' "mkfifo pipe; roofline predict gemv -k 4 --from pipe -f csv --columns n > got & pid=\$!
         exec 3<> pipe; printf 'n\\n1\\n2\\n' >&3; there=got; $rows_there
         wc -l < got > counts; printf '3\\n' >&3; sleep 0.3; wc -l < got >> counts; kill -TERM \$pid; $ends"
