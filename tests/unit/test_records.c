@@ -148,7 +148,7 @@ static void test_names(void **unused)
         assert_string_equal(error.message, twice[i].reason);
         roof_records_close(&records);
     }
-    /* 10 x 10 at 8 bits moves 100 + 20 bytes and 20 of bf16 output at most: less than at 16. */
+    /* A precision is of all, at fp32 480 bytes; weights of their own are 200 of 280 then. */
     check_rows("operator,n,k,Precision,weights\ngemv,10,10,fp32,\ngemv,10,10,fp16,\n"
                "gemv,10,10,,\ngemv,10,10,fp32,fp16\n",
                "2:gemv 4.8;3:gemv 2.4;4:gemv 2.4;5:gemv 2.8;", "");
