@@ -196,7 +196,7 @@ static inline bool cell_ends(struct roof_csv *csv, size_t at, int *c)
     return *c == ',' || *c == '\n' || *c == EOF || (*c == '\r' && byte_at(csv, at + 1) == '\n');
 }
 
-/* Both move *at to what ends the cell, which is *c, and return what is wrong, or NULL. */
+/* Moves *at to what ends the cell, which is *c, and returns what is wrong, or NULL. */
 static const char *plain_cell(struct roof_csv *csv, size_t *at, int *c)
 {
     for (;;) {
@@ -214,35 +214,49 @@ static const char *plain_cell(struct roof_csv *csv, size_t *at, int *c)
     }
 }
 
-/* The cell is terminated where its text ends: doubled quotes inside become one. */
-static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c)
+/* Likewise; the text ends at *end, and *doubled says whether it has doubled quotes. */
+static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c, size_t *end, bool *doubled)
 {
-    size_t out = ++*at;
+    ++*at;
     for (;;) {
-        const size_t end = run_end(csv, *at, ends_quoted);
-        if (out != *at) {
-            memmove(csv->buffer + csv->next + out, csv->buffer + csv->next + *at, end - *at);
-        }
-        out += end - *at;
-        *at = end;
-        *c = byte_at(csv, end);
-        const bool ends = *c == '"' && byte_at(csv, end + 1) != '"';
+        *at = *end = run_end(csv, *at, ends_quoted);
+        *c = byte_at(csv, *at);
+        const bool ends = *c == '"' && byte_at(csv, *at + 1) != '"';
         if (*c < 0 || *c == '\0') {
             return *c == EOF        ? "a quoted cell does not end"
                    : *c == TOO_LONG ? too_long
                                     : "the row has a NUL byte";
         }
-        *at += *c == '"' ? 2 : 1;
-        csv->lines += *c == '\n';
+        *at += *c == '"' && !ends ? 2 : 1;
         if (ends) {
-            --*at;
-            csv->buffer[csv->next + out] = '\0';
             return cell_ends(csv, *at, c) ? NULL : *c == TOO_LONG ? too_long : no_csv;
         }
-        csv->buffer[csv->next + out++] = (char)*c;
+        *doubled |= *c == '"';
+        csv->lines += *c == '\n';
     }
 }
 
+/* Makes doubled quotes one, in place. */
+static void undouble(char *cell)
+{
+    char *out = cell;
+    for (const char *in = cell; *in != '\0'; in++) {
+        *out++ = *in;
+        in += *in == '"';
+    }
+    *out = '\0';
+}
+
+/* What is no row is left out up to the end of the line where it began: a quote too many says
+ * nothing about the lines behind it. */
+static enum roof_status no_row(struct roof_csv *csv, struct roof_error *error, const char *wrong)
+{
+    csv->lines = csv->line - 1;
+    skip_line(csv, 0);
+    return bad(csv, error, wrong);
+}
+
+/* The bytes stay as they are until the whole row is known to be one. */
 static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *error)
 {
     size_t at = 0;
@@ -253,19 +267,24 @@ static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *erro
             return bad(csv, error, "the row has more than 256 cells");
         }
         const bool quoted = byte_at(csv, at) == '"';
-        csv->offset[csv->count] = at + quoted;
-        const char *const wrong = quoted ? quoted_cell(csv, &at, &c) : plain_cell(csv, &at, &c);
+        struct roof_csv_place *const place = &csv->place[csv->count];
+        *place = (struct roof_csv_place){.begin = at + quoted};
+        const char *const wrong = quoted ? quoted_cell(csv, &at, &c, &place->end, &place->doubled)
+                                         : plain_cell(csv, &at, &c);
         if (wrong != NULL) {
-            skip_line(csv, at);
-            return bad(csv, error, wrong);
+            return no_row(csv, error, wrong);
         }
-        if (!quoted) {
-            csv->buffer[csv->next + at] = '\0'; /* at the end of the file it is there already */
-        }
+        place->end = quoted ? place->end : at;
         at += c == '\r' ? 2 : c == EOF ? 0 : 1;
     }
+    char *const row = csv->buffer + csv->next;
     for (size_t i = 0; i < csv->count; i++) {
-        csv->cell[i] = csv->buffer + csv->next + csv->offset[i];
+        const struct roof_csv_place *const place = &csv->place[i];
+        csv->cell[i] = row + place->begin;
+        row[place->end] = '\0'; /* at the end of the file it is there already */
+        if (place->doubled) {
+            undouble(row + place->begin);
+        }
     }
     csv->next += at;
     csv->lines += c != EOF;

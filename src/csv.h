@@ -13,6 +13,13 @@
 #define ROOF_CSV_CELLS_MAX 256
 #define ROOF_CSV_ROW_MAX (1U << 20) /* bytes */
 
+/* Where a cell is, from the first byte of its row. */
+struct roof_csv_place {
+    size_t begin;
+    size_t end;
+    bool doubled; /* has quotes that are doubled */
+};
+
 struct roof_csv {
     const char *name;                         /* for messages */
     int line;                                 /* of the row that was read last */
@@ -25,11 +32,11 @@ struct roof_csv {
     int file; /* -1: closed */
     char *buffer;
     size_t capacity;
-    size_t next;                       /* the first byte that is not read yet */
-    size_t end;                        /* bytes in the buffer; a NUL stands behind them */
-    bool ended;                        /* the file has no more */
-    int failure;                       /* errno of what ended it; 0: its end */
-    size_t offset[ROOF_CSV_CELLS_MAX]; /* of the cells, while the row is read */
+    size_t next; /* the first byte that is not read yet */
+    size_t end;  /* bytes in the buffer; a NUL stands behind them */
+    bool ended;  /* the file has no more */
+    int failure; /* errno of what ended it; 0: its end */
+    struct roof_csv_place place[ROOF_CSV_CELLS_MAX]; /* of the cells, while the row is read */
 };
 
 /* Opens a file, FIFO or device, or for "-" standard input; a folder is refused. Release with
@@ -38,10 +45,11 @@ enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct ro
 /* The first byte that is no blank, which stays unread; EOF when there is none. */
 int roof_csv_first(struct roof_csv *csv);
 /* Reads the next row that is no comment and not empty; *more is false at the end. A row that is not
- * CSV: ROOF_INVALID with its line; the next call goes on behind it. */
+ * CSV: ROOF_INVALID with its line; the next call goes on behind that line, however far the row
+ * went on. */
 enum roof_status roof_csv_read(struct roof_csv *csv, bool *more, struct roof_error *error);
 /* Reads the next line that is not empty as it is, without its end; terminated, may be written to
- * until the next is read. Likewise. */
+ * until the next is read. One that is too long: ROOF_INVALID with its number. */
 enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length, bool *more,
                                struct roof_error *error);
 void roof_csv_close(struct roof_csv *csv);

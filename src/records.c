@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "csv.h"
 #include "json.h"
@@ -29,6 +30,10 @@ enum role {
 
 #define NO_COLUMN ROOF_RECORD_COLUMNS_MAX
 #define LAST_SIZE 32
+/* Longer texts are no name of an input, and no value of one. */
+#define WORD_SIZE 128
+/* Integers up to here are doubles. */
+#define EXACT_MAX 9007199254740992.0
 
 /* A column, and what its last text was: most cells have that of the row before. */
 struct column {
@@ -49,9 +54,11 @@ struct roof_records_private {
     const char *name[ROOF_RECORD_COLUMNS_MAX]; /* owned */
     size_t input[ROOF_RECORD_COLUMNS_MAX];     /* columns that are inputs */
     size_t inputs;
-    size_t of_role[ROLES]; /* the column of each other role; NO_COLUMN: none */
+    size_t of_role[ROLES];           /* the column of each other role; NO_COLUMN: none */
+    struct roof_text trimmed[ROLES]; /* its text, where blanks stand behind it */
     struct roof_carried carried[ROOF_RECORD_COLUMNS_MAX];
     struct roof_scenario asked;
+    bool request; /* the phase of the record */
     struct roof_prediction prediction;
     struct roof_inference *inference; /* NULL until a record asks for a model */
     /* Of NDJSON: */
@@ -63,6 +70,66 @@ struct roof_records_private {
     struct roof_text decoded;
 };
 
+/* --- words ------------------------------------------------------------------------------------ */
+
+static inline bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Where the text begins behind its blanks, and its length without those at its end. */
+static inline const char *inner(const char *text, size_t *length)
+{
+    while (is_blank(*text)) {
+        text++;
+    }
+    *length = strlen(text);
+    while (*length > 0 && is_blank(text[*length - 1])) {
+        --*length;
+    }
+    return text;
+}
+
+/* The text without blanks around it; false when it is too long to mean anything. */
+static bool trim(char out[WORD_SIZE], const char *text)
+{
+    size_t length = 0;
+    text = inner(text, &length);
+    if (length >= WORD_SIZE) {
+        return false;
+    }
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return true;
+}
+
+/* In small letters, whatever the locale is. */
+static void lower(char *text)
+{
+    for (; *text != '\0'; text++) {
+        *text = (char)(*text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a' : *text);
+    }
+}
+
+/* A whole number as integers are written: 4096 for 4.096e3 or 4096.0. */
+static void plain_integer(char text[WORD_SIZE])
+{
+    double value = 0;
+    if (text[strcspn(text, ".eE")] != '\0' &&
+        roof_parse_number(&value, text, "", -EXACT_MAX, EXACT_MAX, NULL) == ROOF_OK &&
+        value == floor(value)) {
+        snprintf(text, WORD_SIZE, "%.0f", value);
+    }
+}
+
+/* What the programs that write files make of a flag. */
+static void plain_flag(char text[WORD_SIZE])
+{
+    if (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0) {
+        snprintf(text, WORD_SIZE, "%d", *text == 't' || *text == 'T');
+    }
+}
+
 /* --- columns ------------------------------------------------------------------------------- */
 
 /* The input of a key; ROOF_INPUT_COUNT: none. */
@@ -71,7 +138,8 @@ static size_t field_of(const char *name)
     size_t id = 0;
     while (id < ROOF_INPUT_COUNT) {
         const struct roof_input *const input = roof_input(id);
-        if (input->field && input->key != NULL && strcmp(input->key, name) == 0) {
+        const char *const key = id == ROOF_INPUT_PRECISION_BOTH ? "precision" : input->key;
+        if (input->field && key != NULL && strcmp(key, name) == 0) {
             break;
         }
         id++;
@@ -80,7 +148,7 @@ static size_t field_of(const char *name)
 }
 
 /* *input is set for an INPUT. */
-static enum role role_of(const char *name, enum roof_records_kind kind, size_t *input)
+static enum role exact_role(const char *name, enum roof_records_kind kind, size_t *input)
 {
     static const struct {
         const char *name;
@@ -108,6 +176,22 @@ static enum role role_of(const char *name, enum roof_records_kind kind, size_t *
         return INPUT;
     }
     return printed ? IGNORED : CARRIED;
+}
+
+/* Likewise; what is read may have another case, - for _, and blanks around it. */
+static enum role role_of(const char *name, enum roof_records_kind kind, size_t *input)
+{
+    char key[WORD_SIZE];
+    enum role role = exact_role(name, kind, input);
+    if (role != CARRIED || !trim(key, name)) {
+        return role;
+    }
+    lower(key);
+    for (char *dash = strchr(key, '-'); dash != NULL; dash = strchr(dash, '-')) {
+        *dash = '_';
+    }
+    role = exact_role(key, kind, input);
+    return role == IGNORED ? CARRIED : role;
 }
 
 /* Columns with a carried text are numbered in their order. */
@@ -144,7 +228,8 @@ static enum roof_status add_column(struct roof_records *r, const char *name, siz
     return ROOF_OK;
 }
 
-static size_t find_column(const struct roof_records *r, const char *name, size_t length)
+/* The column of that very name. */
+static size_t named_column(const struct roof_records *r, const char *name, size_t length)
 {
     const struct roof_records_private *const p = r->private_data;
     size_t i = 0;
@@ -155,31 +240,66 @@ static size_t find_column(const struct roof_records *r, const char *name, size_t
     return i < r->columns ? i : NO_COLUMN;
 }
 
+/* The column of a name, or the one that comes to the same input. */
+static size_t find_column(const struct roof_records *r, const char *name, size_t length)
+{
+    const struct roof_records_private *const p = r->private_data;
+    const size_t named = named_column(r, name, length);
+    size_t input = ROOF_INPUT_COUNT;
+    if (named != NO_COLUMN) {
+        return named;
+    }
+    const enum role role = role_of(name, p->options.kind, &input);
+    if (role != INPUT) {
+        return role == CARRIED || role == IGNORED ? NO_COLUMN : p->of_role[role];
+    }
+    size_t k = 0;
+    while (k < p->inputs && p->column[p->input[k]].input != roof_input(input)) {
+        k++;
+    }
+    return k < p->inputs ? p->input[k] : NO_COLUMN;
+}
+
 bool roof_records_has(const struct roof_records *records, const char *column)
 {
     return find_column(records, column, strlen(column)) != NO_COLUMN;
 }
 
-/* The text of the record in the column of a role; "": it has none. */
+/* The text of the record in the column of a role, without blanks around it; "": it has none. */
 static const char *text_of(const struct roof_records *r, enum role role)
 {
-    const size_t column = r->private_data->of_role[role];
-    return column == NO_COLUMN ? "" : r->cell[column];
+    struct roof_records_private *const p = r->private_data;
+    const size_t column = p->of_role[role];
+    if (column == NO_COLUMN) {
+        return "";
+    }
+    size_t length = 0;
+    const char *const text = inner(r->cell[column], &length);
+    if (text[length] == '\0') {
+        return text;
+    }
+    roof_text_clear(&p->trimmed[role]);
+    roof_text_add(&p->trimmed[role], text, length);
+    return p->trimmed[role].failed ? text : p->trimmed[role].data;
 }
 
 /* --- CSV ----------------------------------------------------------------------------------- */
 
 static enum roof_status read_header(struct roof_records *r, struct roof_error *error)
 {
-    struct roof_csv *const csv = &r->private_data->csv;
+    struct roof_records_private *const p = r->private_data;
+    struct roof_csv *const csv = &p->csv;
     bool more = false;
     enum roof_status status = roof_csv_read(csv, &more, error);
     for (size_t i = 0; more && i < csv->count && status == ROOF_OK; i++) {
-        const size_t length = strlen(csv->cell[i]);
-        status = find_column(r, csv->cell[i], length) == NO_COLUMN
-                     ? add_column(r, csv->cell[i], length, error)
+        const char *const name = csv->cell[i];
+        const size_t found = find_column(r, name, strlen(name));
+        const bool same = found != NO_COLUMN && strcmp(p->name[found], name) == 0;
+        status = found == NO_COLUMN
+                     ? add_column(r, name, strlen(name), error)
                      : roof_error_at(error, ROOF_INVALID, csv->name, csv->line, 0,
-                                     "the column %s stands twice", csv->cell[i]);
+                                     "the column %s stands twice%s%s", p->name[found],
+                                     same ? "" : ", also as ", same ? "" : name);
     }
     r->line = csv->line;
     r->cell = csv->cell;
@@ -269,20 +389,6 @@ static enum roof_status member_column(size_t *out, struct roof_records *r, size_
     return status;
 }
 
-/* A number as integers are written: 4096 for 4.096e3. */
-static const char *whole_number(struct roof_records_private *p, const char *text)
-{
-    double value = 0;
-    if (text[strcspn(text, ".eE")] == '\0' ||
-        roof_parse_number(&value, text, "", -1e300, 1e300, NULL) != ROOF_OK) {
-        return text;
-    }
-    const char *const out = p->decoded.data + p->decoded.length;
-    roof_text_number(&p->decoded, value);
-    roof_text_add(&p->decoded, "", 1);
-    return out;
-}
-
 /* The text of a member's value, and what is carried of it. Terminates it in the line. */
 static enum roof_status read_member(struct roof_records *r, size_t i, char *line,
                                     const struct roof_json_member *member, struct roof_error *error)
@@ -319,7 +425,6 @@ static enum roof_status read_member(struct roof_records *r, size_t i, char *line
         const enum roof_input_kind kind = column->input->kind;
         cell = kind == ROOF_INPUT_FLAG && *cell == 't'   ? "1"
                : kind == ROOF_INPUT_FLAG && *cell == 'f' ? "0"
-               : kind == ROOF_INPUT_INTEGER              ? whole_number(p, cell)
                                                          : cell;
     }
     p->cell[i] = null ? "" : cell;
@@ -376,7 +481,7 @@ static enum roof_status next_object(struct roof_records *r, bool *more, struct r
     }
     /* Texts point into it, so it may not grow on the way. */
     roof_text_clear(&p->decoded);
-    if (roof_text_room(&p->decoded, length + count * ROOF_NUMBER_SIZE) == NULL) {
+    if (roof_text_room(&p->decoded, length) == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     return read_members(r, line, count, error);
@@ -429,6 +534,16 @@ enum roof_status roof_records_next(struct roof_records *records, bool *more,
     }
 }
 
+static enum roof_status refuse_array(struct roof_records_private *p, struct roof_error *error)
+{
+    char *line = NULL;
+    size_t length = 0;
+    bool more = false;
+    (void)roof_csv_line(&p->csv, &line, &length, &more, NULL); /* its number */
+    return roof_error_at(error, ROOF_INVALID, p->csv.name, p->csv.line, 0,
+                         "a JSON array; give one object per line (jq -c '.[]')");
+}
+
 enum roof_status roof_records_open(struct roof_records *out, const char *path,
                                    const struct roof_records_options *options,
                                    struct roof_error *error)
@@ -453,7 +568,11 @@ enum roof_status roof_records_open(struct roof_records *out, const char *path,
     if (status != ROOF_OK) {
         return status;
     }
-    out->json = roof_csv_first(&p->csv) == '{';
+    const int first = roof_csv_first(&p->csv);
+    if (first == '[') {
+        return refuse_array(p, error);
+    }
+    out->json = first == '{';
     return out->json ? roof_records_next(out, &p->pending, error) : read_header(out, error);
 }
 
@@ -466,6 +585,9 @@ void roof_records_close(struct roof_records *records)
     roof_csv_close(&p->csv);
     for (size_t i = 0; i < records->columns; i++) {
         free((char *)p->name[i]);
+    }
+    for (size_t i = 0; i < ROLES; i++) {
+        roof_text_free(&p->trimmed[i]);
     }
     roof_text_free(&p->decoded);
     free(p->inference);
@@ -510,24 +632,48 @@ static bool is_request(const char *phase)
     return strcmp(phase, roof_phase_name(ROOF_PHASE_REQUEST)) == 0;
 }
 
+/* The value of a word, which is what a cell says; it goes into what is asked. */
+static enum roof_status read_word(int64_t *value, struct roof_scenario *asked,
+                                  const struct roof_input *input, const char *word,
+                                  struct roof_error *error)
+{
+    if (input->kind == ROOF_INPUT_NUMBER) {
+        return roof_input_parse_number(asked, input, word, error);
+    }
+    const enum roof_status status = roof_input_parse(value, input, word, error);
+    if (status == ROOF_OK) {
+        roof_input_put(asked, input, *value);
+    }
+    return status;
+}
+
 /* A cell whose text the column did not have before. */
-static enum roof_status read_cell(struct roof_scenario *asked, struct column *column,
+static enum roof_status read_cell(struct roof_records_private *p, struct column *column,
                                   const char *text, bool model, struct roof_error *error)
 {
     const struct roof_input *const input = column->input;
-    int64_t value = 0;
+    char word[WORD_SIZE];
+    const bool trimmed = trim(word, text);
+    if (trimmed && *word == '\0') {
+        return ROOF_OK;
+    }
     enum roof_status status = roof_input_taken(input, model, error);
-    if (status == ROOF_OK && input->kind == ROOF_INPUT_NUMBER) {
-        return roof_input_parse_number(asked, input, text, error);
+    if (status != ROOF_OK) {
+        return status;
     }
-    if (model && input == roof_input(ROOF_INPUT_PHASE) && is_request(text)) {
-        return ROOF_OK; /* prompt and generate say so */
+    if (model && input == roof_input(ROOF_INPUT_PHASE) && trimmed && is_request(word)) {
+        p->request = true; /* prompt and generate say so */
+        return ROOF_OK;
     }
-    if (status == ROOF_OK) {
-        status = roof_input_parse(&value, input, text, error);
+    if (trimmed && input->kind == ROOF_INPUT_FLAG) {
+        plain_flag(word);
     }
-    if (status == ROOF_OK) {
-        roof_input_put(asked, input, value);
+    if (trimmed && (input->kind == ROOF_INPUT_FLAG || input->kind == ROOF_INPUT_INTEGER)) {
+        plain_integer(word);
+    }
+    int64_t value = 0;
+    status = read_word(&value, &p->asked, input, trimmed ? word : text, error);
+    if (status == ROOF_OK && input->kind != ROOF_INPUT_NUMBER) {
         remember(column, text, model, value);
     }
     return status;
@@ -545,11 +691,25 @@ static enum roof_status read_cells(struct roof_records *r, bool model, struct ro
         }
         if (as_before(column, text, model)) {
             roof_input_put(&p->asked, column->input, column->value);
-        } else if (read_cell(&p->asked, column, text, model, error) != ROOF_OK) {
+        } else if (read_cell(p, column, text, model, error) != ROOF_OK) {
             return bad_cell(r, p->input[k], error);
         }
     }
     return ROOF_OK;
+}
+
+/* An operator by its name in any case. */
+static enum roof_status find_operator(enum roof_operator *out, const char *name,
+                                      struct roof_error *error)
+{
+    char word[WORD_SIZE];
+    if (trim(word, name)) {
+        lower(word);
+        if (roof_operator_find(out, word, NULL) == ROOF_OK) {
+            return ROOF_OK;
+        }
+    }
+    return roof_operator_find(out, name, error);
 }
 
 /* Which operator, or a model. */
@@ -558,7 +718,7 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     struct roof_records_private *const p = r->private_data;
     const enum roof_records_kind kind = p->options.kind;
     const char *const name = text_of(r, OPERATOR);
-    *model = *name == '\0' ? kind == ROOF_RECORDS_MODELS : strcmp(name, "model") == 0;
+    *model = *name == '\0' ? kind == ROOF_RECORDS_MODELS : strcasecmp(name, "model") == 0;
     if (*model && kind == ROOF_RECORDS_OPERATORS) {
         return roof_error_set(error, ROOF_INVALID,
                               "operator model: these go with predict model NAME --from FILE");
@@ -580,7 +740,7 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
         p->asked.common.op = (enum roof_operator)column->value;
         return ROOF_OK;
     }
-    const enum roof_status status = roof_operator_find(&p->asked.common.op, name, error);
+    const enum roof_status status = find_operator(&p->asked.common.op, name, error);
     if (status == ROOF_OK && column != NULL) {
         remember(column, name, false, p->asked.common.op);
     }
@@ -590,20 +750,19 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
 /* Predictions print lengths that follow from others. As records they name both, which inputs do
  * not: those that follow are left out, and checked where they can be. */
 static enum roof_status infer_record(struct roof_records_private *p, const struct roof_model *model,
-                                     bool request, const struct roof_hardware *hardware,
-                                     struct roof_error *error)
+                                     const struct roof_hardware *hardware, struct roof_error *error)
 {
     const struct roof_scenario *const base = p->options.base;
     struct roof_scenario *const asked = &p->asked;
     const int64_t chunk = asked->prefix_hit > 0 ? asked->chunk : 0;
-    if (request) { /* its lengths are prompt and generate */
+    if (p->request) { /* its lengths are prompt and generate */
         asked->context = base->context;
         asked->chunk = base->chunk;
     } else if (chunk > 0) { /* what the prefix cache leaves */
         asked->chunk = 0;
     }
     const enum roof_status status = roof_infer(p->inference, model, asked, hardware, error);
-    if (status == ROOF_OK && !request && chunk > 0 && p->inference->scenario.chunk != chunk) {
+    if (status == ROOF_OK && !p->request && chunk > 0 && p->inference->scenario.chunk != chunk) {
         return roof_error_set(error, ROOF_USAGE,
                               "prefix_hit leaves a chunk of %" PRId64 ", not %" PRId64,
                               p->inference->scenario.chunk, chunk);
@@ -640,13 +799,13 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     if (status != ROOF_OK) {
         return status;
     }
-    if (model->layout != NULL && p->asked.common.formats.weights != ROOF_PRECISION_AUTO) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "weights do not go with the formats of a layout or a file");
+    const struct roof_formats *const formats = &p->asked.common.formats;
+    const bool precision = formats->precision != options->base->common.formats.precision;
+    if (model->layout != NULL && (precision || formats->weights != ROOF_PRECISION_AUTO)) {
+        return roof_error_set(error, ROOF_USAGE, "%s not go with the formats of a layout or a file",
+                              precision ? "a precision does" : "weights do");
     }
-    const size_t phase = find_column(r, "phase", strlen("phase"));
-    return infer_record(p, model, phase != NO_COLUMN && is_request(r->cell[phase]), hardware,
-                        error);
+    return infer_record(p, model, hardware, error);
 }
 
 static enum roof_status read_measured(struct roof_records *r, struct roof_error *error)
@@ -670,6 +829,7 @@ enum roof_status roof_records_predict(const struct roof_prediction **out,
     struct roof_records_private *const p = records->private_data;
     bool model = false;
     p->asked = *p->options.base;
+    p->request = false;
     records->inference = NULL;
     enum roof_status status = read_measured(records, error);
     if (status == ROOF_OK) {

@@ -71,14 +71,15 @@ struct roof_records {
 
 /**
  * Opens a file, FIFO or device, or for "-" standard input, and reads what says its columns: a CSV
- * header, or up to the first good record of NDJSON, which is what begins with '{'. ROOF_INVALID for
- * a column that stands twice. An empty file has no columns. Release with roof_records_close, also
+ * header, or up to the first good record of NDJSON, which is what begins with '{'. Names of inputs
+ * may have another case, and - for _. ROOF_INVALID for an input that stands twice, and for a JSON
+ * array. An empty file has no columns. Release with roof_records_close, also
  * after a failure.
  */
 enum roof_status roof_records_open(struct roof_records *out, const char *path,
                                    const struct roof_records_options *options,
                                    struct roof_error *error);
-/** Whether there is a column. */
+/** Whether there is a column of that name, or one that comes to the same input. */
 bool roof_records_has(const struct roof_records *records, const char *column);
 /** Reads the next record that can be told apart into cells; *more is false at the end. */
 enum roof_status roof_records_next(struct roof_records *records, bool *more,

@@ -8,6 +8,8 @@
 #define FLUSH_AT 65536
 /* More bad lines than these are only counted. */
 #define BAD_SHOWN 20
+/* Likewise columns that are carried. */
+#define CARRIED_SHOWN 10
 
 /* The table of all rows; those before are of one operator each. */
 #define ALL_ROWS ROOF_OPERATOR_COUNT
@@ -122,7 +124,8 @@ static enum roof_status check_columns(const struct work *w, struct roof_error *e
                ? ROOF_OK
                : roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
                                "no column is named operator, and no operator is given (predict "
-                               "gemm --from FILE)");
+                               "%s --from FILE)",
+                               roof_records_has(records, "model") ? "model" : "gemm");
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
@@ -203,9 +206,12 @@ static enum roof_status do_record(struct work *w, struct roof_error *error)
     return ROOF_OK;
 }
 
-/* Ends with the rows so far. */
+/* Ends with the rows so far; of a file none are kept. */
 static enum roof_status interrupted(struct work *w, struct roof_error *error)
 {
+    if (w->output.part != NULL) {
+        return roof_error_set(error, ROOF_IO, "interrupted; %s is not written", w->output.name);
+    }
     const enum roof_status status = cli_output_write(&w->output, &w->text, error);
     return status != ROOF_OK
                ? status
@@ -278,6 +284,22 @@ static enum roof_status run(struct work *w, struct roof_error *error)
     return status;
 }
 
+/* A column that nobody reads may be an input with another name. */
+static void tell_carried(const struct roof_records *records)
+{
+    const size_t count = records->carried_count;
+    const size_t shown = count < CARRIED_SHOWN ? count : CARRIED_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const char *const name = records->carried[i].name;
+        fprintf(stderr, "%s%s", i == 0 ? "roofline predict: carried through, not read: " : ", ",
+                *name == '\0' ? "''" : name);
+    }
+    if (count > shown) {
+        fprintf(stderr, ", and %zu more", count - shown);
+    }
+    fputs(count > 0 ? "\n" : "", stderr);
+}
+
 enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
                                   struct roof_error *error)
 {
@@ -296,6 +318,9 @@ enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
         status = run(w, error);
     }
     *bad = w->records.bad > 0;
+    if (status == ROOF_OK) {
+        tell_carried(&w->records);
+    }
     if (status == ROOF_OK && *bad) {
         fprintf(stderr, "roofline predict: %" PRIu64 " of %" PRIu64 " lines are bad and left out\n",
                 w->records.bad, w->records.count);

@@ -16,7 +16,8 @@ static const struct cli_command commands[] = {
      "  roofline predict model ./config.json -H h100 --phase prefill --context 2048 --tp 2\n"
      "  roofline predict model gpt-oss-120b -H b200 --layout checkpoint --prompt 2k --generate "
      "500\n"
-     "  roofline predict --from shapes.csv -H h100-sxm -f csv\n"},
+     "  roofline predict --from shapes.csv -H h100-sxm -f csv\n"
+     "  roofline predict model --from models.csv -H h200 -f csv\n"},
     {"sweep", ROOF_COMMAND_SWEEP, cli_sweep, "WORKLOAD",
      "Predicts a grid: every dimension, precision and device takes a list or a range.",
      "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"

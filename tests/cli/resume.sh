@@ -256,12 +256,19 @@ signals() {
     refused 143 'interrupted'
     are_rows file.part || fail "the rows are not whole"
 
-    # Records that do not end, and those that wait for more: what was asked is answered before.
-    run 'a signal, predict --from' "roofline sweep gemv -n 1:100000000 -k 4 -f csv --columns n,k 2> sent | { exec 4<&0
-        roofline predict gemv --from - -f csv --columns n <&4 > got & pid=\$!; there=got; $rows_there
-        kill -TERM \$pid; $ends; }"
+    # Many records, and those that wait for more: what was asked is answered before. A program that
+    # waits for a pipe is ended at once, so the many are in a file.
+    many='{ echo n; seq 5000000; } > many; roofline predict gemv -k 4 --from many -f csv --columns n'
+    run 'a signal, predict --from' "$many > got & pid=\$!
+        there=got; $rows_there; kill -TERM \$pid; $ends"
     refused 143 "interrupted: the predictions of $(($(wc -l < got) - 1)) records are written$"
     are_rows got || fail "the rows are not whole"
+    run 'a signal, predict --from -o' "$many -o file & pid=\$!
+        there=file.part; $rows_there; kill -TERM \$pid; $ends"
+    refused 143 'interrupted; file is not written$'
+    if [ -e file ] || [ -e file.part ]; then
+        fail "a file is left"
+    fi
     run 'an answer, then a signal' "mkfifo pipe; roofline predict gemv -k 4 --from pipe -f csv --columns n > got & pid=\$!
         exec 3<> pipe; printf 'n\\n1\\n2\\n' >&3; there=got; $rows_there
         wc -l < got > counts; printf '3\\n' >&3; sleep 0.3; wc -l < got >> counts; kill -TERM \$pid; $ends"

@@ -96,11 +96,16 @@ static void test_rows(void **unused)
         {"\"b\" ,c\nd\n", "1!;2:d;"},
         {"a,b\"\",c\nd\n", "1!;2:d;"},
         {"a,\"\"\"b\"\"c\"d\nd\n", "1!;2:d;"},
-        {"a\n\"b\nc\n", "1:a;2!;"}, /* a quote that never ends takes the rest */
+        {"a\n\"b\nc\n", "1:a;2!;3:c;"},
         {"\"", "1!;"},
         {"\"\"\"", "1!;"},
         {"x\"", "1!;"},
-        {"\"a\nb\"c\nd\n", "1!;3:d;"}, /* lines inside count, also of a bad row */
+        {"\"a\nb\"c\nd\n", "1!;2!;3:d;"},
+        /* A quote too many takes its line only, and leaves those behind it as they were. */
+        {"a,\"b\nc,\"d\"\"e\"\nf\"\n\"g\nh\"\n", "1!;2:c|d\"e;3!;4:g\nh;"},
+        {"\"x\"\"y\",\"1\nb,\"p\"\"q\",r\nc\n", "1!;2:b|p\"q|r;3:c;"},
+        {"a\n5\",\"b\r\nc,d\r\n\"\"\"\"\r\n", "1:a;2!;3:c|d;4:\";"},
+        {"\"b\n\n# no\nc\n", "1!;4:c;"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         check_bytes(cases[i].text, strlen(cases[i].text), cases[i].rows);
@@ -186,6 +191,35 @@ static void test_long_rows(void **unused)
             roof_text_free(&text);
             roof_csv_close(&csv);
         }
+    }
+}
+
+/* A quoted cell that goes on for more than a megabyte, or to the end, takes its first line only. */
+static void test_stray_quotes(void **unused)
+{
+    (void)unused;
+    static const size_t lines[] = {10, 100000, 400000};
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        struct roof_csv csv;
+        struct roof_text text = ROOF_TEXT_INIT;
+        bool more = true;
+        roof_text_put(&text, "x,\"stray\n");
+        for (size_t k = 0; k < lines[i]; k++) {
+            roof_text_put(&text, "a,\"\"\n");
+        }
+        open_bytes(&csv, text.data, text.length);
+        assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_INVALID);
+        assert_int_equal(csv.line, 1);
+        for (size_t k = 0; k < lines[i]; k++) {
+            assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
+            assert_true(more && csv.count == 2 && csv.line == (int)k + 2);
+            assert_string_equal(csv.cell[0], "a");
+            assert_string_equal(csv.cell[1], "");
+        }
+        assert_int_equal(roof_csv_read(&csv, &more, NULL), ROOF_OK);
+        assert_false(more);
+        roof_text_free(&text);
+        roof_csv_close(&csv);
     }
 }
 
@@ -396,9 +430,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),          cmocka_unit_test(test_nul),
         cmocka_unit_test(test_many_cells),    cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_end),           cmocka_unit_test(test_refused_files),
-        cmocka_unit_test(test_cells_written), cmocka_unit_test(test_borders),
-        cmocka_unit_test(test_pieces),        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_end),           cmocka_unit_test(test_stray_quotes),
+        cmocka_unit_test(test_refused_files), cmocka_unit_test(test_cells_written),
+        cmocka_unit_test(test_borders),       cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

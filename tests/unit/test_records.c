@@ -121,6 +121,91 @@ static void test_rows(void **unused)
                "1:gemv 2.4;", "2 gemv needs -n N (roofline list operators gemv)\n");
 }
 
+/* Names of inputs in any case, with - for _ and blanks around them; those of others as they are. */
+static void test_names(void **unused)
+{
+    (void)unused;
+    check_rows("Operator, N ,K,Name,Kv-Len,Time_us\ngemv,10,10,x,,1\n",
+               "2:gemv 2.4 Name=x/ Time_us=1/;", "");
+    check_rows("{\"OPERATOR\":\"gemv\",\"N\":10,\"k\":10,\"x-y\":1}\n"
+               "{\"operator\":\"gemv\",\"n\":20,\"K\":10}\n"
+               "{\"operator\":\"gemv\",\"n\":20,\"N\":20,\"K\":10}\n"
+               "{\"operator\":\"gemv\",\"n\":10,\"K\":10}\n",
+               "1:gemv 2.4 x-y=1/1;2:gemv 4.6 x-y=/;4:gemv 2.4 x-y=/;",
+               "3 the key 'N' stands twice in its object\n");
+    static const struct {
+        const char *text;
+        const char *reason;
+    } twice[] = {{"n,N\n", "the column n stands twice, also as N"},
+                 {"Kv-Heads,k,kv_heads\n", "the column Kv-Heads stands twice, also as kv_heads"},
+                 {"Operator,operator\n", "the column Operator stands twice, also as operator"},
+                 {"a,a\n", "the column a stands twice"}};
+    for (size_t i = 0; i < COUNT(twice); i++) {
+        struct roof_error error = {0};
+        assert_int_equal(
+            open_text(twice[i].text, ROOF_RECORDS_OPERATORS, ROOF_OPERATOR_GEMV, &error),
+            ROOF_INVALID);
+        assert_string_equal(error.message, twice[i].reason);
+        roof_records_close(&records);
+    }
+    /* A precision is of all, at fp32 480 bytes; weights of their own are 200 of 280 then. */
+    check_rows("operator,n,k,Precision,weights\ngemv,10,10,fp32,\ngemv,10,10,fp16,\n"
+               "gemv,10,10,,\ngemv,10,10,fp32,fp16\n",
+               "2:gemv 4.8;3:gemv 2.4;4:gemv 2.4;5:gemv 2.8;", "");
+}
+
+/* Cells as other programs write them. */
+static void test_words(void **unused)
+{
+    (void)unused;
+    check_rows("operator,n,k,weights,measured_us\nGEMV,10.0,1e1,,\n Gemv ,\t10, 1E+1 , fp16 , 5 \n"
+               "gemv,10,10, ,  \n",
+               "2:gemv 2.4;3:gemv 2.4;4:gemv 2.4;", "");
+    check_rows("{\"operator\":\" Gemv\",\"n\":\"10.0\",\"k\":\" 10 \",\"sparse\":\"False\"}",
+               "1:gemv 2.4;", "");
+    check_rows("operator,n,k\ngemv,10.5,10\ngemv,1e99,10\ngemv,-1.0,10\n", "",
+               "2 cell 2: -n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
+               "follow), not '10.5'\n"
+               "3 cell 2: -n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
+               "follow), not '1e99'\n"
+               "4 cell 2: -n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
+               "follow), not '-1'\n");
+    static const struct {
+        const char *text;
+        int value;
+    } flags[] = {{"true", 1},  {"True", 1},  {"TRUE", 1},  {"1.0", 1}, {"1", 1}, {" true ", 1},
+                 {"false", 0}, {"False", 0}, {"FALSE", 0}, {"0.0", 0}, {"0", 0}, {"\"False\"", 0}};
+    for (size_t i = 0; i < COUNT(flags); i++) {
+        struct roof_error error = {0};
+        struct roof_text text = ROOF_TEXT_INIT;
+        roof_text_printf(&text, "heads,head_dim,kv_len,query_len,Causal\n1,8,8,8,%s\n",
+                         flags[i].text);
+        assert_int_equal(
+            open_text(text.data, ROOF_RECORDS_OPERATORS, ROOF_OPERATOR_FLASH_ATTENTION, &error),
+            ROOF_OK);
+        const struct roof_prediction *const p = next();
+        assert_non_null(p);
+        assert_int_equal(p->workload.shape.causal, flags[i].value);
+        roof_records_close(&records);
+        roof_text_free(&text);
+    }
+}
+
+static void test_arrays(void **unused)
+{
+    (void)unused;
+    static const char *const array[] = {"[{\"n\":1}]", "\n [\n{\"n\":1}\n]\n"};
+    for (int i = 0; i < 2; i++) {
+        struct roof_error error = {0};
+        assert_int_equal(open_text(array[i], ROOF_RECORDS_OPERATORS, ROOF_OPERATOR_GEMV, &error),
+                         ROOF_INVALID);
+        assert_int_equal(error.line, i + 1);
+        assert_string_equal(error.source, path);
+        assert_string_equal(error.message, "a JSON array; give one object per line (jq -c '.[]')");
+        roof_records_close(&records);
+    }
+}
+
 static void test_bad_records(void **unused)
 {
     (void)unused;
@@ -138,6 +223,7 @@ static void test_bad_records(void **unused)
         {"operator,n,k,weights\ngemv,1,1,f\ngemv,10,10,\n", "2 cell 4: unknown precision 'f'"},
         {"operator,n,k,measured_us\ngemv,1,1,0\ngemv,10,10,\n", "2 measured_us must be"},
         {"operator,n,k\ngemv,\"1\"1,1\ngemv,10,10\n", "2 a cell with quotes"},
+        {"operator,n,k\n\"gemv,1,1\ngemv,10,10\n", "2 a quoted cell does not end"},
         {"{\"operator\":\"gemv\",\n{\"operator\":\"gemv\",\"n\":10,\"k\":10}", "1 expected a key"},
         {"{}\n{\"operator\":\"gemv\",\"n\":10,\"k\":10}", "1 unknown operator ''"},
         {"{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"n\":1,\"n\":1}\n",
@@ -395,7 +481,8 @@ int main(void)
         cmocka_unit_test(test_rows),   cmocka_unit_test(test_bad_records),
         cmocka_unit_test(test_open),   cmocka_unit_test(test_many_keys),
         cmocka_unit_test(test_both),   cmocka_unit_test(test_models),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_words),  cmocka_unit_test(test_arrays),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
