@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,12 @@
 #define TOO_LONG (EOF - 1)
 
 /* --- bytes --------------------------------------------------------------------------------- */
+
+/* Lines beyond those that a message can name count no more. */
+static void count_line(struct roof_csv *csv, bool whole)
+{
+    csv->lines += whole && csv->lines < INT_MAX - 1 ? 1 : 0;
+}
 
 /* Reads more behind the bytes from `next` on, which move to the front; false when there are none.
  */
@@ -107,7 +114,7 @@ static void skip_line(struct roof_csv *csv, size_t at)
         const char *const found = memchr(from, '\n', csv->end - csv->next);
         if (found != NULL) {
             csv->next += (size_t)(found - from) + 1;
-            csv->lines++;
+            count_line(csv, true);
             return;
         }
         csv->next = csv->end;
@@ -232,7 +239,7 @@ static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c, size_t 
             return cell_ends(csv, *at, c) ? NULL : *c == TOO_LONG ? too_long : no_csv;
         }
         *doubled |= *c == '"';
-        csv->lines += *c == '\n';
+        count_line(csv, *c == '\n');
     }
 }
 
@@ -287,7 +294,7 @@ static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *erro
         }
     }
     csv->next += at;
-    csv->lines += c != EOF;
+    count_line(csv, c != EOF);
     return c == EOF ? ended(csv, error) : ROOF_OK;
 }
 
@@ -305,7 +312,7 @@ enum roof_status roof_csv_read(struct roof_csv *csv, bool *more, struct roof_err
             skip_line(csv, 0);
         } else if (c == '\n' || c == '\r') {
             csv->next++;
-            csv->lines += c == '\n';
+            count_line(csv, c == '\n');
         } else {
             return read_cells(csv, error);
         }
@@ -329,7 +336,7 @@ enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length
         *line = csv->buffer + csv->next;
         const bool whole = csv->next + *length < csv->end;
         csv->next += *length + whole;
-        csv->lines += whole;
+        count_line(csv, whole);
         (*line)[*length] = '\0';
     } while (strspn(*line, " \t\r") == *length);
     return ROOF_OK;

@@ -755,6 +755,10 @@ static enum roof_status infer_record(struct roof_records_private *p, const struc
     const struct roof_scenario *const base = p->options.base;
     struct roof_scenario *const asked = &p->asked;
     const int64_t chunk = asked->prefix_hit > 0 ? asked->chunk : 0;
+    const int64_t context = asked->context == base->context ? 0 : asked->context;
+    if (p->request && asked->prompt == 0 && asked->generate == 0) {
+        return roof_error_set(error, ROOF_USAGE, "phase request needs prompt and generate");
+    }
     if (p->request) { /* its lengths are prompt and generate */
         asked->context = base->context;
         asked->chunk = base->chunk;
@@ -766,6 +770,12 @@ static enum roof_status infer_record(struct roof_records_private *p, const struc
         return roof_error_set(error, ROOF_USAGE,
                               "prefix_hit leaves a chunk of %" PRId64 ", not %" PRId64,
                               p->inference->scenario.chunk, chunk);
+    }
+    if (status == ROOF_OK && p->request && context > 0 &&
+        p->inference->scenario.context != context) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "prompt and generate give a context of %" PRId64 ", not %" PRId64,
+                              p->inference->scenario.context, context);
     }
     return status;
 }

@@ -274,6 +274,11 @@ static enum roof_status run(struct work *w, struct roof_error *error)
                                  roof_records_has(&w->records, "operator"));
         status = open_table(w, ALL_ROWS, error);
     }
+    if (status == ROOF_OK &&
+        cli_output_spoils(options->value[ROOF_INPUT_OUTPUT], w->records.name)) {
+        status = roof_error_set(error, ROOF_USAGE, "%s is written while -o %s is made; rename it",
+                                w->records.name, options->value[ROOF_INPUT_OUTPUT]);
+    }
     if (status == ROOF_OK) {
         cli_interrupt_watch();
         status = cli_output_open(&w->output, options->value[ROOF_INPUT_OUTPUT], error);

@@ -102,6 +102,19 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     return ROOF_IO;
 }
 
+bool cli_output_spoils(const char *path, const char *input)
+{
+    struct cli_output out = {.part = NULL};
+    struct stat read;
+    struct stat written;
+    const bool named = !is_stdout(path) && name_file(&out, path, NULL) == ROOF_OK;
+    const bool same = named && out.part != NULL && stat(input, &read) == 0 &&
+                      stat(out.part, &written) == 0 && read.st_ino == written.st_ino &&
+                      read.st_dev == written.st_dev;
+    free(out.part);
+    return same;
+}
+
 enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const char *path,
                                    struct roof_error *error)
 {
