@@ -180,6 +180,7 @@ static enum roof_status bad(const struct roof_csv *csv, struct roof_error *error
 static const char *const no_csv =
     "a cell with quotes must have them around all of it, doubled inside";
 static const char *const too_long = "the row is longer than a megabyte";
+static const char *const nul_byte = "the row has a NUL byte";
 
 /* Bytes that a run of plain ones ends at; the one behind the buffer is among them. */
 static const bool ends_plain[256] = {
@@ -215,7 +216,7 @@ static const char *plain_cell(struct roof_csv *csv, size_t *at, int *c)
             return too_long;
         }
         if (*c == '"' || *c == '\0') {
-            return no_csv;
+            return *c == '"' ? no_csv : nul_byte;
         }
         ++*at; /* a lone CR, or the first byte that was not in the buffer before */
     }
@@ -230,9 +231,7 @@ static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c, size_t 
         *c = byte_at(csv, *at);
         const bool ends = *c == '"' && byte_at(csv, *at + 1) != '"';
         if (*c < 0 || *c == '\0') {
-            return *c == EOF        ? "a quoted cell does not end"
-                   : *c == TOO_LONG ? too_long
-                                    : "the row has a NUL byte";
+            return *c == EOF ? "a quoted cell does not end" : *c == TOO_LONG ? too_long : nul_byte;
         }
         *at += *c == '"' && !ends ? 2 : 1;
         if (ends) {
