@@ -246,8 +246,9 @@ signals() {
         $endless -o file 2> second; echo \$? > codes; $endless -o file --resume 2>> second; echo \$? >> codes
         kill -TERM \$pid; $ends"
     refused 143 'interrupted'
-    [ "$(xargs < codes)" = '4 4' ] && [ "$(grep -c 'another process is writing it' second)" -eq 2 ] ||
+    if [ "$(xargs < codes)" != '4 4' ] || [ "$(grep -c 'another process is writing it' second)" -ne 2 ]; then
         fail "the second writer was let in: $(cat second)"
+    fi
     are_rows file.part || fail "the rows are not whole"
 
     # Twice the same, as from a program that sends it to a process and to its group: in order.
