@@ -227,7 +227,27 @@ static inline void bias_vectors(const struct context *c, const char *text, doubl
 }
 #define BIAS(elements) bias_vectors(c, #elements, elements)
 
-#define FORMULA(name) static inline void name(const struct context *c)
+/* A formula on a point, and the same over lanes: a loop without a branch or a call, but for those
+ * of the formula itself. */
+#define FORMULA(name)                                                                              \
+    static inline void name(const struct context *c);                                              \
+    static void name##_lanes(struct roof_work_lanes *restrict out,                                 \
+                             const struct roof_lanes *restrict in,                                 \
+                             const struct roof_storage *restrict storage, bool bias)               \
+    {                                                                                              \
+        for (size_t i = 0; i < ROOF_LANES; i++) {                                                  \
+            struct roof_work work = {.network_bytes = ROOF_UNKNOWN};                               \
+            const struct context c = {&in->dim[0][i], ROOF_LANES, bias, storage, &work, NULL};     \
+            name(&c);                                                                              \
+            out->flops[i] = work.flops;                                                            \
+            for (int role = 0; role < ROOF_ROLE_COUNT; role++) {                                   \
+                out->bytes[role][i] = work.bytes[role];                                            \
+            }                                                                                      \
+            out->network_bytes[i] = work.network_bytes;                                            \
+            out->network_steps[i] = work.network_steps;                                            \
+        }                                                                                          \
+    }                                                                                              \
+    static inline void name(const struct context *c)
 
 /* C[m,n] = A[m,k] B[k,n], batch times: a multiplication and an addition per m, n, k. */
 FORMULA(gemm)
@@ -583,51 +603,6 @@ FORMULA(send)
     NETWORK(elements);
     STEPS(1);
 }
-
-/* The same over lanes: a loop without a branch or a call, but for those of the formula. */
-#define LANES(formula)                                                                             \
-    static void formula##_lanes(struct roof_work_lanes *restrict out,                              \
-                                const struct roof_lanes *restrict in,                              \
-                                const struct roof_storage *restrict storage, bool bias)            \
-    {                                                                                              \
-        for (size_t i = 0; i < ROOF_LANES; i++) {                                                  \
-            struct roof_work work = {.network_bytes = ROOF_UNKNOWN};                               \
-            const struct context c = {&in->dim[0][i], ROOF_LANES, bias, storage, &work, NULL};     \
-            formula(&c);                                                                           \
-            out->flops[i] = work.flops;                                                            \
-            for (int role = 0; role < ROOF_ROLE_COUNT; role++) {                                   \
-                out->bytes[role][i] = work.bytes[role];                                            \
-            }                                                                                      \
-            out->network_bytes[i] = work.network_bytes;                                            \
-            out->network_steps[i] = work.network_steps;                                            \
-        }                                                                                          \
-    }
-LANES(gemm)
-LANES(gemv)
-LANES(attention_scores)
-LANES(attention_values)
-LANES(softmax)
-LANES(flash_attention)
-LANES(mla_decode)
-LANES(mla_prefill)
-LANES(rmsnorm)
-LANES(layernorm)
-LANES(add)
-LANES(silu_mul)
-LANES(gelu)
-LANES(quantize)
-LANES(rope)
-LANES(kv_append)
-LANES(embedding)
-LANES(moe)
-LANES(moe_gate_up)
-LANES(moe_down)
-LANES(router)
-LANES(all_reduce)
-LANES(all_gather)
-LANES(reduce_scatter)
-LANES(all_to_all)
-LANES(send)
 
 /* --- the table ----------------------------------------------------------------------------- */
 

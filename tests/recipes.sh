@@ -84,7 +84,7 @@ EOF
 # its formula,
 insert before '/* --- the table' src/operator.c <<'EOF'
 /* y = a x: one multiplication per element. */
-static void scale(const struct context *c)
+FORMULA(scale)
 {
     DIM(tokens);
     DIM(hidden);
@@ -100,7 +100,7 @@ insert after 'static const struct row rows[' src/operator.c <<'EOF'
                               .summary = "a multiple of a tensor",
                               .kind = ROOF_KIND_VECTOR,
                               ROWS},
-                             scale},
+                             BOTH(scale)},
 EOF
 build
 # 4 * 1000 elements: 4000 FLOP at 1 TFLOPS are 4 ns; 8000 bytes in and out, 16000 at 100 GB/s, 160 ns.
