@@ -272,7 +272,8 @@ signals() {
     fi
     run 'an answer, then a signal' "mkfifo pipe; roofline predict gemv -k 4 --from pipe -f csv --columns n > got & pid=\$!
         exec 3<> pipe; printf 'n\\n1\\n2\\n' >&3; there=got; $rows_there
-        wc -l < got > counts; printf '3\\n' >&3; sleep 0.3; wc -l < got >> counts; kill -TERM \$pid; $ends"
+        wc -l < got > counts; printf '3\\n' >&3
+        i=0; while [ \$(wc -l < got) -lt 4 ] && [ \$i -lt 200 ]; do sleep 0.05; i=\$((i + 1)); done; wc -l < got >> counts; kill -TERM \$pid; $ends"
     [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
     [ "$(xargs < counts)" = "3 4" ] || fail "the answers are late"
     are_rows got || fail "the rows are not whole"
