@@ -59,8 +59,7 @@ static struct limits limits_of(const struct roof_workload *part,
     return out;
 }
 
-/* --- the bound: of one point, and of lanes of them ---------------------------------------------
- */
+/* --- the bound: of one point, and of lanes of them ---------------------------------------- */
 
 static_assert(ROOF_ROLE_COUNT == 4, "roles are added one by one: no loop inside that over lanes");
 static inline double sum_of_roles(const double *bytes, size_t stride)

@@ -1478,9 +1478,20 @@ static void test_largest(void **unused)
     assert_near(flash.flops, 4 * d * d * (d * (d + 1) / 2), TIGHT);
 }
 
+/* The code takes the sizes of a shape for an array in the order of the dimensions. */
+static void test_order_of_dimensions(void **unused)
+{
+    (void)unused;
+    for (size_t d = 0; d < ROOF_DIM_COUNT; d++) {
+        assert_int_equal(roof_dimensions[d].offset,
+                         offsetof(struct roof_workload, shape) + d * sizeof(int64_t));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order_of_dimensions),
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_vectors_cover_every_operator),
         cmocka_unit_test(test_table),
