@@ -228,6 +228,10 @@ enum roof_status cli_output_cut(struct cli_output *out, uint64_t length, struct 
 /* Writes and clears text; text that failed for lack of memory is reported here. */
 enum roof_status cli_output_write(struct cli_output *out, struct roof_text *text,
                                   struct roof_error *error);
+/* The same when there is enough to be worth it. */
+enum roof_status cli_output_put(struct cli_output *out, struct roof_text *text,
+                                struct roof_error *error);
+#define CLI_OUTPUT_ENOUGH 65536
 /* What is written has left the program. */
 enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *error);
 /* Ends the output; status is what the work before came to, and a file of failed work is removed but

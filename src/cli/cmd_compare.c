@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli.h"
 
-#define FLUSH_AT 65536
-
 struct work {
     const struct cli_options *options;
     struct cli_known known;
@@ -46,9 +44,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
 {
     struct work *const w = context;
     roof_report_compared(&w->text, w->options->output == ROOF_OUTPUT_CSV, row);
-    return w->text.length < FLUSH_AT && !w->text.failed
-               ? ROOF_OK
-               : cli_output_write(&w->output, &w->text, error);
+    return cli_output_put(&w->output, &w->text, error);
 }
 
 static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)

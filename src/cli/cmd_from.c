@@ -5,7 +5,6 @@
 
 #include "cli.h"
 
-#define FLUSH_AT 65536
 /* More bad lines than these are only counted. */
 #define BAD_SHOWN 20
 /* Likewise columns that are carried. */
@@ -175,9 +174,7 @@ static enum roof_status put_row(struct work *w, const struct roof_prediction *pr
     }
     roof_table_row(table, &w->text, prediction); /* an inference begins with one */
     all->rows = table->rows;
-    return w->text.length < FLUSH_AT && !w->text.failed
-               ? ROOF_OK
-               : cli_output_write(&w->output, &w->text, error);
+    return cli_output_put(&w->output, &w->text, error);
 }
 
 /* What is wrong with a record is told, and is no failure. */

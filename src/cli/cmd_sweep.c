@@ -7,7 +7,6 @@
 #include "cli.h"
 
 #define LIST_MAX 256
-#define FLUSH_AT 65536
 #define SHARDS_MAX 1000000000
 #define THREADS_MAX 64
 
@@ -182,16 +181,14 @@ static enum roof_status add_rows(struct sink *sink, struct cli_chunk *chunk,
     if (chunk->rows == 0) {
         return ROOF_OK;
     }
-    const bool large = chunk->text.length >= FLUSH_AT; /* not worth a copy */
     roof_text_put(&sink->text, joined ? "," : "");
     sink->table.rows += chunk->rows;
-    roof_text_add(&sink->text, chunk->text.data, large ? 0 : chunk->text.length);
-    if (!large && sink->text.length < FLUSH_AT && !sink->text.failed) {
-        return ROOF_OK;
+    if (chunk->text.length < CLI_OUTPUT_ENOUGH) {
+        roof_text_add(&sink->text, chunk->text.data, chunk->text.length);
+        return cli_output_put(&sink->output, &sink->text, error);
     }
     const enum roof_status status = cli_output_write(&sink->output, &sink->text, error);
-    return status == ROOF_OK && large ? cli_output_write(&sink->output, &chunk->text, error)
-                                      : status;
+    return status == ROOF_OK ? cli_output_write(&sink->output, &chunk->text, error) : status;
 }
 
 static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct roof_error *error)

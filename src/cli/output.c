@@ -164,6 +164,13 @@ enum roof_status cli_output_write(struct cli_output *out, struct roof_text *text
                                    strerror(reason));
 }
 
+enum roof_status cli_output_put(struct cli_output *out, struct roof_text *text,
+                                struct roof_error *error)
+{
+    return text->length < CLI_OUTPUT_ENOUGH && !text->failed ? ROOF_OK
+                                                             : cli_output_write(out, text, error);
+}
+
 enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *error)
 {
     return fflush(out->file) == 0 && ferror(out->file) == 0
