@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "operator.h"
+#include "predict.h"
 
 const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
 {
@@ -228,16 +229,14 @@ static void finish(struct roof_prediction *p)
     p->fraction_of_peak = p->attainable_flops_per_s / p->peak_flops_per_s;
 }
 
-enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,
-                              const struct roof_hardware *hardware, struct roof_error *error)
+/* All of a prediction whose workload is there, resolved. */
+static enum roof_status predict_resolved(struct roof_prediction *out,
+                                         const struct roof_hardware *hardware,
+                                         struct roof_error *error)
 {
-    out->workload = *workload;
-    enum roof_status status = roof_resolve(&out->workload, error);
-    if (status != ROOF_OK) {
-        return status;
-    }
+    enum roof_status status = ROOF_OK;
     begin(out, hardware);
-    if (roof_operator_row(workload->op)->part_count == 0) {
+    if (roof_operator_row(out->workload.op)->part_count == 0) {
         out->part_count = 1;
         status = predict_part(out, 0, &out->workload, error);
     } else {
@@ -251,6 +250,22 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
         finish(out);
     }
     return status;
+}
+
+enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,
+                              const struct roof_hardware *hardware, struct roof_error *error)
+{
+    out->workload = *workload;
+    const enum roof_status status = roof_resolve(&out->workload, error);
+    return status == ROOF_OK ? predict_resolved(out, hardware, error) : status;
+}
+
+enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
+                                    const struct roof_shape *shape, struct roof_error *error)
+{
+    prediction->workload.shape = *shape;
+    const enum roof_status status = roof_sizes_resolve(&prediction->workload, error);
+    return status == ROOF_OK ? predict_resolved(prediction, prediction->hardware, error) : status;
 }
 
 /* --- many points ----------------------------------------------------------------------------- */

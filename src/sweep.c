@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict.h"
+
 enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_input *input,
                                 struct roof_values *values, struct roof_error *error)
 {
@@ -57,6 +59,7 @@ struct cursor {
     size_t hardware;
     size_t model;
     struct roof_scenario asked;
+    bool resolved; /* but for its sizes the point is the one before, which was resolved */
 };
 
 static void apply(struct cursor *cursor, const struct roof_sweep *sweep, size_t axis)
@@ -79,6 +82,17 @@ static void seek(struct cursor *cursor, const struct roof_sweep *sweep, uint64_t
     cursor->hardware = (size_t)(point / models);
 }
 
+/* Whether a step along an axis leaves the formats as they are: those of sizes of the operator do.
+ */
+static bool keeps_formats(const struct roof_sweep *sweep, const struct roof_axis *axis)
+{
+    const struct roof_input *const input = axis->input;
+    return axis->values.count == 1 ||
+           (input >= roof_dimensions && input < roof_dimensions + ROOF_DIM_COUNT &&
+            roof_operator_has(sweep->base.common.op,
+                              (enum roof_dimension)(input - roof_dimensions)));
+}
+
 /* The next point: the last axis first, a full one starts again and carries to the one before. */
 static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
 {
@@ -88,10 +102,12 @@ static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
             cursor->at[i] = 0;
         }
         apply(cursor, sweep, i);
+        cursor->resolved = cursor->resolved && keeps_formats(sweep, &sweep->axis[i]);
         if (!wrap) {
             return;
         }
     }
+    cursor->resolved = false;
     if (sweep->model == NULL || ++cursor->model == sweep->model_count) {
         cursor->model = 0;
         cursor->hardware++;
@@ -101,13 +117,19 @@ static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
 /* Predicts the point; inference is used for models. */
 static enum roof_status predict_point(const struct roof_prediction **out,
                                       struct roof_prediction *prediction,
-                                      struct roof_inference *inference, const struct cursor *cursor,
+                                      struct roof_inference *inference, struct cursor *cursor,
                                       const struct roof_sweep *sweep, struct roof_error *error)
 {
     const struct roof_hardware *const hardware = sweep->hardware[cursor->hardware];
     if (sweep->model == NULL) {
         *out = prediction;
-        return roof_predict(prediction, &cursor->asked.common, hardware, error);
+        if (cursor->resolved) {
+            return roof_predict_sizes(prediction, &cursor->asked.common.shape, error);
+        }
+        const enum roof_status status =
+            roof_predict(prediction, &cursor->asked.common, hardware, error);
+        cursor->resolved = status == ROOF_OK;
+        return status;
     }
     *out = &inference->total;
     return roof_infer(inference, sweep->model[cursor->model], &cursor->asked, hardware, error);
@@ -171,8 +193,8 @@ enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, 
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     enum roof_status status = ROOF_OK;
+    struct roof_prediction prediction;
     for (uint64_t i = 0; i < count && status == ROOF_OK; i++) {
-        struct roof_prediction prediction;
         const struct roof_prediction *result = NULL;
         status = predict_point(&result, &prediction, inference, &cursor, sweep, error);
         if (status == ROOF_OK) {

@@ -39,6 +39,7 @@ struct record {
     struct roof_prediction *point;
     size_t count;
     size_t stop_at; /* the call that ends the sweep, from 1; 0: none */
+    size_t refused;
 };
 
 static enum roof_status keep(void *context, const struct roof_prediction *prediction,
@@ -183,6 +184,78 @@ static void test_order(void **unused)
             }
         }
     }
+    free(record.point);
+    free_grid(&grid);
+}
+
+static void count_refused(void *context, const struct roof_error *error)
+{
+    struct record *const record = context;
+    record->refused++;
+    assert_int_equal(error->status, ROOF_USAGE);
+}
+
+/* Points that differ in sizes alone are what they are by themselves: their defaults, and those
+ * after a refused one, too; and when the formats change, they do. */
+static void test_sizes_between_formats(void **unused)
+{
+    (void)unused;
+    static const int64_t heads[] = {6, 8, 12};
+    static const int64_t kv_heads[] = {0, 4, 3}; /* 0: as many as heads */
+    static const enum roof_precision formats[] = {ROOF_PRECISION_FP16, ROOF_PRECISION_FP8_E4M3};
+    struct grid grid;
+    struct roof_sweep *const sweep = begin(&grid, ROOF_OPERATOR_FLASH_ATTENTION, 2);
+    sweep->base.common.shape = (struct roof_shape){.head_dim = 8, .kv_len = 10};
+    sweep->refused = count_refused;
+    add(sweep, ROOF_INPUT_PRECISION_BOTH, "fp16,fp8");
+    add(sweep, ROOF_DIM_HEADS, "6,8,12");
+    struct roof_values values = {0};
+    for (size_t i = 0; i < COUNT(kv_heads); i++) {
+        const struct roof_run one = {kv_heads[i], 0, 1};
+        assert_int_equal(roof_values_append(&values, one, NULL), ROOF_OK);
+    }
+    assert_int_equal(roof_sweep_add(sweep, roof_input(ROOF_DIM_KV_HEADS), &values, NULL), ROOF_OK);
+    add(sweep, ROOF_INPUT_KV, "bf16");
+    struct record record = {0};
+    run(&record, sweep, 0, count_of(sweep));
+    size_t i = 0;
+    size_t refused = 0;
+    for (size_t point = 0; point < count_of(sweep); point++) {
+        struct roof_workload w = sweep->base.common;
+        struct roof_prediction p;
+        w.shape.kv_heads = kv_heads[point % 3];
+        w.shape.heads = heads[point / 3 % 3];
+        w.formats.precision = formats[point / 9 % 2];
+        w.formats.kv = ROOF_PRECISION_BF16;
+        if (roof_predict(&p, &w, grid.device[point / 18], NULL) == ROOF_OK) {
+            assert_true(i < record.count);
+            assert_same(&record.point[i++], &p);
+        } else {
+            refused++;
+        }
+    }
+    assert_int_equal(i, record.count);
+    assert_int_equal(refused, record.refused);
+    assert_int_equal(refused, 2 * 2 * 2); /* 6 by 4 and 8 by 3 */
+    free(record.point);
+    free_grid(&grid);
+}
+
+/* A dimension that the operator does not have is refused at every point that gives it. */
+static void test_strange_axis(void **unused)
+{
+    (void)unused;
+    struct grid grid;
+    struct roof_sweep *const sweep = begin(&grid, ROOF_OPERATOR_GEMV, 1);
+    sweep->base.common.shape = (struct roof_shape){.n = 8, .k = 8};
+    sweep->refused = count_refused;
+    struct roof_values values = {0};
+    assert_int_equal(roof_values_append(&values, (struct roof_run){0, 4, 3}, NULL), ROOF_OK);
+    assert_int_equal(roof_sweep_add(sweep, roof_input(ROOF_DIM_HEADS), &values, NULL), ROOF_OK);
+    struct record record = {0};
+    run(&record, sweep, 0, 3);
+    assert_int_equal(record.count, 1); /* 0 is not given */
+    assert_int_equal(record.refused, 2);
     free(record.point);
     free_grid(&grid);
 }
@@ -460,6 +533,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_sizes_between_formats),
+        cmocka_unit_test(test_strange_axis),
         cmocka_unit_test(test_order_of_axes),
         cmocka_unit_test(test_kinds_of_axes),
         cmocka_unit_test(test_slices_make_the_whole),
