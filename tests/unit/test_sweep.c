@@ -241,6 +241,28 @@ static void test_sizes_between_formats(void **unused)
     free_grid(&grid);
 }
 
+/* Another device resolves anew, also where only sizes are axes. */
+static void test_sizes_on_devices(void **unused)
+{
+    (void)unused;
+    struct grid grid;
+    struct roof_sweep *const sweep = begin(&grid, ROOF_OPERATOR_GEMV, 2);
+    sweep->base.common.shape.k = 8;
+    add(sweep, ROOF_DIM_N, "8,16");
+    struct record record = {0};
+    run(&record, sweep, 0, 4);
+    assert_int_equal(record.count, 4);
+    for (size_t i = 0; i < record.count; i++) {
+        struct roof_workload w = sweep->base.common;
+        struct roof_prediction p;
+        w.shape.n = i % 2 == 0 ? 8 : 16;
+        assert_int_equal(roof_predict(&p, &w, grid.device[i / 2], NULL), ROOF_OK);
+        assert_same(&record.point[i], &p);
+    }
+    free(record.point);
+    free_grid(&grid);
+}
+
 /* A dimension that the operator does not have is refused at every point that gives it. */
 static void test_strange_axis(void **unused)
 {
@@ -534,6 +556,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_sizes_between_formats),
+        cmocka_unit_test(test_sizes_on_devices),
         cmocka_unit_test(test_strange_axis),
         cmocka_unit_test(test_order_of_axes),
         cmocka_unit_test(test_kinds_of_axes),
