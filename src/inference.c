@@ -378,7 +378,9 @@ static struct memory memory_of(const struct pass *pass, const struct pass *draft
                                const struct roof_hardware *hardware)
 {
     const double usable = hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value;
-    const double nominal = hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value;
+    /* What is printed as GB are GiB, of memory chips. */
+    const double nominal =
+        hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value / 1e9 * (1024. * 1024 * 1024);
     struct memory m = {.weights = pass->weights_bytes * file_share(model) + draft->weights_bytes,
                        .kv = pass->kv_bytes + draft->kv_bytes,
                        .activations = pass->activation_bytes,

@@ -841,7 +841,7 @@ static void layers(struct builder *b)
         norm_node(b, "attn_post_norm", b->tokens, m->hidden);
     }
     residual(b, "attn_add");
-    if (!m->parallel) {
+    if (!m->parallel || m->own_norms) {
         norm_node(b, "mlp_norm", b->tokens, m->hidden);
     }
     if (b->layer->moe) {
@@ -898,7 +898,7 @@ static void last_stage(struct builder *b)
     add_node(b, &head);
     if (b->s->tp > 1) {
         collective_node(b, "logits_all_gather", ROOF_OPERATOR_ALL_GATHER, b->s->common.formats.out,
-                        b->rows * m->vocab, b->s->tp, b->s->tp);
+                        b->rows * m->vocab, b->s->tp, b->tp_within);
     }
 }
 
@@ -1028,7 +1028,8 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     set_links(&b, stage, node_size);
     b.kv_heads = model->kv_heads >= scenario->tp ? model->kv_heads / scenario->tp : 1;
     out->residual_bytes = roof_tensor_bytes(scenario->common.formats.out,
-                                            (double)b.tokens * (double)model->hidden, 0, 0);
+                                            (double)b.tokens * (double)model->hidden, 1,
+                                            (double)b.tokens);
     if (stage == 0) {
         first_stage(&b);
     }

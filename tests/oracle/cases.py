@@ -129,3 +129,107 @@ def asked_formats(random, op=None):
         elif role != "compute" or op is None or op in operators.PRODUCTS + ["attention"]:
             said[role] = random.choice(formats.MULTIPLIED)
     return said
+
+
+def config(random):
+    """A config.json of a model that nobody trained."""
+    kind = random.choice("llama mistral qwen2 qwen2_moe qwen3 qwen3_moe gemma gemma2 gemma3_text phi "
+                         "gpt_neox gpt2 opt gpt_oss mixtral deepseek_v2 deepseek_v3 phi3".split())
+    heads = random.choice((4, 6, 8, 12, 16, 32))
+    size_of_head = random.choice((32, 64, 80, 128))
+    c = dict(model_type=kind, hidden_size=heads * size_of_head,
+             num_hidden_layers=random.randint(1, 12), num_attention_heads=heads,
+             intermediate_size=16 * size(random, 9), vocab_size=size(random, 16) + 7)
+    if chance(random, 0.8):
+        c["max_position_embeddings"] = size(random, 17) + 100
+    elif kind in ("gpt2", "opt"):
+        c["max_position_embeddings"] = 5000
+    if kind not in ("gpt2", "opt", "phi", "gpt_neox") and not kind.startswith("deepseek"):
+        if chance(random, 0.7):
+            c["num_key_value_heads"] = random.choice([x for x in range(1, heads + 1)
+                                                      if heads % x == 0])
+        if chance(random, 0.3) or kind.startswith("gemma3"):
+            c["head_dim"] = random.choice((32, 64, 96, 128, 256))
+        for key, probability in (("attention_bias", 0.2), ("mlp_bias", 0.1)):
+            if chance(random, probability):
+                c[key] = chance(random, 0.7)
+        if kind.startswith("gemma3"):
+            c.setdefault("num_key_value_heads", heads)
+    if kind in ("mistral", "gemma2", "gemma3_text", "gpt_oss", "qwen2", "qwen3", "phi3"):
+        if chance(random, 0.7):
+            c["sliding_window"] = size(random, 12)
+        if kind.startswith("qwen") and chance(random, 0.7):
+            c["use_sliding_window"] = chance(random, 0.7)
+            c["max_window_layers"] = random.randint(0, 14)
+        elif kind == "gemma3_text" and chance(random, 0.5):
+            c["sliding_window_pattern"] = random.randint(1, 7)
+        elif chance(random, 0.2):
+            c["layer_types"] = [random.choice(("sliding_attention", "full_attention"))
+                                for _ in range(c["num_hidden_layers"])]
+    if chance(random, 0.4):
+        c["tie_word_embeddings"] = chance(random, 0.6)
+    if kind in ("phi", "gpt_neox") and chance(random, 0.5):
+        c["partial_rotary_factor" if kind == "phi" else "rotary_pct"] = random.choice((0.25, 0.5, 1))
+    if kind == "gpt_neox" and chance(random, 0.3):
+        c["use_parallel_residual"] = chance(random, 0.5)
+    if kind.startswith("deepseek"):
+        c.update(kv_lora_rank=16 * random.randint(1, 40), qk_nope_head_dim=8 * random.randint(1, 20),
+                 qk_rope_head_dim=2 * random.randint(1, 40), v_head_dim=8 * random.randint(1, 20))
+        if chance(random, 0.6):
+            c["q_lora_rank"] = 16 * random.randint(1, 100)
+    if kind in ("mixtral", "qwen3_moe", "qwen2_moe", "gpt_oss") or kind.startswith("deepseek"):
+        names = {"mixtral": "num_local_experts", "gpt_oss": "num_local_experts"}
+        experts = random.choice((4, 8, 12, 16, 64, 128))
+        deepseek = kind.startswith("deepseek")
+        c[names.get(kind, "n_routed_experts" if deepseek else "num_experts")] = experts
+        c["num_experts_per_tok"] = random.randint(1, min(8, experts))
+        if kind not in ("mixtral", "gpt_oss") or chance(random, 0.2):
+            c["moe_intermediate_size"] = 16 * size(random, 7)
+        if deepseek:
+            if chance(random, 0.7):
+                c["n_shared_experts"] = random.randint(1, 3)
+            if chance(random, 0.6):
+                c["first_k_dense_replace"] = random.randint(0, 3)
+            if chance(random, 0.3):
+                c["moe_layer_freq"] = random.randint(1, 3)
+        elif kind == "qwen2_moe" and chance(random, 0.7):
+            c["shared_expert_intermediate_size"] = 16 * size(random, 7)
+        if kind.startswith("qwen"):
+            if chance(random, 0.4):
+                c["decoder_sparse_step"] = random.randint(1, 3)
+            if chance(random, 0.3):
+                c["mlp_only_layers"] = [random.randrange(c["num_hidden_layers"])]
+    return c
+
+
+def scenario(random, model):
+    """A phase with its sizes, a split and formats."""
+    d = {}
+    phase = random.choice(("decode", "decode", "prefill", "prefill", "mixed"))
+    if phase != "decode" or chance(random, 0.5):
+        d["phase"] = phase
+    if chance(random, 0.7):
+        d["batch"] = size(random, 7)
+    if chance(random, 0.8):
+        d["context"] = size(random, 13)
+    if phase == "prefill":
+        if chance(random, 0.3):
+            d["chunk"] = size(random, 10)
+        elif chance(random, 0.3):
+            d["prefix_hit"] = random.choice((0, 1, 0.5, round(random.random(), 3)))
+    elif phase == "mixed":
+        for key, bits in (("chunk", 9), ("prefill_batch", 3), ("prefill_context", 12)):
+            if chance(random, 0.6):
+                d[key] = size(random, bits)
+    elif chance(random, 0.3):
+        d["draft_tokens"] = random.randint(1, 8)
+        if chance(random, 0.5):
+            d["acceptance"] = round(random.random() * 0.99, 2)
+    for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):
+        if chance(random, likely):
+            d[key] = random.choice((1, 2, 2, 4, 8, 3))
+    if chance(random, 0.2):
+        d["reserve"] = round(random.random() * 0.99, 2)
+    if model.experts > 1 and chance(random, 0.3):
+        d["routing"] = random.choice(("uniform", "balanced"))
+    return d

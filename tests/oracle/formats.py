@@ -63,7 +63,7 @@ FORMATS = {
     "int4_g64_zp": _stored(64, 4, 20),
     "int4_g32_zp": _stored(32, 4, 20),
     "int8_channel": dict(elements=1, bits=8, width=8, fallbacks=_INT, channel=4, unit="int8"),
-    "fp8_block128": dict(_stored(128 * 128, 8, 32), pair="fp8_e4m3"),
+    "fp8_block128": dict(_stored(128 * 128, 8, 32), pair="fp8_e4m3", unit="fp8_e4m3"),
     # GGUF: blocks of 32, super-blocks of 256 with scales of sub-blocks.
     "q1_0": _stored(128, 1, 16),
     "q2_0": _stored(64, 2, 16),

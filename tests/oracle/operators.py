@@ -103,7 +103,7 @@ def work(op, d):
         w.update(flops=2 * b * m * n * k, weights=(b * n * k, 1, b * n),
                  activations=(b * m * k, 1, b * m), out=(b * m * n, 1, b * m))
         if d.get("bias"):
-            w["bias"] = (b * n, 1, 1)
+            w["bias"] = b * n
     elif op in ATTENTION:
         b, h, g, size = d["batch"], d["heads"], d["kv_heads"], d["head_dim"]
         if "gqa" in BROKEN:
@@ -186,9 +186,8 @@ def work(op, d):
                      weights=(touched * hidden * inner, touched, touched * hidden),
                      activations=go, out=come)
         if d.get("bias"):
-            vectors = {"moe": (3, 2 * inner + hidden), "moe-gate-up": (2, 2 * inner),
-                       "moe-down": (1, hidden)}[op]
-            w["bias"] = (touched * vectors[1], touched * vectors[0], touched * vectors[0])
+            w["bias"] = touched * {"moe": 2 * inner + hidden, "moe-gate-up": 2 * inner,
+                                   "moe-down": hidden}[op]
     elif op in COLLECTIVES:
         x, p = d["elements"], d["devices"]
         whole, share = (x, 1, 1), (Fraction(x, p), 1, 1)
@@ -230,7 +229,7 @@ def bound(op, dims, formats, device, sparse=False):
             if "scales" in BROKEN:
                 by_role[role] -= scale_bytes(formats[role], *w[role][1:])
     if "bias" in w:
-        by_role["weights"] += tensor_bytes(formats["out"], *w["bias"])
+        by_role["weights"] += tensor_bytes(formats["out"], w["bias"], 0, 0)
     by_role["out"] += w.get("bytes", 0)
     total = sum(by_role.values())
     if op in PRODUCTS:
@@ -296,6 +295,12 @@ def add_up(counted):
     return p
 
 
+def check_compute(asked):
+    compute = asked.get("compute")
+    if compute in STORED and "unit" not in FORMATS[compute]:
+        raise Refused("compute")
+
+
 def ask(op, dims, asked, device, sparse=False):
     """A prediction from what the program is given."""
     dims = defaults(op, dims)
@@ -304,6 +309,7 @@ def ask(op, dims, asked, device, sparse=False):
         formats["out"] = "fp8_e4m3"
     elif op != "quantize" and asked.get("out") in STORED:
         raise Refused("out")
-    if asked.get("compute") and (op not in PRODUCTS + ["attention"] or asked["compute"] in STORED):
+    if asked.get("compute") and op not in PRODUCTS + ["attention"]:
         raise Refused("compute")
+    check_compute(asked)
     return dims, formats, predict(op, dims, formats, device, sparse)

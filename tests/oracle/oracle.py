@@ -16,10 +16,11 @@ from fractions import Fraction
 import cases
 import device as devices
 import formats
+import models
 import operators
 
 TOLERANCE = 1e-12
-TERA, MICRO = 10 ** 12, Fraction(1, 10 ** 6)
+TERA, MILLI, MICRO = 10 ** 12, Fraction(1, 1000), Fraction(1, 10 ** 6)
 SHOWN = 10
 
 
@@ -61,8 +62,7 @@ class Comparison:
             else:
                 self.refused[kind] += 1
             return
-        same = [self.field(key, got.get(key), value, case) for key, value in want.items()]
-        if all(same):
+        if all(self.field(key, got.get(key), value, case) for key, value in want.items()):
             self.agreed[kind] += 1
 
 
@@ -160,3 +160,74 @@ def check_catalog(comparison, program):
         if row:
             want["block_elements"] = got["block_bytes"] * 8 * row["elements"] / row["bits"]
         comparison.row(got, want, "formats", got["name"])
+
+
+def model_row(row):
+    """The row that the program should print of a model."""
+    s, f = row["s"], row["f"]
+    row_of = {f"{role}_bytes": row["by_role"][role] for role in operators.ROLES}
+    fits = row["fits"]
+    rate = None if fits is False else row["rate"]
+    row_of.update(
+        activations=f.activations, out=f.out, kv=f.kv, native=row["native"], flops=row["flops"],
+        bytes=row["bytes"], network_bytes=row["network_bytes"],
+        arithmetic_intensity=row["arithmetic_intensity"], memory_time_us=row["memory_time"] / MICRO,
+        compute_time_us=scaled(row["compute_time"], MICRO),
+        network_time_us=scaled(row["network_time"], MICRO), time_us=row["time"] / MICRO,
+        bottleneck=row["bottleneck"], attainable_tflops=scaled(row["attainable"], TERA),
+        weights_memory_bytes=row["weights"], kv_cache_bytes=row["cache"],
+        activation_memory_bytes=row["active"], kv_bytes_per_token=row["per_token"],
+        memory_capacity_bytes=row["capacity"], fits=fits,
+        memory_reserve_bytes=scaled(row["capacity"], 1 / s.reserve) if s.reserve else
+        scaled(row["capacity"], 1) and 0, step_ms=row["step"] * 1000,
+        ttft_ms=scaled(row["ttft"], MILLI), tpot_ms=scaled(row["tpot"], MILLI),
+        tokens_per_step=row["tokens_per_step"], tokens_per_s=rate,
+        tokens_per_s_per_user=scaled(rate, s.batch), devices=s.tp * s.pp * s.ep)
+    if "draft" in row:
+        row_of["draft_ms"] = row["draft"] * 1000
+    return row_of
+
+
+def check_models(comparison, program, every_device, every_model, random, count, groups):
+    """Random scenarios; what no column says is the same for a group of them."""
+    for group in range(groups):
+        options, classes, layout = [], {}, None
+        fixed = {}
+        if group % 3 == 1:
+            name = random.choice(list(every_model["layouts"]))
+            layout = every_model["layouts"][name]
+            fixed["layout"] = name
+        if group % 3 == 2 or random.random() < 0.2:
+            for name in random.sample(models.CLASSES + list(models.GROUPS), random.randint(1, 3)):
+                classes[name] = random.choice(formats.NAMES)
+                options += ["--class", f"{name}={classes[name]}"]
+        switches = {}
+        for key in ("split_projections", "unfused_attention"):
+            if random.random() < 0.25:
+                switches[key] = 1
+                options.append("--" + key.replace("_", "-"))
+        records, wanted, kinds = [], [], []
+        for _ in range(count // groups):
+            name = random.choice(list(every_model["models"]))
+            model = every_model["models"][name]
+            asked = cases.scenario(random, model)
+            said = cases.asked_formats(random, "gemm")
+            if layout and random.random() < 0.95:
+                said = {key: said[key] for key in said if key not in ("weights", "precision")}
+            asked.update(said)
+            where = random.choice(list(every_device))
+            sparse = random.random() < 0.2
+            records.append(dict(asked, model=name, hardware=where, **fixed))
+            if sparse:
+                records[-1]["sparse"] = 1
+            kinds.append(asked.get("phase", "decode"))
+            try:
+                wanted.append(model_row(models.infer(model, dict(asked, **switches),
+                                                     every_device[where], classes, layout, sparse)))
+            except formats.Refused:
+                wanted.append(None)
+        for record, got, want, kind in zip(records, program.records(["model"], records, options),
+                                           wanted, kinds):
+            comparison.row(got, want, kind, [record, options])
+            if got and want:
+                comparison.agreed["model " + every_model["models"][record["model"]].kind] += 1

@@ -674,9 +674,9 @@ static void test_fits(void **state)
     set(h, "memory_capacity_bytes", bytes * 1.11);
     assert_int_equal(infer(m, s, h)->fits, ROOF_FIT_NO);
     roof_hardware_free(h);
-    /* What is printed on the box counts where nothing else is known, and not where it is. */
+    /* What is printed on the box, in GiB, counts where nothing else is known, and not where it is. */
     struct roof_hardware *box = parse_device(DEVICE(", \"memory_nominal_gb\": 5"));
-    assert_near(infer(m, s, box)->memory_capacity_bytes, 5e9, 0);
+    assert_near(infer(m, s, box)->memory_capacity_bytes, 5. * 1024 * 1024 * 1024, 0);
     roof_hardware_free(box);
     box = parse_device(DEVICE(", \"memory_nominal_gb\": 5, \"memory_capacity_bytes\": 4e9"));
     assert_near(infer(m, s, box)->memory_capacity_bytes, 4e9, 0);

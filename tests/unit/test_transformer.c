@@ -448,6 +448,7 @@ static void test_families(void **state)
                                     FLASH("attention", 4, 3, 8, 2, 1, 50, 0),
                                     BIASED("o_proj", 4, 3, 64, 128),
                                     VECTOR("attn_add", 4, ADD, 3, 64),
+                                    LAYERNORM("mlp_norm", 4, 3),
                                     BIASED("up_proj", 4, 3, 80, 64),
                                     VECTOR("mlp_act", 4, GELU, 3, 80),
                                     BIASED("down_proj", 4, 3, 64, 80),
@@ -989,6 +990,10 @@ static void test_groups_across_nodes(void **state)
         const struct roof_graph *const g = build(m, s, cases[i].stage, cases[i].node_size);
         const int64_t tp = find(g, "attn_all_reduce")->workload.shape.within;
         const int64_t ep = find(g, "dispatch")->workload.shape.within;
+        const bool last = cases[i].stage + 1 == cases[i].pp;
+        if (last) {
+            assert_int_equal(find(g, "logits_all_gather")->workload.shape.within, tp);
+        }
         if (tp != cases[i].tp_within || ep != cases[i].ep_within) {
             fail_msg("case %zu: within %lld and %lld", i, (long long)tp, (long long)ep);
         }
