@@ -225,6 +225,12 @@ def scenario(random, model):
         d["draft_tokens"] = random.randint(1, 8)
         if chance(random, 0.5):
             d["acceptance"] = round(random.random() * 0.99, 2)
+    if phase == "decode" and chance(random, 0.12):
+        d.pop("context", None)
+        d.pop("phase", None)
+        d.update(prompt=size(random, 9), generate=size(random, 4))
+        if chance(random, 0.3):
+            d["prefix_hit"] = round(random.random(), 2)
     for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):
         if chance(random, likely):
             d[key] = random.choice((1, 2, 2, 4, 8, 3))

@@ -114,6 +114,13 @@ def wider(one, other):
     return other if FORMATS[other]["width"] > FORMATS[one]["width"] else one
 
 
+def larger(one, other):
+    """The one that stores more bits per element, scales included; at equal size the first."""
+    def bits(name):
+        return Fraction(FORMATS[name]["bits"], FORMATS[name]["elements"])
+    return other if bits(other) > bits(one) else one
+
+
 def pair(name):
     """The activations that --precision gives to weights."""
     row = FORMATS[name]

@@ -8,7 +8,7 @@ import os
 from fractions import Fraction
 
 import operators
-from formats import FORMATS, Refused, STORED, kept, pair, tensor_bytes, wider
+from formats import FORMATS, Refused, STORED, kept, larger, pair, tensor_bytes
 
 # What the classes of the transformers library do that their configs do not say.
 _NEOX = dict(qkv_bias=1, o_bias=1, mlp_bias=1, layernorm=1, ungated=1)
@@ -168,13 +168,13 @@ class Formats:
     def default(self, name):
         if name == "router":
             return "fp32"
-        return wider(self.weights, "bf16") if name in VECTORS else self.weights
+        return larger(self.weights, "bf16") if name in VECTORS else self.weights
 
     def read_in(self, name, layer=0):
         """The format of the inputs of a product with these weights."""
         if name in LINEAR and name not in self.rules:
             return self.activations
-        return wider(self.activations, pair(self.stored(name, layer)))
+        return larger(self.activations, pair(self.stored(name, layer)))
 
     def signature(self, layer):
         return tuple(self.stored(name, layer) for name in LINEAR + ["router"])
@@ -226,7 +226,7 @@ class Scenario:
             if self.others_context < self.chunk:
                 raise Refused("prefill context")
         self.seen = self.context + self.drafts
-        if model.learned and max(self.seen, self.others_context) > model.positions:
+        if model.learned and max(self.context, self.others_context) > model.positions:
             raise Refused("positions")
         micro = max(self.batch, self.others)
         self.microbatches = min(self.pp, micro)
@@ -487,7 +487,8 @@ class Graph:
         self.product("router", "router", i, n, m.experts, h, m.router_bias)
         self.vector("top_k", "router", dict(tokens=n, experts=m.experts, top_k=m.top_k))
         gate, up = f.stored("expert_gate", i), f.stored("expert_up", i)
-        stored, read = wider(gate, up), wider(f.read_in("expert_gate", i), f.read_in("expert_up", i))
+        stored = larger(gate, up)
+        read = f.read_in("expert_gate" if stored == gate else "expert_up", i)
         down, read_down = f.stored("expert_down", i), f.read_in("expert_down", i)
         if s.ep > 1:
             sent = math.ceil(n * h * self.copies() * s.ep / (s.ep - 1))
@@ -645,3 +646,41 @@ def parameters(m):
         total += elements
         active += elements * Fraction(m.top_k, m.experts) if node.routed else elements
     return total, active
+
+
+def request(m, asked, device, **options):
+    """A prompt and the tokens generated after it: a prefill, which yields the first of them, and
+    decode steps at the contexts P + 1 to P + G - 1, one by one."""
+    prompt, generate = asked["prompt"], asked["generate"]
+    common = {key: value for key, value in asked.items() if key not in ("prompt", "generate")}
+    if m.learned and prompt + generate > m.positions:
+        raise Refused("positions")
+    steps = {key: value for key, value in common.items() if key != "prefix_hit"}
+    before = {key: value for key, value in common.items() if key not in ("draft_tokens",
+                                                                         "acceptance")}
+    first = infer(m, dict(before, phase="prefill", context=prompt), device, **options)
+    times, shares = Fraction(0), dict(first["shares"])
+    for context in range(prompt + 1, prompt + generate):
+        step = infer(m, dict(steps, context=context), device, **options)
+        times += step["tpot"]
+    row = infer(m, dict(steps, context=prompt + generate), device, **options)
+    row["active"] = max(row["active"], first["active"])
+    row["fits"] = None if device.capacity is None else row["weights"] + row["cache"] + \
+        row["active"] <= (1 - row["s"].reserve) * device.capacity
+    row["ttft"], row["tpot"] = first["ttft"], times / (generate - 1) if generate > 1 else None
+    row["e2e"] = first["ttft"] + times
+    row["rate"] = row["s"].batch * generate / row["e2e"]
+    return row
+
+
+def crossover(m, row):
+    """The context from which a decode step reads more bytes of the cache than of weights."""
+    s, f = row["s"], row["f"]
+    read = row["by_role"]["weights"]
+    each = cache_bytes(m, s.tp, f.kv, 1) * row["predicted"][0][0][1].dims["tokens"]
+    windowed = sum(1 for x, _ in m.layers if x)
+    full = len(m.layers) - windowed
+    at = read / (each * len(m.layers))
+    if windowed and at > m.window:
+        at = (read / each - windowed * m.window) / full if full else None
+    return at

@@ -185,7 +185,19 @@ def model_row(row):
         tokens_per_s_per_user=scaled(rate, s.batch), devices=s.tp * s.pp * s.ep)
     if "draft" in row:
         row_of["draft_ms"] = row["draft"] * 1000
+    if "e2e" in row:
+        # A sum of many passes has no FLOPs, bytes and operators.
+        keep = "activations out kv weights_memory_bytes kv_cache_bytes activation_memory_bytes " \
+            "kv_bytes_per_token memory_capacity_bytes fits ttft_ms tpot_ms tokens_per_step " \
+            "tokens_per_s tokens_per_s_per_user devices"
+        row_of = {key: row_of[key] for key in keep.split()}
+        row_of.update(e2e_ms=row["e2e"] * 1000, time_us=row["e2e"] / MICRO)
     return row_of
+
+
+def infer(model, asked, *arguments, **options):
+    return (models.request if "prompt" in asked else models.infer)(model, asked, *arguments,
+                                                                   **options)
 
 
 def check_models(comparison, program, every_device, every_model, random, count, groups):
@@ -220,10 +232,10 @@ def check_models(comparison, program, every_device, every_model, random, count, 
             records.append(dict(asked, model=name, hardware=where, **fixed))
             if sparse:
                 records[-1]["sparse"] = 1
-            kinds.append(asked.get("phase", "decode"))
+            kinds.append("request" if "prompt" in asked else asked.get("phase", "decode"))
             try:
-                wanted.append(model_row(models.infer(model, dict(asked, **switches),
-                                                     every_device[where], classes, layout, sparse)))
+                wanted.append(model_row(infer(model, dict(asked, **switches), every_device[where],
+                                              classes=classes, layout=layout, sparse=sparse)))
             except formats.Refused:
                 wanted.append(None)
         for record, got, want, kind in zip(records, program.records(["model"], records, options),
@@ -231,3 +243,136 @@ def check_models(comparison, program, every_device, every_model, random, count, 
             comparison.row(got, want, kind, [record, options])
             if got and want:
                 comparison.agreed["model " + every_model["models"][record["model"]].kind] += 1
+
+
+def check_drafts(comparison, program, every_device, every_model, random, count):
+    """A draft model is an option, so each pair is a process."""
+    for _ in range(count):
+        name, draft = (random.choice(list(every_model["models"])) for _ in range(2))
+        where = random.choice(list(every_device))
+        asked = cases.scenario(random, every_model["models"][name])
+        for key in ("phase", "chunk", "prefill_batch", "prefill_context", "prefix_hit", "prompt",
+                    "generate"):
+            asked.pop(key, None)
+        asked["draft_tokens"] = random.randint(1, 6)
+        record = dict(asked, model=name, hardware=where)
+        try:
+            want = model_row(models.infer(every_model["models"][name], asked, every_device[where],
+                                          draft=every_model["models"][draft]))
+        except formats.Refused:
+            want = None
+        got = program.records(["model"], [record], ["--draft-model", draft, "--draft-tokens", "1"])[0]
+        comparison.row(got, want, "drafts", [record, draft])
+
+
+def operators_of(row):
+    """What a model's graph has, by name, shape and formats: how often in all, on the slowest
+    stage, and the predictions. How wide a group lies and by which algorithm are left out: stages
+    differ in them."""
+    found = {}
+    for stage, one in enumerate(row["predicted"]):
+        for count, node, p in one:
+            dims = {key: value for key, value in node.dims.items()
+                    if key not in ("within", "algorithm", "bias")}
+            if node.op == "kv-append":
+                del dims["heads"]
+            if node.op == "send":
+                del dims["devices"]
+            used = tuple((role, node.formats[role]) for role in operators.ROLES
+                         if p["by_role"][role])
+            key = (node.name, node.op, tuple(sorted((k, str(v)) for k, v in dims.items())), used)
+            entry = found.setdefault(key, [0, 0, []])
+            entry[0] += count
+            entry[1] += count if stage == row["slowest"] else 0
+            entry[2].append((node, p))
+    return found
+
+
+def operator_key(got, sizes):
+    dims = {key: got[key] for key in sizes if key in got}
+    for key in ("within", "algorithm"):
+        dims.pop(key, None)
+    if got["operator"] == "kv-append":
+        dims.pop("heads", None)
+    dims = {key: int(value) if isinstance(value, bool) else value for key, value in dims.items()}
+    used = tuple((role, got[role]) for role in operators.ROLES if got[f"{role}_bytes"])
+    return (got["name"], got["operator"], tuple(sorted((k, str(v)) for k, v in dims.items())), used)
+
+
+SIZES = ("m n k batch heads kv_heads head_dim query_len kv_len causal window kv_lora_rank "
+         "qk_nope_head_dim qk_rope_head_dim v_head_dim tokens hidden gain intermediate experts top_k "
+         "routing ep elements devices within algorithm").split()
+
+
+def check_graphs(comparison, program, every_device, every_model, random, count):
+    """Single predictions in JSON: every operator of the graph with its counts, and the limits."""
+    for _ in range(count):
+        name, where = (random.choice(list(x)) for x in (every_model["models"], every_device))
+        model, device = every_model["models"][name], every_device[where]
+        asked = cases.scenario(random, model)
+        for key in ("prompt", "generate"):
+            asked.pop(key, None)
+        asked.update(cases.asked_formats(random, "gemm"))
+        arguments = ["predict", "model", name, "-H", where, "-f", "json"]
+        for key, value in asked.items():
+            arguments += ["--" + key.replace("_", "-"), str(value)]
+        result = program.run(arguments)
+        case = " ".join(arguments)
+        try:
+            row = infer(model, asked, device)
+        except formats.Refused:
+            comparison.row(None if result.returncode else {}, None, "graphs", case)
+            continue
+        if result.returncode:
+            comparison.row(None, {}, "graphs", case)
+            continue
+        got = json.loads(result.stdout)
+        before = comparison.differed
+        theirs, ours = {}, operators_of(row)
+        for one in got["operators"]:
+            entry = theirs.setdefault(operator_key(one, SIZES), [0, 0, []])
+            entry[0] += one["count"]
+            entry[1] += one["device_count"]
+            entry[2].append(one)
+        if set(theirs) != set(ours):
+            comparison.differ(f"operators {sorted(set(theirs) ^ set(ours))}", case)
+        for key in set(theirs) & set(ours):
+            comparison.field(f"count of {key[0]}", theirs[key][0], ours[key][0], case)
+            comparison.field(f"device_count of {key[0]}", theirs[key][1], ours[key][1], case)
+            if len(theirs[key][2]) == 1:
+                (one,), (node, p) = theirs[key][2], ours[key][2][0]
+                want = operator_row({}, {}, p, device)
+                for field, value in want.items():
+                    if not node.dims.get("within"):
+                        comparison.field(f"{field} of {key[0]}", one.get(field), value, case)
+        check_limits(comparison, got["limits"], model, asked, device, row, case)
+        if comparison.differed == before:
+            comparison.agreed["graphs"] += 1
+
+
+def check_limits(comparison, got, model, asked, device, row, case):
+    total, active = models.parameters(model)
+    comparison.field("parameters", got["parameters"], total, case)
+    comparison.field("active_parameters", got["active_parameters"], active, case)
+    if row["s"].phase == "decode" and not row["s"].drafts and row["s"].pp == 1:
+        comparison.field("kv_crossover_context", got.get("kv_crossover_context"),
+                         models.crossover(model, row), case)
+    for limit, key in (("max_batch", "batch"), ("max_context", "context")):
+        most = got.get(limit)
+        if device.capacity is None:
+            comparison.field(limit, most, None, case)
+            continue
+        if most is None:
+            comparison.differ(f"no {limit}", case)
+            continue
+
+        def fits(value):
+            try:
+                return infer(model, dict(asked, **{key: value}), device)["fits"]
+            except formats.Refused:
+                return False
+        comparison.values += 1
+        if most and not fits(most):
+            comparison.differ(f"{limit} {most} does not fit", case)
+        if most < 10 ** 9 and fits(most + 1):
+            comparison.differ(f"{limit} {most}, and one more fits", case)

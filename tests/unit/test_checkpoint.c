@@ -543,8 +543,7 @@ static const char *traits(const struct roof_model *m)
              m->expert_bias ? "e" : "", m->router_bias ? "r" : "", m->layernorm ? "L" : "",
              m->gated ? "" : "U", m->qk_norm ? "K" : "", m->post_norms ? "P" : "",
              m->sinks ? "S" : "", m->shared_gate ? "G" : "", m->parallel ? "X" : "",
-             m->own_norms ? "O" : "",
-             m->position_rows > 0 ? "N" : "");
+             m->own_norms ? "O" : "", m->position_rows > 0 ? "N" : "");
     return out;
 }
 

@@ -674,7 +674,8 @@ static void test_fits(void **state)
     set(h, "memory_capacity_bytes", bytes * 1.11);
     assert_int_equal(infer(m, s, h)->fits, ROOF_FIT_NO);
     roof_hardware_free(h);
-    /* What is printed on the box, in GiB, counts where nothing else is known, and not where it is. */
+    /* What is printed on the box, in GiB, counts where nothing else is known, and not where it is.
+     */
     struct roof_hardware *box = parse_device(DEVICE(", \"memory_nominal_gb\": 5"));
     assert_near(infer(m, s, box)->memory_capacity_bytes, 5. * 1024 * 1024 * 1024, 0);
     roof_hardware_free(box);
@@ -696,6 +697,10 @@ static void test_activation_memory(void **state)
     /* Q 10 x 4 x 24, out 10 x 4 x 12, K and V 1000 x 4 x (24 + 12); making them reads latents of
      * 1000 x 32 and writes 1000 x 4 x 28, which is less. */
     assert_near(i->activation_memory_bytes, 2. * (10 * 64 + 960 + 480 + 1000 * 4 * 36), 0);
+    /* Scales are held too: of the residual, and of what the head writes beside its fp16 input. */
+    s = asked(ROOF_PHASE_DECODE, 3, 100);
+    s.common.formats.out = ROOF_PRECISION_INT8_CHANNEL;
+    assert_near(infer(m, s, h)->activation_memory_bytes, 3. * ((64 + 4) + 2 * 64 + (1000 + 4)), 0);
     roof_model_free(m);
     roof_hardware_free(h);
 }
