@@ -5,7 +5,7 @@ import json
 import os
 from fractions import Fraction
 
-from formats import FORMATS, Refused
+from formats import BROKEN, FORMATS, Refused
 
 _BOTH = {"fp8": ("fp8_e4m3", "fp8_e5m2"), "mxfp8": ("mxfp8_e4m3", "mxfp8_e5m2"),
          "mxfp6": ("mxfp6_e3m2", "mxfp6_e2m3")}
@@ -44,7 +44,8 @@ class Device:
 
     def unit(self, name, sparse):
         """Format that a product asked for in `name` runs at, peak, and whether it is sparse."""
-        for one in [name] + FORMATS[name]["fallbacks"].split():
+        fallbacks = [] if "fallback" in BROKEN else FORMATS[name]["fallbacks"].split()
+        for one in [name] + fallbacks:
             if one in self.matrix:
                 if sparse and one in self.sparse:
                     return one, self.sparse[one], True

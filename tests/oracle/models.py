@@ -8,7 +8,7 @@ import os
 from fractions import Fraction
 
 import operators
-from formats import FORMATS, Refused, STORED, kept, larger, pair, tensor_bytes
+from formats import BROKEN, FORMATS, Refused, STORED, kept, larger, pair, tensor_bytes
 
 # What the classes of the transformers library do that their configs do not say.
 _NEOX = dict(qkv_bias=1, o_bias=1, mlp_bias=1, layernorm=1, ungated=1)
@@ -214,6 +214,11 @@ class Scenario:
         self.context = get("context", limit)
         self.others = self.others_context = 0
         self.new = 1 + self.drafts
+        for key, phases in (("prefix_hit", "prefill"), ("chunk", "prefill mixed"),
+                            ("prefill_batch", "mixed"), ("prefill_context", "mixed"),
+                            ("draft_tokens", "decode")):
+            if key in asked and self.phase not in phases:
+                raise Refused(key)
         if self.phase == "prefill":
             cached = min(int(Fraction(str(get("prefix_hit", 0))) * self.context), self.context - 1)
             self.new = get("chunk", self.context - cached)
@@ -228,6 +233,9 @@ class Scenario:
         self.seen = self.context + self.drafts
         if model.learned and max(self.context, self.others_context) > model.positions:
             raise Refused("positions")
+        tokens = self.batch * self.new + self.others * getattr(self, "chunk", 0)
+        if tokens * max(model.vocab, model.hidden) > 10 ** 12:
+            raise Refused("tokens")
         micro = max(self.batch, self.others)
         self.microbatches = min(self.pp, micro)
 
@@ -385,7 +393,7 @@ class Graph:
         if self.others:
             kinds.append((self.others, s.chunk, s.others_context, "_prefill"))
         for batch, new, seen, phase in kinds:
-            self.add(Node("attention" + name + phase, op, dict(dims, batch=batch, query_len=new,
+            self.add(Node("attention" + phase + name, op, dict(dims, batch=batch, query_len=new,
                                                          kv_len=seen, causal=1),
                           self.formats(self.f.weights, self.f.out, kv)))
 
@@ -457,7 +465,8 @@ class Graph:
         self.product("o_proj", "o", i, n, m.hidden, heads * m.v, m.o_bias)
 
     def attend_latent(self, op, sizes, batch, new, seen, kv):
-        self.add(Node("attention", op, dict(sizes, batch=batch, query_len=new, kv_len=seen,
+        phase = ("_decode" if op == "mla-decode" else "_prefill") if self.others else ""
+        self.add(Node("attention" + phase, op, dict(sizes, batch=batch, query_len=new, kv_len=seen,
                                             causal=1), self.formats(self.f.weights, self.f.out, kv)))
 
     def mlp(self, prefix, classes, i, inner):
@@ -590,7 +599,9 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     slowest = max(range(s.pp), key=lambda x: sums[x]["time"])
     everything = operators.add_up([(count, p) for one in predicted for count, _, p in one])
     path, slow, micro = everything["time"], sums[slowest]["time"], s.microbatches
-    if s.phase == "prefill":
+    if "stages" in BROKEN:
+        step = path
+    elif s.phase == "prefill":
         step = path + (micro - 1) * slow
     else:
         step = max(path, micro * slow)
@@ -598,6 +609,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
               for graph, layers, one in zip(graphs, parts, predicted)]
     most = max(memory, key=sum)
     weights, cache, active = most
+    if "acceptance" in BROKEN:
+        s.acceptance = 1
     tokens_per_step = sum(s.acceptance ** j for j in range(s.drafts + 1))
     total = sums[slowest]
     if everything["network_bytes"] is not None:
@@ -613,15 +626,14 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1) for _ in m.layers)
     row["capacity"], row["reserve"] = device.capacity, None
     if draft:
-        draft_asked = dict(asked, tp=s.tp * s.ep, ep=1)
-        for key in ("draft_tokens", "acceptance"):
+        draft_asked = dict(asked, context=s.context, tp=s.tp * s.ep, ep=1)
+        for key in ("draft_tokens", "acceptance", "routing"):
             draft_asked.pop(key, None)
         other = infer(draft, draft_asked, device, {}, None, sparse)
         row["draft"] = s.drafts * other["step"]
         row["step"] = step = step + row["draft"]
         row["weights"] += other["weights"]
         row["cache"] += other["cache"]
-        row["active"] = max(row["active"], other["active"])
     row["fits"] = None if device.capacity is None else \
         row["weights"] + row["cache"] + row["active"] <= (1 - s.reserve) * device.capacity
     row["ttft"] = row["tpot"] = None
@@ -676,7 +688,9 @@ def request(m, asked, device, **options):
 def crossover(m, row):
     """The context from which a decode step reads more bytes of the cache than of weights."""
     s, f = row["s"], row["f"]
-    read = row["by_role"]["weights"]
+    # K and V of a layer have a scale each where the format has one per tensor, at any context.
+    scales = FORMATS[f.kv].get("tensor", 0) * len(m.layers) * (1 if m.latent else 2)
+    read = row["by_role"]["weights"] - scales
     each = cache_bytes(m, s.tp, f.kv, 1) * row["predicted"][0][0][1].dims["tokens"]
     windowed = sum(1 for x, _ in m.layers if x)
     full = len(m.layers) - windowed
