@@ -10,6 +10,7 @@ AR          ?= ar
 PKG_CONFIG  ?= pkg-config
 INSTALL     ?= install
 CLANG_TIDY  ?= clang-tidy
+PYTHON      ?= python3
 CFLAGS      ?= -O2 -g
 BUILD       ?= build
 prefix      ?= /usr/local
@@ -138,7 +139,7 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-cli check-project recipes
+check: check-unit check-cli check-project check-oracle recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
@@ -153,6 +154,22 @@ check-cli: $(BIN)
 
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
+
+# The same seed each time, so that it ends as it did before.
+check-oracle: $(BIN)
+	@if command -v $(PYTHON) > /dev/null; then \
+	    set -e; \
+	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases 2400 --seed 1; \
+	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --self-test --cases 200 --seed 1; \
+	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases 1000 --seed 1; \
+	else echo "skipped: the oracle and the properties need $(PYTHON)"; fi
+
+## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
+CASES ?= 20000
+SEED  ?=
+oracle: $(BIN)
+	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
+	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 
 ## bless: rewrite the expected output of the command-line tests (then read the diff)
 bless: $(BIN)
@@ -217,6 +234,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors bench demo check check-unit check-cli check-project bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors bench demo check check-unit check-cli check-project check-oracle oracle bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

@@ -323,7 +323,7 @@ class Graph:
         op = op or self.m.norm
         vectors = 2 if op == "layernorm" else 1
         self.vector(name, op, dict(tokens=rows, hidden=width, gain=1),
-                    resident=[(self.f.stored("norm"), vectors * width, vectors, vectors)])
+                    resident=[(self.f.stored("norm"), vectors * width, 0, 0)])
 
     def product(self, name, weight, i, m, n, k, bias=False, op="gemm", batch=1, resident=True):
         stored = self.f.stored(weight, i)

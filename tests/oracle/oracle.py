@@ -460,7 +460,7 @@ def self_test(arguments):
     missed = 0
     for fault, words in FAULTS.items():
         formats.BROKEN.add(fault)
-        comparison = everything(arguments, 600, arguments.seed, quiet=True)
+        comparison = everything(arguments, arguments.cases, arguments.seed, quiet=True)
         formats.BROKEN.clear()
         fields = ", ".join(name for name, _ in comparison.fields.most_common(3))
         print(f"{'seen' if comparison.differed else 'MISSED'}  {fault}: {words}:",
