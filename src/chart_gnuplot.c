@@ -10,11 +10,12 @@
 
 /* Pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
 #define FONT 13.0
-#define CHARACTER 7.9
+#define CHARACTER 7.3
 #define LINE 18.0
-/* What a terminal takes for a pixel of text: a PDF has 100 of 72 to the inch, a PNG 96. */
+#define BESIDE 22.0 /* between the plot and the labels at its right */
+/* What a terminal takes for a pixel of text. */
 static const double text_unit[] = {
-    [ROOF_CHART_SVG] = 1, [ROOF_CHART_PNG] = 0.75, [ROOF_CHART_PDF] = 0.72};
+    [ROOF_CHART_SVG] = 1, [ROOF_CHART_PNG] = 0.75, [ROOF_CHART_PDF] = 0.54};
 /* Radius in pixels of a point of size 1, by terminal. */
 static const double point_radius[] = {
     [ROOF_CHART_SVG] = 4.5, [ROOF_CHART_PNG] = 2.8, [ROOF_CHART_PDF] = 3.8};
@@ -164,7 +165,7 @@ static void put_head(const struct drawing *d)
                   "set grid xtics ytics back linewidth 0.5 linecolor rgb '#e6e6e6'\n"
                   "set xlabel 'Arithmetic intensity (FLOP/byte)' textcolor rgb '#404040'\n"
                   "set ylabel 'TFLOP/s' textcolor rgb '#404040'\nunset key\n"
-                  "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0.3,0.3\n");
+                  "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
 }
 
 /* One block of data per roof: the slope, the ceilings of its matrix units, those of its vector
@@ -274,8 +275,8 @@ static void put_labels(const struct drawing *d)
     const double edge = canvas->plot.right;
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
-        put_label(d, s->label, edge + 22, s->y, "left", FONT - 1, roof_colour(d, s->roof), 0);
-        put_line(d, edge + 2, s->at, edge + 18, s->y, roof_colour(d, s->roof));
+        put_label(d, s->label, edge + BESIDE, s->y, "left", FONT - 1, roof_colour(d, s->roof), 0);
+        put_line(d, edge + 2, s->at, edge + BESIDE - 4, s->y, roof_colour(d, s->roof));
     }
     for (size_t i = 0; i < l->slopes; i++) {
         const struct roof_slope *const s = &l->slope[i];
@@ -388,13 +389,13 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
                                     struct roof_error *error)
 {
     struct roof_chart_layout *layout = NULL;
-    const double beside = 22 + CHARACTER * 33;
     const double left = 78;
     const size_t legend = legend_lines(chart, width - left);
     const struct roof_canvas canvas = {
         .width = width,
         .height = height,
-        .plot = {left, 46 + (double)legend * LINE, width - fmin(beside, width * 0.4), height - 58},
+        .plot = {left, 46 + (double)legend * LINE, width, height - 58},
+        .beside = BESIDE,
         .char_width = CHARACTER,
         .line_height = LINE,
         .radius_min = 3,

@@ -10,8 +10,10 @@
 #define LABELS_MAX 80
 /* Characters of a label of a mark, and beside the plot. */
 #define MARK_CHARACTERS 34
-#define SIDE_CHARACTERS 40
-#define DIRECTIONS 16
+#define SIDE_CHARACTERS 48
+#define DIRECTIONS 24
+/* The least share of the width that is left to the plot. */
+#define PLOT_SHARE 0.5
 
 /* What a label may look for: its distance from the mark, in heights of a line. */
 static const double distances[] = {0.3, 0.9, 1.6, 2.4, 3.4, 4.6, 6, 8, 10.5, 13, 16};
@@ -147,8 +149,7 @@ static void find_sides(struct roof_chart_layout *out, const struct roof_chart *c
         for (size_t i = 0; i < chart->roof[r].ceilings; i++) {
             const struct roof_chart_ceiling *const c = &chart->roof[r].ceiling[i];
             struct roof_side *const side = &out->side[out->sides++];
-            *side = (struct roof_side){.at = roof_chart_y(out, c->flops_per_s),
-                                       .roof = r,
+            *side = (struct roof_side){.roof = r,
                                        .vector = c->unit == ROOF_COMPUTE_VECTOR,
                                        .rate = c->flops_per_s,
                                        .from = c->ridge};
@@ -172,11 +173,8 @@ static void find_sides(struct roof_chart_layout *out, const struct roof_chart *c
             }
         }
         struct roof_side *const side = &out->side[out->sides++];
-        *side = (struct roof_side){.at = roof_chart_y(out, line->rate),
-                                   .roof = line->roof,
-                                   .line = true,
-                                   .rate = line->rate,
-                                   .from = line->rate / fastest};
+        *side = (struct roof_side){
+            .roof = line->roof, .line = true, .rate = line->rate, .from = line->rate / fastest};
         roof_text_clear(text);
         if (chart->roofs > 1 && line->roof < chart->roofs) {
             roof_text_printf(text, "%s ", chart->roof[line->roof].hardware->id);
@@ -185,6 +183,14 @@ static void find_sides(struct roof_chart_layout *out, const struct roof_chart *c
                          roof_format_quantity(number, line->rate, ROOF_UNIT_TFLOPS));
         cut(side->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
     }
+    double widest = 0;
+    for (size_t i = 0; i < out->sides; i++) {
+        widest = fmax(widest, (double)roof_text_width(out->side[i].label));
+        out->side[i].at = roof_chart_y(out, out->side[i].rate);
+    }
+    struct roof_canvas *const canvas = &out->canvas;
+    canvas->plot.right = fmax(canvas->width - canvas->beside - widest * canvas->char_width,
+                              canvas->width * PLOT_SHARE);
     spread(out);
 }
 
@@ -378,6 +384,10 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
         if (!isnan(mark->reached_y)) {
             sum += crosses(mark->x, mark->y, mark->x, mark->reached_y, box);
         }
+        if (mark->x != x0 || mark->y != y0) { /* whose label it is would be hard to see */
+            const struct roof_box own = around(mark->x, mark->y, mark->radius, mark->radius);
+            sum += crosses(x0, y0, x1, y1, &own) ? 8 : 0;
+        }
         if (mark->labelled) {
             sum += crosses(x0, y0, x1, y1, &mark->box) ? 6 : 0;
         }
@@ -488,12 +498,11 @@ static void find_slopes(struct roof_chart_layout *out, const struct roof_chart *
 
 void roof_chart_left_out(struct roof_text *out, const struct roof_chart *chart)
 {
-    char share[ROOF_QUANTITY_SIZE];
     if (chart->left_out > 0) {
-        roof_text_printf(out, "%zu operator%s without FLOPs, at most %s of the time, %s not shown",
-                         chart->left_out, chart->left_out == 1 ? "" : "s",
-                         roof_format_quantity(share, chart->left_out_share, ROOF_UNIT_FRACTION),
-                         chart->left_out == 1 ? "is" : "are");
+        roof_text_printf(
+            out, "%zu operator%s without FLOPs, at most %.1f%% of the time, %s not shown",
+            chart->left_out, chart->left_out == 1 ? "" : "s",
+            ceil(1000 * chart->left_out_share) / 10, chart->left_out == 1 ? "is" : "are");
     }
 }
 

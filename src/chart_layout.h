@@ -16,7 +16,8 @@ struct roof_box {
 /* What is drawn on. */
 struct roof_canvas {
     double width, height;
-    struct roof_box plot; /* the area inside the axes */
+    struct roof_box plot; /* the area inside the axes; its right moves to make room for labels */
+    double beside;        /* between the plot and the labels at its right */
     double char_width;    /* of a typical character */
     double line_height;
     double radius_min; /* of a mark */

@@ -16,9 +16,8 @@
 
 #define ROWS_MIN 16
 #define ROWS_MAX 32
-/* Columns left of the plot, and the most right of it. */
+/* Columns left of the plot. */
 #define AXIS_WIDTH 7
-#define SIDE_WIDTH 38
 /* Dots of a character of Braille, which lines are drawn with. */
 #define BRAILLE 0x2800
 #define BRAILLE_COLUMNS 2
@@ -255,9 +254,7 @@ static void put_legend(struct roof_text *out, const struct roof_chart *chart,
             roof_format_quantity(number[1], p->attainable_flops_per_s, ROOF_UNIT_TFLOPS),
             roof_bottleneck_name(p->bottleneck));
         if (!isnan(m->share)) {
-            roof_text_printf(out,
-                             m->share < 0.0005 ? "  <0.1%% of the time" : " %5.1f%% of the time",
-                             100 * m->share);
+            roof_text_printf(out, " %5.1f%% of the time", 100 * m->share);
         }
         const double reached = roof_chart_reached(chart, &chart->dot[m->first]);
         if (!isnan(reached)) {
@@ -283,10 +280,10 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
                                  size_t columns, bool unicode, struct roof_error *error)
 {
     const double rows = fmin(fmax(floor((double)columns * 0.24), ROWS_MIN), ROWS_MAX);
-    const double side = fmin(SIDE_WIDTH, floor((double)columns * 0.45));
     const struct roof_canvas canvas = {.width = (double)columns,
                                        .height = rows + 2,
-                                       .plot = {AXIS_WIDTH, 0, (double)columns - side, rows},
+                                       .plot = {AXIS_WIDTH, 0, (double)columns, rows},
+                                       .beside = 1,
                                        .char_width = 1,
                                        .line_height = 1,
                                        .radius_min = 0.5,
