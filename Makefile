@@ -149,6 +149,7 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/run.sh $(BIN) tests/cli/*.case
 	@WRAPPER='$(WRAPPER)' sh tests/cli/faults.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/resume.sh $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/cli/images.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
 
 check-project: $(LIB) $(BIN)
