@@ -55,6 +55,12 @@ double roof_study_expected(const struct roof_inference *r)
     return r->scenario.phase == ROOF_PHASE_PREFILL ? r->expected_step_s : r->expected_tpot_s;
 }
 
+/* Of all instances of an operator. */
+static double time_of(const struct roof_inference_node *node)
+{
+    return (double)node->node.count * node->prediction.time_s;
+}
+
 /* --- shares -------------------------------------------------------------------------------- */
 
 static void share_part(double cause[ROOF_STUDY_CAUSE_COUNT], const struct roof_part *part,
@@ -287,9 +293,8 @@ static size_t largest_product(const struct roof_inference *r)
     size_t found = r->count;
     double longest = -1;
     for (size_t i = 0; i < r->count; i++) {
-        const struct roof_prediction *const p = &r->node[i].prediction;
-        const double time_s = (double)r->node[i].node.count * p->time_s;
-        if (roof_is_product(p->workload.op) && time_s > longest) {
+        const double time_s = time_of(&r->node[i]);
+        if (roof_is_product(r->node[i].prediction.workload.op) && time_s > longest) {
             found = i;
             longest = time_s;
         }
@@ -326,9 +331,12 @@ static enum roof_status change_batch(struct builder *b, struct roof_study_phase 
 static enum roof_status change_fields(struct builder *b, struct roof_study_phase *phase)
 {
     struct roof_scenario s = phase->scenario;
-    s.unfused_attention = !s.unfused_attention;
-    enum roof_status status = try_change(
-        b, phase, (struct roof_study_change){.kind = ROOF_STUDY_ATTENTION}, b->model, &s);
+    enum roof_status status = ROOF_OK;
+    if (b->model->kv_lora_rank == 0) { /* latent attention has no other form */
+        s.unfused_attention = !s.unfused_attention;
+        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_ATTENTION},
+                            b->model, &s);
+    }
     if (status == ROOF_OK) {
         s = phase->scenario;
         s.split_projections = !s.split_projections;
@@ -429,24 +437,15 @@ static enum roof_status study_changes(struct builder *b, struct roof_study_phase
 
 /* --- formulas ------------------------------------------------------------------------------ */
 
-static double time_of(const struct roof_inference_node *node)
-{
-    return (double)node->node.count * node->prediction.time_s;
-}
-
-/* The instance of an operator that takes the most time, in any phase; NULL: there is none. */
-static const struct roof_inference_node *find_node(const struct roof_study *study,
+/* The instance of an operator that takes the most time in a phase; NULL: there is none. */
+static const struct roof_inference_node *find_node(const struct roof_inference *r,
                                                    enum roof_operator op)
 {
-    const struct roof_inference *const bases[] = {study->decode.base, study->prefill.base};
     const struct roof_inference_node *found = NULL;
-    for (size_t k = 0; k < sizeof bases / sizeof *bases; k++) {
-        for (size_t i = 0; bases[k] != NULL && i < bases[k]->count; i++) {
-            const struct roof_inference_node *const node = &bases[k]->node[i];
-            if (node->prediction.workload.op == op &&
-                (found == NULL || time_of(node) > time_of(found))) {
-                found = node;
-            }
+    for (size_t i = 0; r != NULL && i < r->count; i++) {
+        if (r->node[i].prediction.workload.op == op &&
+            (found == NULL || time_of(&r->node[i]) > time_of(found))) {
+            found = &r->node[i];
         }
     }
     return found;
@@ -455,17 +454,15 @@ static const struct roof_inference_node *find_node(const struct roof_study *stud
 static enum roof_status study_formulas(struct builder *b)
 {
     struct roof_study *const study = b->study;
-    const struct roof_inference *const first =
-        study->decode.base != NULL ? study->decode.base : study->prefill.base;
-    const size_t largest = largest_product(first);
     enum roof_status status = ROOF_OK;
     for (int op = 0; op < ROOF_OPERATOR_COUNT && status == ROOF_OK; op++) {
-        const struct roof_inference_node *node = find_node(study, (enum roof_operator)op);
+        const struct roof_inference_node *node =
+            find_node(study->decode.base, (enum roof_operator)op);
+        node = node == NULL ? find_node(study->prefill.base, (enum roof_operator)op) : node;
         if (node == NULL) {
             continue;
         }
-        if (largest < first->count && (int)first->node[largest].prediction.workload.op == op) {
-            node = &first->node[largest];
+        if (op == ROOF_OPERATOR_GEMM) { /* every model has some: its head is one */
             study->example = study->formulas;
         }
         struct roof_study_formula *const formula = &study->formula[study->formulas];

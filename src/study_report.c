@@ -145,11 +145,12 @@ static void number_cell(struct grid *g, double value)
     cell(g, roof_format_short(text, value));
 }
 
-/* FLOP/s with the prefix that it needs. */
+/* FLOP/s with the prefix that it needs; "-" where there are none. */
 static void put_rate(struct roof_text *out, double flops_per_s)
 {
-    put_quantity(out, flops_per_s, ROOF_UNIT_FLOPS);
-    roof_text_put(out, isnan(flops_per_s) ? "" : "/s");
+    const bool some = flops_per_s > 0;
+    put_quantity(out, some ? flops_per_s : ROOF_UNKNOWN, ROOF_UNIT_FLOPS);
+    roof_text_put(out, some ? "/s" : "");
 }
 
 /* --- what is asked ------------------------------------------------------------------------- */
@@ -164,9 +165,10 @@ static bool is_prefill(const struct roof_study_phase *phase)
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL;
 }
 
-/* Names of operators that `which` bounds (all others: not memory), most time first. */
+/* Names of operators that it bounds, most time first. */
 #define NAMES_MAX 4
-static void put_names(struct roof_text *out, const struct roof_inference *r, bool memory)
+static void put_names(struct roof_text *out, const struct roof_inference *r,
+                      enum roof_bottleneck bottleneck)
 {
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
@@ -174,7 +176,7 @@ static void put_names(struct roof_text *out, const struct roof_inference *r, boo
     size_t more = 0;
     for (size_t i = 0; i < count; i++) {
         const struct roof_inference_node *const n = &r->node[order[i]];
-        if ((n->prediction.bottleneck == ROOF_BOTTLENECK_MEMORY) != memory) {
+        if (n->prediction.bottleneck != bottleneck) {
             continue;
         }
         if (named == NAMES_MAX) {
@@ -226,9 +228,13 @@ static void put_summary_of(struct roof_text *out, const struct roof_study_phase 
                        : isnan(r->ttft_s) ? " for the chunk"
                                           : " to the first token");
     put_expected(out, r);
+    if (!isnan(r->tokens_per_s)) {
+        char rate[ROOF_QUANTITY_SIZE];
+        roof_text_printf(out, ", %s tokens/s at best", roof_format_short(rate, r->tokens_per_s));
+    }
     if (count > 0) {
         const struct roof_inference_node *const n = &r->node[order[0]];
-        roof_text_printf(out, "; %s takes %.1f%% of the bound", n->node.name,
+        roof_text_printf(out, "; %s has %.1f%% of the bound time", n->node.name,
                          100 * (double)n->node.count * n->prediction.time_s / r->total.time_s);
     }
     roof_text_put(out, ".\n");
@@ -384,13 +390,18 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
     const struct roof_inference *const r = first_base(s);
     const struct roof_hardware *const h = r->total.hardware;
     const struct roof_figure *const bandwidth = &h->figure[ROOF_FIGURE_BANDWIDTH];
+    static const char *const basis[] = {
+        [ROOF_BASIS_DOCUMENTS] = "figures as the source documents specify them",
+        [ROOF_BASIS_PUBLISHED] = "published figures",
+        [ROOF_BASIS_USER] = "figures that a user gives",
+    };
     struct roof_text sources = ROOF_TEXT_INIT;
     struct grid g;
     char name[80];
     bool unknown = false;
     roof_text_put(out, "\n## Hardware limits\n\n");
     put_plain(out, h->name);
-    roof_text_printf(out, ", figures: %s.\n\n", roof_basis_name(h->basis));
+    roof_text_printf(out, ", with %s.\n\n", basis[h->basis]);
     BEGIN_GRID(&g, "limit", ">value", ">ridge point (FLOP/byte)", ">operators at it");
     for (int table = 0; table < ROOF_PEAK_TABLE_COUNT; table++) {
         for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
@@ -425,19 +436,19 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
         roof_text_put(out, "\n\"-\": the device has no known peak for what these operators run "
                            "at, so their compute time is unknown, and memory alone bounds them.\n");
     }
-    struct roof_text basis = ROOF_TEXT_INIT;
-    roof_report_basis(&basis, &r->total, about->product);
-    if (basis.length > 1) {
+    struct roof_text differs = ROOF_TEXT_INIT;
+    roof_report_basis(&differs, &r->total, about->product);
+    if (differs.length > 1) {
         roof_text_put(out, "\n");
-        basis.data[--basis.length] = '\0';
-        put_plain(out, basis.data + 1);
+        differs.data[--differs.length] = '\0';
+        put_plain(out, differs.data + 1);
         roof_text_put(out, ".\n");
     }
     roof_text_put(out, "\nSources of the figures used:\n\n");
     put_source(out, "memory bandwidth", bandwidth);
     roof_text_put(out, sources.data == NULL ? "" : sources.data);
-    out->failed = out->failed || basis.failed || sources.failed;
-    roof_text_free(&basis);
+    out->failed = out->failed || differs.failed || sources.failed;
+    roof_text_free(&differs);
     roof_text_free(&sources);
 }
 
@@ -614,15 +625,24 @@ static void put_formulas(struct roof_text *out, const struct roof_study *s)
 
 /* --- bottlenecks --------------------------------------------------------------------------- */
 
-/* The share that waits for anything but memory. */
 static void put_bottlenecks_of(struct roof_text *out, const struct roof_study_phase *phase)
 {
+    static const enum roof_bottleneck causes[] = {ROOF_BOTTLENECK_MEMORY, ROOF_BOTTLENECK_COMPUTE,
+                                                  ROOF_BOTTLENECK_NETWORK};
     struct grid g;
     const bool prefill = is_prefill(phase);
+    const size_t count = phase->base->devices > 1 ? 3 : 2;
+    const char *const title[] = {prefill ? ">context" : ">batch",
+                                 prefill ? ">bound" : ">time per token",
+                                 "bound by",
+                                 ">memory-bound",
+                                 "operators",
+                                 ">compute-bound",
+                                 "operators",
+                                 ">network-bound",
+                                 "operators"};
     roof_text_printf(out, "\n### %s\n\n", prefill ? "Prefill by context" : "Decode by batch");
-    BEGIN_GRID(&g, prefill ? ">context" : ">batch", prefill ? ">time" : ">time per token",
-               "bound by", ">memory-bound", "by memory", ">compute-bound", ">network-bound",
-               "by compute or network");
+    begin_grid(&g, title, 3 + 2 * count);
     for (size_t i = 0; i < phase->points; i++) {
         const struct roof_study_point *const p = &phase->point[i];
         if (!p->detail) {
@@ -632,13 +652,11 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_study_ph
         end_cell(&g);
         quantity_cell(&g, roof_study_time(p->inference), ROOF_UNIT_MILLISECONDS);
         cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
-        share_cell(&g, p->share.bottleneck[ROOF_BOTTLENECK_MEMORY]);
-        put_names(&g.text, p->inference, true);
-        end_cell(&g);
-        share_cell(&g, p->share.bottleneck[ROOF_BOTTLENECK_COMPUTE]);
-        share_cell(&g, p->share.bottleneck[ROOF_BOTTLENECK_NETWORK]);
-        put_names(&g.text, p->inference, false);
-        end_cell(&g);
+        for (size_t k = 0; k < count; k++) {
+            share_cell(&g, p->share.bottleneck[causes[k]]);
+            put_names(&g.text, p->inference, causes[k]);
+            end_cell(&g);
+        }
     }
     put_grid(out, &g);
 }
@@ -691,11 +709,11 @@ static const char *fits(const struct roof_inference *r)
 static void put_limit(struct roof_text *out, const char *what, double most)
 {
     if (isnan(most)) {
-        roof_text_printf(out, "%s of any size", what);
+        roof_text_printf(out, "a %s of any size fits", what);
     } else if (most == 0) {
-        roof_text_printf(out, "no %s", what);
+        roof_text_put(out, "nothing fits");
     } else {
-        roof_text_printf(out, "%s up to %.0f", what, most);
+        roof_text_printf(out, "a %s up to %.0f fits", what, most);
     }
 }
 
@@ -706,11 +724,11 @@ static void put_room(struct roof_text *out, const struct roof_study_phase *phase
     if (r->fits == ROOF_FIT_UNKNOWN) {
         roof_text_put(out, "\nThe capacity of the device is unknown, and so is what fits.\n");
     } else {
-        roof_text_put(out, "\nThere is room for a ");
+        roof_text_printf(out, "\nAt context %" PRId64 " ", s->context);
         put_limit(out, "batch", phase->limits.max_batch);
-        roof_text_printf(out, " at context %" PRId64 ", and for a ", s->context);
+        roof_text_printf(out, ", at batch %" PRId64 " ", s->common.shape.batch);
         put_limit(out, "context", phase->limits.max_context);
-        roof_text_printf(out, " at batch %" PRId64 ".\n", s->common.shape.batch);
+        roof_text_put(out, ".\n");
     }
     if (!isnan(phase->limits.kv_crossover_context)) {
         roof_text_printf(out,
@@ -722,11 +740,14 @@ static void put_room(struct roof_text *out, const struct roof_study_phase *phase
 
 static void put_scaling_decode(struct roof_text *out, const struct roof_study_phase *phase)
 {
+    static const char *const title[] = {
+        ">batch", ">bound",   ">expected", ">tokens/s",    ">expected tokens/s", "bound by",
+        "fits",   ">weights", ">KV cache", ">activations", ">compute",           ">network"};
+    const int causes = ROOF_STUDY_CAUSE_COUNT - (phase->base->devices > 1 ? 0 : 1);
     struct grid g;
     roof_text_printf(out, "\n### Decode over batch, context %" PRId64 "\n\n",
                      phase->base->scenario.context);
-    BEGIN_GRID(&g, ">batch", ">bound", ">expected", ">tokens/s", ">expected tokens/s", ">weights",
-               ">KV cache", ">activations", ">compute", ">network", "bound by", "fits");
+    begin_grid(&g, title, 7 + (size_t)causes);
     for (size_t i = 0; i < phase->points; i++) {
         const struct roof_study_point *const p = &phase->point[i];
         if (!p->scaling) {
@@ -738,11 +759,11 @@ static void put_scaling_decode(struct roof_text *out, const struct roof_study_ph
         quantity_cell(&g, p->inference->expected_tpot_s, ROOF_UNIT_MILLISECONDS);
         number_cell(&g, p->inference->tokens_per_s);
         number_cell(&g, p->inference->expected_tokens_per_s);
-        for (int cause = 0; cause < ROOF_STUDY_CAUSE_COUNT; cause++) {
-            share_cell(&g, p->share.cause[cause]);
-        }
         cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
         cell(&g, fits(p->inference));
+        for (int cause = 0; cause < causes; cause++) {
+            share_cell(&g, p->share.cause[cause]);
+        }
     }
     put_grid(out, &g);
     put_room(out, phase);
@@ -881,8 +902,8 @@ static void put_note(struct roof_text *out, const struct roof_study_phase *phase
                                : "each product reads its input again");
         break;
     case ROOF_STUDY_TP:
-        roof_text_printf(out, "on %.0f devices: %s per device", c->inference->devices,
-                         roof_format_short(text, best * base->devices / c->inference->devices));
+        roof_text_printf(out, "on %.0f devices, %.2fx per device", c->inference->devices,
+                         best * base->devices / c->inference->devices);
         break;
     case ROOF_STUDY_LAUNCH:
         roof_text_put(out, "kernels launched ahead, as by a captured graph");
@@ -971,7 +992,7 @@ void roof_study_report(struct roof_text *out, const struct roof_study *s,
     put_bottlenecks(out, s);
     put_scaling(out, s);
     put_opportunities(out, s);
-    roof_text_printf(out, "\n## Again\n\nroofline %s printed this report; it is the output of\n\n",
+    roof_text_printf(out, "\n## Reproduce\n\nThis is what roofline %s prints for\n\n",
                      about->version);
     roof_text_printf(&command, "%s\n", about->command);
     put_block(out, "sh", command.data == NULL ? "" : command.data);

@@ -86,7 +86,8 @@ struct roof_study_phase {
     struct roof_study_change change[ROOF_STUDY_CHANGES_MAX];
 };
 
-/** The formulas of an operator, as its instance with the most time has them. */
+/** The formulas of an operator, as its instance with the most time has them: that of a decode step,
+ * where it has one. */
 struct roof_study_formula {
     const struct roof_inference_node *node;
     struct roof_explanation explanation;
@@ -98,7 +99,7 @@ struct roof_study {
     struct roof_study_phase prefill;
     size_t formulas; /**< of the kinds of operators that there are, in the order of the catalog */
     struct roof_study_formula formula[ROOF_OPERATOR_COUNT];
-    size_t example; /**< the formula whose node is the product with the most time */
+    size_t example; /**< the formula whose node is the largest linear layer */
     void *private_data;
 };
 
