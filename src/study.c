@@ -23,6 +23,7 @@ struct builder {
     const struct roof_model *model;
     const struct roof_hardware *hardware;
     struct roof_accuracy accuracy;
+    const struct roof_inference *tried; /* the change last tried; NULL: it is not possible */
     struct roof_error *error;
 };
 
@@ -210,6 +211,7 @@ static enum roof_status try_change(struct builder *b, struct roof_study_phase *p
     const struct roof_inference *r = NULL;
     change.time_s = change.expected_s = change.gain = change.expected_gain = ROOF_UNKNOWN;
     const enum roof_status status = predict(b, &r, model, s, &change.refused);
+    b->tried = r;
     if (status == ROOF_MEMORY) {
         return roof_error_set(b->error, status, "out of memory");
     }
@@ -265,9 +267,8 @@ static enum roof_status change_formats(struct builder *b, struct roof_study_phas
         const struct roof_study_change change = {.kind = ROOF_STUDY_FORMATS,
                                                  .loss = b->accuracy.of[format].loss};
         status = try_change(b, phase, change, model, &s);
-        const struct roof_study_change *const last = &phase->change[phase->changes - 1];
-        if (status == ROOF_OK && last->inference != NULL &&
-            !(last->inference->weights_memory_bytes < phase->base->weights_memory_bytes)) {
+        if (status == ROOF_OK && b->tried != NULL &&
+            !(b->tried->weights_memory_bytes < phase->base->weights_memory_bytes)) {
             phase->changes--; /* not narrower */
         }
     }
@@ -315,20 +316,42 @@ static enum roof_status change_batch(struct builder *b, struct roof_study_phase 
     enum roof_status status = ROOF_OK;
     if (compute > now && !(compute > most)) {
         s.common.shape.batch = (int64_t)compute;
-        status = try_change(
-            b, phase, (struct roof_study_change){.kind = ROOF_STUDY_BATCH_COMPUTE, .node = node},
-            b->model, &s);
+        status = try_change(b, phase,
+                            (struct roof_study_change){.kind = ROOF_STUDY_BATCH_COMPUTE,
+                                                       .node = node,
+                                                       .size = s.common.shape.batch},
+                            b->model, &s);
     }
     if (most > now && status == ROOF_OK) {
         s.common.shape.batch = (int64_t)most;
-        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_BATCH_MEMORY},
+        status = try_change(b, phase,
+                            (struct roof_study_change){.kind = ROOF_STUDY_BATCH_MEMORY,
+                                                       .size = s.common.shape.batch},
                             b->model, &s);
     }
     return status;
 }
 
-/* Changes of a flag or a size of the scenario. */
-static enum roof_status change_fields(struct builder *b, struct roof_study_phase *phase)
+#define TP_MAX 16
+
+/* Twice as many devices, and so on until the model fits. */
+static enum roof_status change_tp(struct builder *b, struct roof_study_phase *phase)
+{
+    struct roof_scenario s = phase->scenario;
+    enum roof_status status = ROOF_OK;
+    bool enough = false;
+    for (int64_t tp = 2 * phase->base->scenario.tp; tp <= TP_MAX && !enough && status == ROOF_OK;
+         tp *= 2) {
+        s.tp = tp;
+        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_TP, .size = tp},
+                            b->model, &s);
+        enough = b->tried == NULL || b->tried->fits != ROOF_FIT_NO;
+    }
+    return status;
+}
+
+/* Changes of a flag of the scenario. */
+static enum roof_status change_flags(struct builder *b, struct roof_study_phase *phase)
 {
     struct roof_scenario s = phase->scenario;
     enum roof_status status = ROOF_OK;
@@ -342,12 +365,6 @@ static enum roof_status change_fields(struct builder *b, struct roof_study_phase
         s.split_projections = !s.split_projections;
         status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_PROJECTIONS},
                             b->model, &s);
-    }
-    if (status == ROOF_OK) {
-        s = phase->scenario;
-        s.tp = 2 * phase->base->scenario.tp;
-        status =
-            try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_TP}, b->model, &s);
     }
     if (status == ROOF_OK && b->hardware->calibration != NULL &&
         phase->scenario.common.no_launch_overhead == 0) {
@@ -428,7 +445,10 @@ static enum roof_status study_changes(struct builder *b, struct roof_study_phase
         status = change_batch(b, phase);
     }
     if (status == ROOF_OK) {
-        status = change_fields(b, phase);
+        status = change_flags(b, phase);
+    }
+    if (status == ROOF_OK) {
+        status = change_tp(b, phase);
     }
     change_kernels(phase);
     sort_changes(phase);

@@ -324,6 +324,10 @@ static void put_summary(struct roof_text *out, const struct roof_study *s)
     }
     put_memory(out, r);
     put_expected_note(out, r);
+    if (s->decode.base != NULL && s->prefill.base != NULL &&
+        isnan(s->decode.base->total.expected_s) != isnan(s->prefill.base->total.expected_s)) {
+        put_expected_note(out, s->prefill.base);
+    }
 }
 
 /* --- the device ---------------------------------------------------------------------------- */
@@ -833,11 +837,7 @@ static void put_change(struct roof_text *out, const struct roof_study_phase *pha
         break;
     case ROOF_STUDY_BATCH_COMPUTE:
     case ROOF_STUDY_BATCH_MEMORY:
-        if (r != NULL) {
-            roof_text_printf(out, "batch %" PRId64, r->scenario.common.shape.batch);
-        } else {
-            roof_text_put(out, "a larger batch");
-        }
+        roof_text_printf(out, "batch %" PRId64, c->size);
         break;
     case ROOF_STUDY_ATTENTION:
         roof_text_put(out, base->scenario.unfused_attention != 0 ? "fused attention"
@@ -848,7 +848,7 @@ static void put_change(struct roof_text *out, const struct roof_study_phase *pha
                                                                  : "split projections");
         break;
     case ROOF_STUDY_TP:
-        roof_text_printf(out, "tensor parallelism %" PRId64, 2 * base->scenario.tp);
+        roof_text_printf(out, "tensor parallelism %" PRId64, c->size);
         break;
     case ROOF_STUDY_LAUNCH:
         roof_text_put(out, "no launch overhead");

@@ -53,7 +53,7 @@ enum roof_study_change_kind {
     ROOF_STUDY_BATCH_MEMORY,  /**< the largest batch that fits */
     ROOF_STUDY_ATTENTION,     /**< fused, or unfused */
     ROOF_STUDY_PROJECTIONS,   /**< Q, K, V and gate, up as one product each, or apart */
-    ROOF_STUDY_TP,            /**< twice as many devices share each layer */
+    ROOF_STUDY_TP,            /**< more devices share each layer: twice as many, until it fits */
     ROOF_STUDY_LAUNCH,        /**< launches hidden: expected times only */
     ROOF_STUDY_KERNEL,        /**< operator `node` takes its bound instead of what is expected */
     ROOF_STUDY_CHANGE_KIND_COUNT
@@ -63,6 +63,7 @@ enum roof_study_change_kind {
 struct roof_study_change {
     enum roof_study_change_kind kind;
     size_t node;                            /**< of the base, where the kind speaks of it */
+    int64_t size;                           /**< BATCH, TP: what it becomes */
     enum roof_accuracy_class loss;          /**< FORMATS: typical for its weights */
     const struct roof_inference *inference; /**< NULL: KERNEL, and what is not possible */
     struct roof_error refused;              /**< why it is not possible; else status is ROOF_OK */
