@@ -727,6 +727,8 @@ static void put_room(struct roof_text *out, const struct roof_study_phase *phase
     const struct roof_scenario *const s = &r->scenario;
     if (r->fits == ROOF_FIT_UNKNOWN) {
         roof_text_put(out, "\nThe capacity of the device is unknown, and so is what fits.\n");
+    } else if (phase->limits.max_batch == 0 && phase->limits.max_context == 0) {
+        roof_text_put(out, "\nNo batch and no context fits.\n");
     } else {
         roof_text_printf(out, "\nAt context %" PRId64 " ", s->context);
         put_limit(out, "batch", phase->limits.max_batch);
