@@ -32,6 +32,8 @@
  *   report.h     documents about one result
  *   model_report.h documents about a model
  *   study_report.h the document about a study
+ *   chart.h      a roofline chart as data
+ *   chart_report.h a chart as text, script of gnuplot, JSON
  *   plan_report.h documents about a search of plans
  *
  * Rules that hold for all of them:
@@ -116,6 +118,9 @@
 #include "roofline/model_report.h"
 
 #include "roofline/study_report.h"
+
+#include "roofline/chart.h"
+#include "roofline/chart_report.h"
 
 #include "roofline/engine_report.h"
 #include "roofline/plan_report.h"
