@@ -215,7 +215,7 @@ static enum roof_status try_change(struct builder *b, struct roof_study_phase *p
     if (status == ROOF_MEMORY) {
         return roof_error_set(b->error, status, "out of memory");
     }
-    if (status == ROOF_OK) {
+    if (r != NULL) {
         const double batch = (double)r->scenario.common.shape.batch;
         const double base_batch = (double)base->scenario.common.shape.batch;
         change.inference = r;
