@@ -95,16 +95,16 @@ static const char *rate(char out[ROOF_QUANTITY_SIZE], double value)
                        : roof_format_quantity(out, value, ROOF_UNIT_COUNTS);
 }
 
-void roof_model_report_unexpected(struct roof_text *out, const struct roof_inference *r)
+void roof_model_report_unexpected(struct roof_text *out, const struct roof_inference *inference)
 {
     const char *lacking = "one of its operators";
-    if (r->total.hardware->calibration == NULL) {
+    if (inference->total.hardware->calibration == NULL) {
         roof_text_printf(out, "no kernels of a device like %s were measured",
-                         r->total.hardware->id);
+                         inference->total.hardware->id);
         return;
     }
-    for (size_t i = r->count; i > 0; i--) {
-        const struct roof_inference_node *const n = &r->node[i - 1];
+    for (size_t i = inference->count; i > 0; i--) {
+        const struct roof_inference_node *const n = &inference->node[i - 1];
         if (isnan(n->prediction.expected_s)) { /* the first of them, in the end */
             lacking = n->node.name;
         }

@@ -46,14 +46,15 @@ static enum roof_status predict(struct builder *b, const struct roof_inference *
     return ROOF_OK;
 }
 
-double roof_study_time(const struct roof_inference *r)
+double roof_study_time(const struct roof_inference *inference)
 {
-    return r->scenario.phase == ROOF_PHASE_PREFILL ? r->step_s : r->tpot_s;
+    return inference->scenario.phase == ROOF_PHASE_PREFILL ? inference->step_s : inference->tpot_s;
 }
 
-double roof_study_expected(const struct roof_inference *r)
+double roof_study_expected(const struct roof_inference *inference)
 {
-    return r->scenario.phase == ROOF_PHASE_PREFILL ? r->expected_step_s : r->expected_tpot_s;
+    return inference->scenario.phase == ROOF_PHASE_PREFILL ? inference->expected_step_s
+                                                           : inference->expected_tpot_s;
 }
 
 /* Of all instances of an operator. */

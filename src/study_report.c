@@ -976,24 +976,24 @@ static void put_opportunities(struct roof_text *out, const struct roof_study *s)
     }
 }
 
-void roof_study_report(struct roof_text *out, const struct roof_study *s,
+void roof_study_report(struct roof_text *out, const struct roof_study *study,
                        const struct roof_study_about *about)
 {
     struct roof_text command = ROOF_TEXT_INIT;
-    put_summary(out, s);
-    put_hardware(out, s, about);
+    put_summary(out, study);
+    put_hardware(out, study, about);
     put_law(out);
     roof_text_put(out, "\n## Kernel placement\n");
-    if (s->decode.base != NULL) {
-        put_kernels(out, &s->decode, about->top);
+    if (study->decode.base != NULL) {
+        put_kernels(out, &study->decode, about->top);
     }
-    if (s->prefill.base != NULL) {
-        put_kernels(out, &s->prefill, about->top);
+    if (study->prefill.base != NULL) {
+        put_kernels(out, &study->prefill, about->top);
     }
-    put_formulas(out, s);
-    put_bottlenecks(out, s);
-    put_scaling(out, s);
-    put_opportunities(out, s);
+    put_formulas(out, study);
+    put_bottlenecks(out, study);
+    put_scaling(out, study);
+    put_opportunities(out, study);
     roof_text_printf(out, "\n## Reproduce\n\nThis is what roofline %s prints for\n\n",
                      about->version);
     roof_text_printf(&command, "%s\n", about->command);
