@@ -133,6 +133,10 @@ errors: all $(FIT)
 	sh docs/errors.sh '$(MEASURED)' $(BIN) $(FIT) > $(BUILD)/errors.md
 	mv $(BUILD)/errors.md docs/errors.md
 
+## reports: write docs/reports again, each by the command at its end
+reports: $(BIN)
+	@BLESS=1 sh tests/cli/reports.sh $(BIN) docs/reports/*.md
+
 ## demo: build, then real predictions for a real decision
 demo: all
 	@sh docs/demo.sh $(BIN)
@@ -151,6 +155,7 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/resume.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/images.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
+	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
@@ -218,6 +223,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors bench demo check check-unit check-cli check-project bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)
