@@ -195,10 +195,10 @@ bad_headers() {
 
 # --- text -----------------------------------------------------------------------------------------
 
-# files: those of the project, below its fixed entries and the dot-files.
+# files: those of the project, below its fixed entries and the dot-files; images are gnuplot's.
 files() {
-    find Makefile LICENSE README.md data docs include src tests .[!.]* -name .git -prune -o -type f \
-        -print
+    find Makefile LICENSE README.md data docs include src tests .[!.]* -name .git -prune -o \
+        -name '*.svg' -o -type f -print
 }
 
 # text FILE...
