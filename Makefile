@@ -134,6 +134,14 @@ errors: all $(FIT)
 	sh docs/errors.sh '$(MEASURED)' $(BIN) $(FIT) > $(BUILD)/errors.md
 	mv $(BUILD)/errors.md docs/errors.md
 
+## reports: write docs/reports again, each by the command at its end
+reports: $(BIN)
+	@BLESS=1 sh tests/cli/reports.sh $(BIN) docs/reports/*.md
+
+## charts: draw the charts of the documentation again (needs gnuplot)
+charts: all
+	sh docs/charts.sh $(BIN) docs/charts
+
 ## demo: build, then real predictions for a real decision
 demo: all
 	@sh docs/demo.sh $(BIN)
@@ -150,7 +158,9 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/run.sh $(BIN) tests/cli/*.case
 	@WRAPPER='$(WRAPPER)' sh tests/cli/faults.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/resume.sh $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/cli/images.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
+	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
@@ -207,7 +217,7 @@ lint:
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/roofline.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/demo.sh docs/errors.sh tests/*.sh tests/cli/*.sh
+	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh tests/*.sh tests/cli/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -234,6 +244,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors bench demo check check-unit check-cli check-project check-oracle oracle bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project check-oracle oracle bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)
