@@ -122,15 +122,32 @@ def operator_row(dims, resolved, p, device):
     return row
 
 
-def check_operators(comparison, program, every_device, random, count):
+def drawn_operators(every_device, random, count):
     """Random operators, formats and devices."""
-    names = list(every_device)
-    batch, wanted, kinds = [], [], []
     for number in range(count):
         op = operators.ALL[number % len(operators.ALL)]
+        yield op, random.choice(list(every_device)), cases.asked_formats(random, op)
+
+
+def paired_operators(every_device, random):
+    """Each pair of formats that meet in a product, or that a tensor is read and written in, and
+    each operator on each device."""
+    for one in formats.NAMES:
+        for other in formats.NAMES:
+            name = random.choice(list(every_device))
+            yield "gemm", name, dict(weights=one, activations=other)
+            yield "flash-attention", name, dict(kv=one, activations=other)
+            yield "quantize", name, dict(activations=one, out=other)
+            yield "bmm", name, dict(precision=one, compute=other)
+    for op in operators.ALL:
+        for name in every_device:
+            yield op, name, {}
+
+
+def check_operators(comparison, program, every_device, random, drawn):
+    batch, wanted, kinds = [], [], []
+    for op, name, asked in drawn:
         dims = cases.operator(random, op)
-        asked = cases.asked_formats(random, op)
-        name = random.choice(names)
         sparse = random.random() < 0.3
         record = dict(operator=op, hardware=name, **dims, **asked)
         if sparse:
@@ -435,7 +452,11 @@ def everything(arguments, cases_wanted, seed, quiet=False):
         for name in sorted(os.listdir(layouts)):
             with open(os.path.join(layouts, name), encoding="utf-8") as file:
                 every_model["layouts"][name[:-5]] = json.load(file)
-        check_operators(comparison, program, every_device, random, cases_wanted)
+        check_operators(comparison, program, every_device, random,
+                        drawn_operators(every_device, random, cases_wanted))
+        if not quiet:
+            check_operators(comparison, program, every_device, random,
+                            paired_operators(every_device, random))
         check_models(comparison, program, every_device, every_model, random, cases_wanted // 3,
                      max(3, cases_wanted // 300))
         check_drafts(comparison, program, every_device, every_model, random, cases_wanted // 50)
