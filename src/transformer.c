@@ -797,7 +797,8 @@ static void experts(struct builder *b)
  */
 static double copies_sent(const struct roof_model *m, int64_t ep)
 {
-    const double here = (double)(m->experts / ep);
+    const int64_t share = m->experts / ep;
+    const double here = (double)share;
     double none = 1;
     double some = 0;
     for (int64_t i = 0; i < m->top_k; i++) {

@@ -373,6 +373,7 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
                     if not node.dims.get("within"):
                         comparison.field(f"{field} of {key[0]}", one.get(field), value, case)
         check_limits(comparison, got["limits"], model, asked, device, row, case)
+        check_bounds(comparison, got["operators"], model, asked, device, case)
         if comparison.differed == before:
             comparison.agreed["graphs"] += 1
 
@@ -405,6 +406,33 @@ def check_limits(comparison, got, model, asked, device, row, case):
             comparison.differ(f"{limit} {most} does not fit", case)
         if most < 10 ** 9 and fits(most + 1):
             comparison.differ(f"{limit} {most}, and one more fits", case)
+
+
+def check_bounds(comparison, listed, model, asked, device, case):
+    """The smallest batch from which a product is compute-bound."""
+    names = collections.Counter(one["name"] for one in listed)
+
+    def bound(name, batch):
+        try:
+            row = models.infer(model, dict(asked, batch=batch), device)
+        except formats.Refused:
+            return None
+        for stage in row["predicted"]:
+            for _, node, p in stage:
+                if node.name == name:
+                    return p["bottleneck"]
+        return None
+    for one in listed:
+        if names[one["name"]] > 1 or one["operator"] not in ("gemm", "moe"):
+            continue
+        batch = one.get("compute_bound_batch")
+        comparison.values += 1
+        if batch is None:
+            if bound(one["name"], 2 ** 20) == "compute":
+                comparison.differ(f"no compute_bound_batch of {one['name']}", case)
+        elif bound(one["name"], batch) not in ("compute", None) or \
+                batch > 1 and bound(one["name"], batch - 1) == "compute":
+            comparison.differ(f"compute_bound_batch {batch} of {one['name']}", case)
 
 
 def check_parameters(comparison, program, every_model):
@@ -460,7 +488,7 @@ def everything(arguments, cases_wanted, seed, quiet=False):
         check_models(comparison, program, every_device, every_model, random, cases_wanted // 3,
                      max(3, cases_wanted // 300))
         check_drafts(comparison, program, every_device, every_model, random, cases_wanted // 50)
-        check_graphs(comparison, program, every_device, every_model, random, cases_wanted // 50)
+        check_graphs(comparison, program, every_device, every_model, random, cases_wanted // 100)
     return comparison
 
 

@@ -896,6 +896,16 @@ static void test_compute_bound_batch(void **state)
     i = infer(m, asked(ROOF_PHASE_PREFILL, 1, 100), h);
     assert_near(limits.compute_bound_batch[find(i, "down_proj") - i->node], 1, 0);
     assert_near(limits.compute_bound_batch[find(i, "lm_head") - i->node], 12, 0);
+    /* Of two chunks of 5 in prefill one passes a stage at a time: 8 others make 13 rows, and the
+     * first batch of which 8 are together is 7 x 2 + 1. */
+    struct roof_scenario chunks = asked(ROOF_PHASE_MIXED, 1, 50);
+    chunks.chunk = 5;
+    chunks.prefill_batch = 2;
+    chunks.pp = 2;
+    limits = limits_of(m, chunks, h);
+    i = infer(m, chunks, h);
+    assert_near(limits.compute_bound_batch[find(i, "qkv_proj") - i->node], 15, 0);
+    assert_near(limits.compute_bound_batch[find(i, "lm_head") - i->node], 21, 0);
     roof_model_free(m);
     roof_hardware_free(h);
     /* At the batch it is bound by compute, at one less it is not. */
