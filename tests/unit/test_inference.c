@@ -902,6 +902,7 @@ static void test_compute_bound_batch(void **state)
     chunks.chunk = 5;
     chunks.prefill_batch = 2;
     chunks.pp = 2;
+    set(h, "link_gb_s", 1);
     limits = limits_of(m, chunks, h);
     i = infer(m, chunks, h);
     assert_near(limits.compute_bound_batch[find(i, "qkv_proj") - i->node], 15, 0);
