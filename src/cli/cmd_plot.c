@@ -30,6 +30,7 @@ struct work {
     int64_t width; /* 0: not given */
     int64_t height;
     int64_t charset;
+    double measured_s; /* 0: not given */
     size_t top;
     struct roof_chart_ceilings ceilings;
     struct cli_grid grid;
@@ -99,6 +100,7 @@ static enum roof_status read_options(struct work *w, struct roof_error *error)
     const struct cli_options *const options = w->options;
     const char *const ceilings = options->value[ROOF_INPUT_CEILINGS];
     const char *const top = options->value[ROOF_INPUT_TOP];
+    const char *const measured = options->value[ROOF_INPUT_MEASURED];
     int64_t shown = ROOF_GRAPH_MAX;
     enum roof_status status = read_format(w, error);
     if (status == ROOF_OK) {
@@ -109,6 +111,9 @@ static enum roof_status read_options(struct work *w, struct roof_error *error)
     }
     if (status == ROOF_OK && top != NULL) {
         status = roof_input_parse(&shown, roof_input(ROOF_INPUT_TOP), top, error);
+    }
+    if (status == ROOF_OK && measured != NULL) {
+        status = roof_parse_time(&w->measured_s, measured, "--measured", error);
     }
     if (status == ROOF_OK && ceilings != NULL) {
         status = roof_chart_parse_ceilings(&w->ceilings, ceilings, error);
@@ -152,23 +157,16 @@ static void put_axes(struct roof_text *out, const struct work *w, const void *as
 static enum roof_status add_operator(struct work *w, const struct roof_prediction *prediction,
                                      struct roof_error *error)
 {
-    const char *const measured = w->options->value[ROOF_INPUT_MEASURED];
     struct roof_prediction with_time;
-    double measured_s = 0;
-    if (measured != NULL) {
-        const enum roof_status status = roof_parse_time(&measured_s, measured, "--measured", error);
-        if (status != ROOF_OK) {
-            return status;
-        }
+    if (w->measured_s > 0) {
         with_time = *prediction;
-        roof_predict_measured(&with_time, measured_s);
+        roof_predict_measured(&with_time, w->measured_s);
         prediction = &with_time;
     }
     roof_text_put(&w->group, roof_operator_row(prediction->workload.op)->name);
     put_axes(&w->group, w, &prediction->workload, false);
     put_axes(&w->name, w, &prediction->workload, true);
-    const bool unnamed = w->name.length == 0;
-    if (unnamed) {
+    if (w->name.length == 0) {
         roof_report_workload(&w->name, &prediction->workload);
     }
     return w->name.failed || w->group.failed
