@@ -74,16 +74,16 @@ static enum roof_status read_size(struct work *w, struct roof_error *error)
     const bool columns = w->format == TEXT;
     const int64_t least = columns ? ROOF_CHART_COLUMNS_MIN : ROOF_CHART_PIXELS_MIN;
     const int64_t most = columns ? ROOF_CHART_COLUMNS_MAX : ROOF_CHART_PIXELS_MAX;
-    const char *const times = text == NULL ? NULL : strchr(text, 'x');
-    char width[24] = "";
+    char width[24];
     if (text == NULL) {
         return ROOF_OK;
     }
-    const size_t length = times == NULL ? strlen(text) : (size_t)(times - text);
+    const size_t length = strcspn(text, "x");
+    const char *const times = text[length] == '\0' ? NULL : text + length;
     if (length >= sizeof width) {
         return roof_error_set(error, ROOF_USAGE, "--size is WIDTHxHEIGHT, not '%s'", text);
     }
-    memcpy(width, text, length);
+    snprintf(width, sizeof width, "%.*s", (int)length, text);
     enum roof_status status =
         roof_parse_integer(&w->width, width, "the width of --size", least, most, error);
     if (status == ROOF_OK && times != NULL && columns) {
@@ -447,6 +447,25 @@ static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
     return status;
 }
 
+static enum roof_status plot(const struct cli_options *options, bool *bad, struct roof_error *error)
+{
+    struct work *const w = calloc(1, sizeof *w); /* large */
+    if (w == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    w->options = w->known.options = options;
+    roof_chart_init(&w->chart);
+    const enum roof_status status = run(w, bad, error);
+    roof_records_close(&w->records);
+    roof_chart_free(&w->chart);
+    roof_text_free(&w->name);
+    roof_text_free(&w->group);
+    cli_grid_close(&w->grid);
+    cli_known_free(&w->known);
+    free(w);
+    return status;
+}
+
 int cli_plot(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {0};
@@ -456,23 +475,8 @@ int cli_plot(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK && options.help) {
         return 0;
     }
-    struct work *const w = calloc(1, sizeof *w); /* large */
-    if (w == NULL) {
-        status = roof_error_set(&error, ROOF_MEMORY, "out of memory");
-    }
     if (status == ROOF_OK) {
-        w->options = w->known.options = &options;
-        roof_chart_init(&w->chart);
-        status = run(w, &bad, &error);
-    }
-    if (w != NULL) {
-        roof_records_close(&w->records);
-        roof_chart_free(&w->chart);
-        roof_text_free(&w->name);
-        roof_text_free(&w->group);
-        cli_grid_close(&w->grid);
-        cli_known_free(&w->known);
-        free(w);
+        status = plot(&options, &bad, &error);
     }
     return status != ROOF_OK ? cli_fail(command->name, &error)
            : bad             ? cli_exit_code(ROOF_INVALID)
