@@ -24,7 +24,8 @@ enum roof_command {
     ROOF_COMMAND_SWEEP = 2,
     ROOF_COMMAND_RECOMMEND = 4,
     ROOF_COMMAND_LIST = 8,
-    ROOF_COMMAND_COMPARE = 16
+    ROOF_COMMAND_COMPARE = 16,
+    ROOF_COMMAND_COMPLETION = 128
 };
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
