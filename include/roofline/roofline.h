@@ -30,6 +30,8 @@
  *   compare.h    measured times against predictions
  *   report.h     documents about one result
  *   model_report.h documents about a model
+ *   chart.h      a roofline chart as data
+ *   chart_report.h a chart as text, script of gnuplot, JSON
  *   plan_report.h documents about a search of plans
  *
  * Rules that hold for all of them:
@@ -110,6 +112,9 @@
 #include "roofline/report.h"
 
 #include "roofline/model_report.h"
+
+#include "roofline/chart.h"
+#include "roofline/chart_report.h"
 
 #include "roofline/engine_report.h"
 #include "roofline/plan_report.h"

@@ -34,6 +34,12 @@ static const struct cli_command commands[] = {
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
      "  roofline compare measured.csv --summary -f json\n"
      "  roofline compare measured.csv -f csv -o rows.csv\n"},
+    {"plot", ROOF_COMMAND_PLOT, cli_plot, "[WORKLOAD]",
+     "Draws the roofline chart of devices with operators, models or measured points on it.",
+     "  roofline plot -H h100-sxm\n"
+     "  roofline plot model llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
+     "  roofline plot gemm -m 1:4096:x4 -n 4096 -k 4096 -H a100-sxm-80gb,h100-sxm -o gemm.png\n"
+     "  roofline plot --from measured.csv -H h100-sxm --line cuBLAS=794TFLOPS -o measured.pdf\n"},
     {"list", ROOF_COMMAND_LIST, cli_list,
      "hardware|precisions|operators|models|layouts|engines [ID]",
      "Prints what is known: devices, formats, operators, models, layouts, engines.",
@@ -112,7 +118,8 @@ int main(int argc, char **argv)
     (void)unsetenv("POSIXLY_CORRECT");
 
     if (argc < 2) {
-        fputs("roofline: which command? predict, sweep, recommend, compare or list; see roofline "
+        fputs("roofline: which command? predict, sweep, recommend, compare, plot or list; see "
+              "roofline "
               "--help\n",
               stderr);
         return cli_exit_code(ROOF_USAGE);

@@ -180,6 +180,7 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
             struct cli_many *const many = input == ROOF_INPUT_SET     ? &out->set
                                           : input == ROOF_INPUT_CLASS ? &out->classes
                                           : input == ROOF_INPUT_PRICE ? &out->prices
+                                          : input == ROOF_INPUT_LINE  ? &out->lines
                                                                       : NULL;
             for (int k = 0; many != NULL && k < entry->count; k++) {
                 many->value[many->count++] = entry->sval[k];
