@@ -497,32 +497,27 @@ installed() {
     version=$("$root/usr/bin/roofline" --version)
     [ "$version" = "roofline $(${PKG_CONFIG:-pkg-config} --modversion roofline)" ] ||
         echo "roofline.pc has another version than the program"
-    cat > "$scratch/user.c" <<'EOF'
-#include <roofline/roofline.h>
-#include <stdio.h>
-
-int main(void)
-{
-    struct roof_hardware *device = NULL;
-    struct roof_workload work = ROOF_WORKLOAD_INIT;
-    struct roof_prediction prediction;
-    work.op = ROOF_OPERATOR_GEMV;
-    work.shape.n = work.shape.k = 4096;
-    if (roof_hardware_load(&device, "gb10", NULL, NULL) != ROOF_OK ||
-        roof_predict(&prediction, &work, device, NULL) != ROOF_OK) {
-        return 1;
-    }
-    printf("%.2f us, %s-bound\n", prediction.time_s * 1e6,
-           roof_bottleneck_name(prediction.bottleneck));
-    roof_hardware_free(device);
-    return 0;
-}
-EOF
     # shellcheck disable=SC2046
-    $CC -std=c11 -o "$scratch/user" "$scratch/user.c" \
-        $(${PKG_CONFIG:-pkg-config} --cflags --libs roofline)
-    answer=$("$scratch/user")
-    [ "$answer" = '116.97 us, memory-bound' ] || echo "a program on the library says '$answer'"
+    $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -o "$scratch/user" docs/example.c \
+        $(${PKG_CONFIG:-pkg-config} --cflags --libs roofline) -pthread
+    "$scratch/user" > "$scratch/answer"
+    block text docs/library.md | diff - "$scratch/answer"
+}
+
+# block KIND FILE: what is in its blocks of that kind.
+block() {
+    awk -v kind="\`\`\`$1" '/^```/ { inside = $0 == kind; next } inside' "$2"
+}
+
+# quoted FILE: the C in it stands in docs/example.c, line by line.
+quoted() {
+    block c "$1" | grep -v -x -F -f docs/example.c || :
+}
+
+bad_quoted() {
+    # shellcheck disable=SC2016
+    printf '%s\n' '```c' 'int main(void)' 'int man(void)' '```' 'else' '```c' 'int i;' '```' > "$scratch/quoted.md"
+    quoted "$scratch/quoted.md"
 }
 
 # --------------------------------------------------------------------------------------------------
@@ -549,5 +544,7 @@ notices 5 bad_formulas
 check 'the formulas of all operators are documented' formulas docs/formulas.md
 check 'the same bytes are built in any folder' reproducible
 check 'what is installed can be used' installed
+notices 2 bad_quoted
+check 'the library guide quotes its example' quoted docs/library.md
 
 [ $failures -eq 0 ]
