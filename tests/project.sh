@@ -514,6 +514,30 @@ quoted() {
     block c "$1" | grep -v -x -F -f docs/example.c || :
 }
 
+# workflow FILE: the script of its last step runs, in a folder of its own.
+workflow() {
+    mkdir "$scratch/bin" "$scratch/workflow"
+    ln -s "$BIN" "$scratch/bin/roofline"
+    block yaml "$1" | awk '/^ *run: \|$/ { inside = 1; next } inside' > "$scratch/step"
+    [ -s "$scratch/step" ] || echo "$1 has no step"
+    (
+        cd "$scratch/workflow"
+        PATH=$scratch/bin:$PATH sh -e "$scratch/step"
+    ) > "$scratch/printed" || { echo "the step ends with $?"; cat "$scratch/printed"; }
+    grep -q '^roofline/plan/1,1,' "$scratch/workflow/plans.csv" || echo "the step makes no plans"
+}
+
+# python FILE: the Python in it runs, where pandas is there.
+python() {
+    if ! python3 -c 'import pandas' 2> "$scratch/found"; then
+        echo "     the use of pandas in $1 is not tested: it is not installed" >&3
+        return
+    fi
+    block python "$1" > "$scratch/block.py"
+    PATH=$scratch/bin:$PATH python3 "$scratch/block.py" > "$scratch/printed"
+    grep -q '^64 .*[0-9]$' "$scratch/printed" || cat "$scratch/printed"
+}
+
 bad_quoted() {
     # shellcheck disable=SC2016
     printf '%s\n' '```c' 'int main(void)' 'int man(void)' '```' 'else' '```c' 'int i;' '```' > "$scratch/quoted.md"
@@ -545,6 +569,9 @@ check 'the formulas of all operators are documented' formulas docs/formulas.md
 check 'the same bytes are built in any folder' reproducible
 check 'what is installed can be used' installed
 notices 2 bad_quoted
+exec 3>&1
+check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md
+check 'the Python of docs/recipes.md runs' python docs/recipes.md
 check 'the library guide quotes its example' quoted docs/library.md
 
 [ $failures -eq 0 ]
