@@ -386,6 +386,42 @@ bad_keys() {
     described_keys "$scratch/formats.md"
 }
 
+# --- the pages ------------------------------------------------------------------------------------
+
+# links PAGE...: what a page links to is there, its headings too.
+links() {
+    for page; do
+        grep -o '](\([^)]*\))' "$page" | sed 's/^](\(.*\))$/\1/' | grep -v '^https*:' | sort -u |
+            while IFS='#' read -r file anchor; do
+                target=$page
+                [ -z "$file" ] || target=$(dirname "$page")/$file
+                if [ ! -e "$target" ]; then
+                    echo "$page links to $file, which is not there"
+                elif [ -n "$anchor" ]; then
+                    sed -n 's/^##* //p' "$target" | tr '[:upper:] ' '[:lower:]-' |
+                        tr -cd 'a-z0-9_\n-' | grep -q -x -e "$anchor" ||
+                        echo "$page links to $file#$anchor, which is no heading"
+                fi
+            done
+    done
+}
+
+# indexed INDEX: it has every page beside it.
+indexed() {
+    for page in "$(dirname "$1")"/*.md; do
+        [ "$page" = "$1" ] || grep -q -F "](${page##*/})" "$1" || echo "$1 does not have $page"
+    done
+}
+
+bad_links() {
+    mkdir "$scratch/pages"
+    printf '# A b, c\n[x](other.md) [y](#a-b-c) [z](#nowhere) [u](gone.md)\n' > "$scratch/pages/README.md"
+    printf '# Other\n[a](README.md#a-b-c)\n' > "$scratch/pages/other.md"
+    : > "$scratch/pages/lost.md"
+    links "$scratch/pages/README.md" "$scratch/pages/other.md"
+    indexed "$scratch/pages/README.md"
+}
+
 # --- the formulas ---------------------------------------------------------------------------------
 
 # formulas FILE: each operator is named in it, and each expression of its FLOPs stands there.
@@ -535,7 +571,7 @@ python() {
     fi
     block python "$1" > "$scratch/block.py"
     PATH=$scratch/bin:$PATH python3 "$scratch/block.py" > "$scratch/printed"
-    grep -q '^64 .*[0-9]$' "$scratch/printed" || cat "$scratch/printed"
+    grep -q '^16 .*[0-9]$' "$scratch/printed" || cat "$scratch/printed"
 }
 
 bad_quoted() {
@@ -564,6 +600,9 @@ check 'help, completion, manual and docs/formats.md have every command and optio
 check 'the options in the manual are those of the help' written
 notices 2 bad_keys
 check 'every key that is printed is in docs/formats.md' described_keys docs/formats.md
+notices 3 bad_links
+check 'links of the pages lead somewhere' links README.md docs/*.md
+check 'docs/README.md has every page' indexed docs/README.md
 notices 5 bad_formulas
 check 'the formulas of all operators are documented' formulas docs/formulas.md
 check 'the same bytes are built in any folder' reproducible
