@@ -10,7 +10,7 @@
 #define LABELS_MAX 80
 /* Characters of a label of a mark, and beside the plot. */
 #define MARK_CHARACTERS 34
-#define SIDE_CHARACTERS 48
+#define SIDE_CHARACTERS 52
 #define DIRECTIONS 24
 /* The least share of the width that is left to the plot. */
 #define PLOT_SHARE 0.5
@@ -268,7 +268,7 @@ static void name_marks(struct roof_chart_layout *out, const struct roof_chart *c
         size_t width = 0;
         bool full = false;
         roof_text_clear(text);
-        for (size_t i = mark->first; i < chart->dots && !full; i++) {
+        for (size_t i = mark->first; shown < mark->dots && !full; i++) {
             const char *const name = chart->dot[i].node.node.name;
             if (out->mark_of[i] == m) {
                 width += roof_text_width(name) + (shown > 0 ? 2 : 0);
@@ -310,6 +310,9 @@ static bool crosses(double x0, double y0, double x1, double y1, const struct roo
 {
     const struct roof_box line = {fmin(x0, x1), fmin(y0, y1), fmax(x0, x1) + 1e-9,
                                   fmax(y0, y1) + 1e-9};
+    if (!overlap(&line, box)) {
+        return false;
+    }
     const double corner[4][2] = {{box->left, box->top},
                                  {box->right, box->top},
                                  {box->left, box->bottom},
@@ -321,7 +324,7 @@ static bool crosses(double x0, double y0, double x1, double y1, const struct roo
         above += side > 0;
         below += side < 0;
     }
-    return above > 0 && below > 0 && overlap(&line, box);
+    return above > 0 && below > 0;
 }
 
 /* The boxes that a mark covers: itself, and what it reached. */
@@ -399,7 +402,8 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
 static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
 {
     const struct roof_canvas *const canvas = &out->canvas;
-    const double half_width = (double)roof_text_width(mark->label) * canvas->char_width / 2;
+    /* A character more: labels side by side read as two. */
+    const double half_width = (double)(roof_text_width(mark->label) + 1) * canvas->char_width / 2;
     const double half_height = canvas->line_height / 2;
     double best = HUGE_VAL;
     for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
@@ -411,9 +415,11 @@ static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
             /* The side of the box that is towards the mark touches the point. */
             const struct roof_box box = around(
                 x + cos(angle) * half_width, y - sin(angle) * half_height, half_width, half_height);
-            const double cost = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2) +
-                                disturbed(out, &box, mark->x, mark->y, x, y);
-            if (cost < best && is_free(out, &box)) {
+            const double near = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2);
+            const double cost = near < best && is_free(out, &box)
+                                    ? near + disturbed(out, &box, mark->x, mark->y, x, y)
+                                    : HUGE_VAL;
+            if (cost < best) {
                 best = cost;
                 mark->box = box;
                 mark->leader = d > 0;
@@ -423,10 +429,11 @@ static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
     mark->labelled = best < HUGE_VAL;
 }
 
-/* A label along a slope, above it, where no mark is. */
-static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
+/* Puts the label of a slope along it, its middle at a distance from the begin and to one side;
+ * false when marks or other labels are in the way. */
+static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, double at,
+                      double beside)
 {
-    const struct roof_canvas *const canvas = &out->canvas;
     const double x0 = roof_chart_x(out, out->x_min);
     const double y0 = roof_chart_y(out, slope->rate * out->x_min);
     const double x1 = roof_chart_x(out, slope->to);
@@ -434,32 +441,37 @@ static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
     const double length = hypot(x1 - x0, y1 - y0);
     const double along_x = (x1 - x0) / length;
     const double along_y = (y1 - y0) / length;
-    const double text = (double)roof_text_width(slope->label) * canvas->char_width;
+    const double text = (double)roof_text_width(slope->label) * out->canvas.char_width;
     const size_t pieces = sizeof slope->box / sizeof *slope->box;
-    const double height = 0.9 * canvas->line_height;
-    const bool under = slope->line; /* of an attainable bandwidth: it lies below the printed one */
-    double found = -1;
-    slope->rise = -(y1 - y0) / (x1 - x0);
-    for (int step = 2; step <= 18 && found < 0; step++) {
-        const double middle = length * step / 20;
-        slope->x = x0 + along_x * middle + (under ? -along_y : along_y) * height;
-        slope->y = y0 + along_y * middle + (under ? along_x : -along_x) * height;
-        slope->boxes = 0;
-        bool fits = text < length;
-        for (size_t k = 0; k < pieces; k++) {
-            const double at = text * (((double)k + 0.5) / (double)pieces - 0.5);
-            const struct roof_box box = around(slope->x + along_x * at, slope->y + along_y * at,
-                                               text / (double)pieces / 2, canvas->line_height / 2);
-            fits = fits && is_free(out, &box);
-            slope->box[k] = box;
+    bool fits = text < length;
+    slope->rise = -along_y / along_x;
+    slope->x = x0 + along_x * length * at + along_y * beside;
+    slope->y = y0 + along_y * length * at - along_x * beside;
+    slope->boxes = 0;
+    for (size_t i = 0; i < pieces && fits; i++) {
+        const double off = text * (((double)i + 0.5) / (double)pieces - 0.5);
+        slope->box[i] = around(slope->x + along_x * off, slope->y + along_y * off,
+                               text / (double)pieces / 2, out->canvas.line_height / 2);
+        fits = is_free(out, &slope->box[i]);
+    }
+    slope->boxes = fits ? pieces : 0;
+    return fits;
+}
+
+/* Printed bandwidths have their label above the slope, attainable ones below, where there is room.
+ */
+static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
+{
+    static const double away[] = {0.9, -0.9, 1.7, -1.7, 2.6, -2.6};
+    const double height = slope->line ? -out->canvas.line_height : out->canvas.line_height;
+    for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
+        for (int step = 2; step <= 36; step++) {
+            if (put_along(out, slope, step / 40.0, away[i] * height)) {
+                return;
+            }
         }
-        found = fits ? middle : -1;
     }
-    if (found < 0) {
-        slope->label[0] = '\0';
-    } else {
-        slope->boxes = pieces;
-    }
+    slope->label[0] = '\0';
 }
 
 static void find_slopes(struct roof_chart_layout *out, const struct roof_chart *chart,

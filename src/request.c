@@ -253,8 +253,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .kind = ROOF_INPUT_TEXT,
                     .value = "P,...",
                     .help = "candidates (operators: default fp16,fp8_e4m3,int8,int4,mxfp8_e4m3,"
-                            "mxfp4,nvfp4; all); of a plot, its ceilings",
-                    .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_PLOT},
+                            "mxfp4,nvfp4; all)",
+                    .commands = ROOF_COMMAND_RECOMMEND},
     ROW(OBJECTIVE) = {.option = "objective",
                       .kind = ROOF_INPUT_CHOICE,
                       .choices = objectives,
@@ -346,6 +346,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .value = "COLUMN,...",
                      .help = "statistics for each combination of these columns of the file",
                      .commands = ROOF_COMMAND_COMPARE},
+    ROW(CEILINGS) = {.option = "ceilings",
+                     .kind = ROOF_INPUT_TEXT,
+                     .value = "P[:UNIT],...",
+                     .help = "formats with a ceiling (default: all the device has); UNIT is matrix "
+                             "or vector",
+                     .commands = ROOF_COMMAND_PLOT},
     ROW(LINE) = {.option = "line",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "NAME=RATE",

@@ -29,7 +29,7 @@ struct work {
     int64_t width; /* 0: not given */
     int64_t height;
     size_t top;
-    bool formats[ROOF_PRECISION_COUNT];
+    struct roof_chart_ceilings ceilings;
     struct cli_grid grid;
     struct cli_known known;
     struct roof_scenario base;
@@ -95,7 +95,7 @@ static enum roof_status read_size(struct work *w, struct roof_error *error)
 static enum roof_status read_options(struct work *w, struct roof_error *error)
 {
     const struct cli_options *const options = w->options;
-    const char *const formats = options->value[ROOF_INPUT_FORMATS];
+    const char *const ceilings = options->value[ROOF_INPUT_CEILINGS];
     const char *const top = options->value[ROOF_INPUT_TOP];
     int64_t shown = ROOF_GRAPH_MAX;
     enum roof_status status = read_format(w, error);
@@ -105,13 +105,8 @@ static enum roof_status read_options(struct work *w, struct roof_error *error)
     if (status == ROOF_OK && top != NULL) {
         status = roof_input_parse(&shown, roof_input(ROOF_INPUT_TOP), top, error);
     }
-    if (status == ROOF_OK && formats != NULL) {
-        enum roof_precision list[ROOF_PRECISION_COUNT];
-        size_t count = 0;
-        status = cli_formats(list, &count, formats, error);
-        for (size_t i = 0; i < count; i++) {
-            w->formats[list[i]] = true;
-        }
+    if (status == ROOF_OK && ceilings != NULL) {
+        status = roof_chart_parse_ceilings(&w->ceilings, ceilings, error);
     }
     w->top = (size_t)shown;
     w->chart.expected = options->value[ROOF_INPUT_EXPECTED] != NULL;
@@ -125,7 +120,7 @@ static enum roof_status add_roof(struct work *w, const struct roof_hardware *har
                                  struct roof_error *error)
 {
     return roof_chart_add_roof(&w->chart, hardware,
-                               w->options->value[ROOF_INPUT_FORMATS] == NULL ? NULL : w->formats,
+                               w->options->value[ROOF_INPUT_CEILINGS] == NULL ? NULL : &w->ceilings,
                                w->options->value[ROOF_INPUT_SPARSE] != NULL, error);
 }
 
