@@ -362,7 +362,10 @@ documents() {
         'predict model llama-3-8b --explain h100-sxm,a100-sxm-80gb' \
         'recommend gemm -m 1 -n 8 -k 8' \
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --max-tpot 1s --top 2' \
-        'list operators gemm' 'list precisions nvfp4' 'list layouts q4_k_m' 'list hardware gb10'; do
+        'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --explain bf16,fp8' \
+        'predict model llama-3-8b --prompt 64 --generate 8 --draft-tokens 2' \
+        'list operators gemm' 'list precisions nvfp4' 'list layouts q4_k_m' 'list hardware gb10' \
+        'list models gemma-3-27b' 'list engines vllm'; do
         # shellcheck disable=SC2086
         "$BIN" $arguments -f json || :
     done

@@ -231,11 +231,15 @@ static const struct {
     size_t input;
     const char *list;
     const char *beside; /* another word that stands for one */
-} texts[] = {{ROOF_INPUT_HARDWARE, "hardware", NULL},  {ROOF_INPUT_EXPLAIN, "hardware", NULL},
-             {ROOF_INPUT_EXPLAIN, "precisions", NULL}, {ROOF_INPUT_FORMATS, "precisions", "all"},
+} texts[] = {{ROOF_INPUT_HARDWARE, "hardware", NULL},
+             {ROOF_INPUT_EXPLAIN, "hardware", NULL},
+             {ROOF_INPUT_EXPLAIN, "precisions", NULL},
+             {ROOF_INPUT_FORMATS, "precisions", "all"},
              {ROOF_INPUT_CEILINGS, "precisions", NULL},
-             {ROOF_INPUT_DRAFT_MODEL, "models", NULL}, {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
-             {ROOF_INPUT_ENGINE, "engines", "all"},    {ROOF_INPUT_EMIT, "engines", NULL}};
+             {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
+             {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
+             {ROOF_INPUT_ENGINE, "engines", "all"},
+             {ROOF_INPUT_EMIT, "engines", NULL}};
 
 /* --- the line ------------------------------------------------------------------------------ */
 
