@@ -56,7 +56,7 @@ notices() {
 # A module includes only modules before it. docs/design.md says what each is for.
 order="status decimal_table decimal quantity text json data registry precision hardware operator kernel_parameters calibration kernel \
 predict explain model model_make layout gguf safetensors checkpoint csv transformer inference study speedup engine plan plan_why emit request sweep recommend crossover table records compare \
-speedup_report report model_report study_report plan_report engine_report roofline cli calibrate"
+speedup_report report model_report chart chart_layout chart_report chart_gnuplot study_report plan_report engine_report roofline cli calibrate"
 
 # The table of layers in FILE has the modules in this order.
 described() {
@@ -195,10 +195,10 @@ bad_headers() {
 
 # --- text -----------------------------------------------------------------------------------------
 
-# files: those of the project, below its fixed entries and the dot-files.
+# files: those of the project, below its fixed entries and the dot-files; images are gnuplot's.
 files() {
-    find Makefile LICENSE README.md data docs include src tests .[!.]* -name .git -prune -o -type f \
-        -print
+    find Makefile LICENSE README.md data docs include src tests .[!.]* -name .git -prune -o \
+        -name '*.svg' -o -type f -print
 }
 
 # text FILE...
@@ -365,7 +365,7 @@ documents() {
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --explain bf16,fp8' \
         'predict model llama-3-8b --prompt 64 --generate 8 --draft-tokens 2' \
         'list operators gemm' 'list precisions nvfp4' 'list layouts q4_k_m' 'list hardware gb10' \
-        'list models gemma-3-27b' 'list engines vllm'; do
+        'plot model llama-3-8b -H h100-sxm --attainable' 'list models gemma-3-27b' 'list engines vllm'; do
         # shellcheck disable=SC2086
         "$BIN" $arguments -f json || :
     done
