@@ -127,8 +127,9 @@ void cli_help(const struct cli_command *command, const char *workload)
     for (size_t i = 0; i < ROOF_GROUP_COUNT; i++) {
         print_group(command, workload, &headings[i]);
     }
+    putchar('\n');
     if (roof_input_allowed(ROOF_DIM_N, command->id)) {
-        printf("\nIntegers may carry k, M, G (1000) or Ki, Mi, Gi (1024).\n");
+        printf("Integers may carry k, M, G (1000) or Ki, Mi, Gi (1024).\n");
     }
     if (command->id == ROOF_COMMAND_SWEEP) {
         printf(

@@ -45,7 +45,9 @@ static const struct cli_command commands[] = {
      "Prints what is known: devices, formats, operators, models, layouts, engines.",
      "  roofline list hardware\n"
      "  roofline list hardware gb10\n"
-     "  roofline list precisions nvfp4\n"},
+     "  roofline list precisions nvfp4\n"
+     "  roofline list operators flash-attention\n"
+     "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
     {"completion", ROOF_COMMAND_COMPLETION, cli_completion, "bash|zsh|fish",
      "Prints what makes a shell complete the words of command lines.",
      "  . <(roofline completion bash)\n"
