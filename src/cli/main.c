@@ -135,7 +135,7 @@ int main(int argc, char **argv)
         return finish(0);
     }
     char option[] = "--help";
-    if (strcmp(argv[1], "help") == 0 && argc == 2) {
+    if (strcmp(argv[1], "help") == 0 && (argc == 2 || argv[2][0] == '-')) {
         print_usage(stdout);
         return finish(0);
     }
