@@ -412,15 +412,16 @@ def check_bounds(comparison, listed, model, asked, device, case):
     """The smallest batch from which a product is compute-bound."""
     names = collections.Counter(one["name"] for one in listed)
 
+    known = {}
+
     def bound(name, batch):
-        try:
-            row = models.infer(model, dict(asked, batch=batch), device)
-        except formats.Refused:
-            return None
-        for stage in row["predicted"]:
-            for _, node, p in stage:
-                if node.name == name:
-                    return p["bottleneck"]
+        if batch not in known:
+            try:
+                stages = models.infer(model, dict(asked, batch=batch), device)["predicted"]
+            except formats.Refused:
+                stages = []
+            known[batch] = {node.name: p["bottleneck"] for stage in stages for _, node, p in stage}
+        return known[batch].get(name)
         return None
     for one in listed:
         if names[one["name"]] > 1 or one["operator"] not in ("gemm", "moe"):
