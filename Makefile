@@ -10,6 +10,7 @@ AR          ?= ar
 PKG_CONFIG  ?= pkg-config
 INSTALL     ?= install
 CLANG_TIDY  ?= clang-tidy
+PYTHON      ?= python3
 CFLAGS      ?= -O2 -g
 BUILD       ?= build
 prefix      ?= /usr/local
@@ -149,7 +150,7 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-cli check-project recipes
+check: check-unit check-cli check-project check-oracle recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
@@ -167,6 +168,22 @@ check-cli: $(BIN)
 
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
+
+# The same seed each time, so that it ends as it did before.
+check-oracle: $(BIN)
+	@if command -v $(PYTHON) > /dev/null; then \
+	    set -e; \
+	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases 1200 --seed 1; \
+	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --self-test --cases 100 --seed 1; \
+	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases 500 --seed 1; \
+	else echo "skipped: the oracle and the properties need $(PYTHON)"; fi
+
+## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
+CASES ?= 20000
+SEED  ?=
+oracle: $(BIN)
+	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
+	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 
 ## bless: rewrite the expected output of the command-line tests, and the options of the manual
 ## (then read the diff)
@@ -238,6 +255,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project check-oracle oracle bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)
