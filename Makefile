@@ -185,6 +185,16 @@ oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 
+## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
+MODULES ?= operator,predict,transformer,sweep,recommend
+JOBS    ?= 2
+mutate:
+	$(PYTHON) -B tests/mutate.py --modules '$(MODULES)' --jobs '$(JOBS)'
+
+## mutate-quick: the known mistakes, and some of the others
+mutate-quick:
+	$(PYTHON) -B tests/mutate.py --sample 20 --seed 1 --jobs '$(JOBS)'
+
 ## bless: rewrite the expected output of the command-line tests, and the options of the manual
 ## (then read the diff)
 bless: $(BIN)
@@ -255,6 +265,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project check-oracle oracle bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project check-oracle oracle mutate mutate-quick bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

@@ -3,7 +3,7 @@
 """Puts wrong code and wrong data in, one mistake at a time, and says which of them no test notices.
 
 python3 tests/mutate.py [--modules a,b] [--sample N] [--seed N] [--jobs N] [--known] [--only TEXT]
-                        [--list] [--check]
+                        [--list] [--check] [--lists DIR]
 
 There are two kinds of mistakes. Known ones are those that calculators of this kind have been seen to
 make (tests/mutants/known.json): each is a text in a file and what stands there instead. Generic ones
@@ -30,7 +30,6 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DATA = os.path.join(ROOT, "tests", "mutants")
 COPIED = ["Makefile", "LICENSE", "README.md", "data", "docs", "include", "src", "tests"]
 
 # As an archiver (rcsD FILE OBJECT...): makes a shared library.
@@ -40,23 +39,24 @@ shift
 exec "${CC:-cc}" -shared -Wl,-soname,libroofline.so -o "$target" "$@" -lcjson -lm
 """
 
-# The unit tests of a module, the quickest to notice first; all others follow when these do not.
+# The unit tests of a file, the quickest to notice first; all others follow when these do not. The
+# file's own when it is not here.
 TESTS = {
     "operator": ["operator", "attention", "vector", "latent", "experts", "collective", "predict",
                  "explain"],
     "predict": ["predict", "operator", "sweep", "inference"],
-    "transformer": ["transformer", "inference", "model", "latent", "layout", "plan"],
+    "transformer": ["transformer", "inference", "model", "latent", "layout"],
     "sweep": ["sweep", "request", "predict"],
-    "recommend": ["recommend", "crossover", "plan"],
-    "inference": ["inference", "transformer", "plan"],
-    "chart": ["chart"],
+    "recommend": ["recommend", "crossover"],
+    "inference": ["inference", "transformer"],
     "chart_layout": ["chart"],
     "chart_gnuplot": ["chart"],
     "chart_report": ["chart"],
+    "model_make": ["checkpoint", "model", "gguf"],
 }
 MODULES = ["operator", "predict", "transformer", "sweep", "recommend"]
 # Command lines that are compared when no unit test notices.
-CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "plot"]
+CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware"]
 
 SWAPS = {" + ": [" - "], " - ": [" + "], " * ": [" / "], " / ": [" * "], " < ": [" <= "],
          " <= ": [" < "], " > ": [" >= "], " >= ": [" > "], " == ": [" != "], " != ": [" == "],
@@ -106,9 +106,9 @@ def generic(module):
                 yield (file, number, line, line[:found.start()] + change + line[found.end():])
 
 
-def known():
+def known(lists):
     """(file, text, instead, name) of the known mistakes."""
-    with open(os.path.join(DATA, "known.json"), encoding="utf-8") as source:
+    with open(os.path.join(lists, "known.json"), encoding="utf-8") as source:
         for mistake in json.load(source):
             yield (mistake["file"], mistake["text"], mistake["instead"], mistake["name"])
 
@@ -141,20 +141,16 @@ class Worker:
             script.write(SHARED)
         units = sorted(os.listdir(os.path.join(folder, "tests", "unit")))
         self.units = [name[5:-2] for name in units if name.startswith("test_") and name.endswith(".c")]
-        self.everything = ["all"] + [self.binary(unit) for unit in self.units]
+        self.everything = ["all"] + ["build/tests/unit/test_" + unit for unit in self.units]
         if not self.make(self.everything):
             raise Failure("the tree does not build")
         self.limit = {}
-        for name, test in self.tests("", ""):
+        for name, test in self.tests(""):
             begin = time.monotonic()
             if not test():
                 raise Failure("%s fails without a mistake" % name)
             # A test that takes much longer has been made to hang.
             self.limit[name] = 20 + 20 * (time.monotonic() - begin)
-
-    @staticmethod
-    def binary(unit):
-        return "build/tests/unit/test_" + unit
 
     def run(self, command, limit=600.0):
         """Whether a command ends with 0 in time; what it started ends with it."""
@@ -173,23 +169,24 @@ class Worker:
                          "CFLAGS=-O1 -fPIC -fsanitize=bounds -fsanitize-undefined-trap-on-error"] +
                         targets)
 
-    def tests(self, module, file):
-        """(name, test) of all tests, those first that are likely to notice."""
-        first = TESTS.get(module, [])
-        for unit in first + [unit for unit in self.units if unit not in first]:
-            name = "test_" + unit
-            yield name, lambda name=name, unit=unit: self.run([self.binary(unit)],
-                                                              self.limit.get(name, 600))
+    def tests(self, file):
+        """(name, test) of all tests: first those of the file, then the others, the quickest first."""
+        module = os.path.basename(file).split(".")[0]
+        first = ["hardware"] if file.startswith("data/hardware/") else TESTS.get(module, [module])
         program = os.path.join(self.folder, "build", "roofline")
-        scripts = [("cases", ["sh", "tests/cli/run.sh", program] +
-                    ["tests/cli/%s.case" % case for case in CASES])]
-        documents = [file] if file.endswith(".md") else ["README.md", "docs/formulas.md"]
-        scripts.append(("docs", ["sh", "tests/cli/docs.sh", program] + documents))
-        for name, command in scripts if not file.endswith(".md") else scripts[1:] + scripts[:1]:
-            yield name, lambda name=name, command=command: self.run(command,
-                                                                    self.limit.get(name, 600))
+        commands = {"test_" + unit: ["build/tests/unit/test_" + unit] for unit in self.units}
+        for case in CASES:
+            commands["cases of " + case] = ["sh", "tests/cli/run.sh", program,
+                                            "tests/cli/%s.case" % case]
+        documents = file if file.endswith(".md") else "docs/formulas.md"
+        commands["examples of " + documents] = ["sh", "tests/cli/docs.sh", program, documents]
+        order = ["examples of " + file] + ["test_" + unit for unit in first]
+        order = [name for name in order if name in commands]
+        order += sorted(commands.keys() - set(order), key=lambda name: (self.limit.get(name, 0), name))
+        for name in order:
+            yield name, lambda name=name: self.run(commands[name], self.limit.get(name, 600))
 
-    def attempt(self, file, change, module):
+    def attempt(self, file, change):
         """Changes a file by a function of its text and takes that back; by what it is noticed."""
         path = os.path.join(self.folder, file)
         with open(path, encoding="utf-8") as source:
@@ -201,9 +198,7 @@ class Worker:
         try:
             if not self.make(targets):
                 return "the compiler"
-            of_file = os.path.basename(file).split(".")[0]
-            likely = of_file if module == "known" else module
-            return next((name for name, test in self.tests(likely, file) if not test()), None)
+            return next((name for name, test in self.tests(file) if not test()), None)
         finally:
             with open(path, "w", encoding="utf-8") as target:
                 target.write(before)
@@ -223,10 +218,10 @@ def change_text(text, instead):
     return lambda before: before.replace(text, instead)
 
 
-def stale():
+def stale(lists):
     """What of the two lists does not stand in the tree any more."""
     names = set()
-    for file, text, instead, name in known():
+    for file, text, instead, name in known(lists):
         with open(os.path.join(ROOT, file), encoding="utf-8") as source:
             count = source.read().count(text)
         if count != 1:
@@ -236,25 +231,25 @@ def stale():
         names.add(name)
     possible = {(line.strip(), changed.strip())
                 for module in MODULES for _, _, line, changed in generic(module)}
-    for entry in explained():
+    for entry in explained(lists):
         if entry not in possible:
             yield "explained.json: no mistake makes '%s' of '%s'" % entry[::-1]
 
 
-def explained():
-    with open(os.path.join(DATA, "explained.json"), encoding="utf-8") as source:
+def explained(lists):
+    with open(os.path.join(lists, "explained.json"), encoding="utf-8") as source:
         return {(entry["line"], entry["becomes"]): entry["why"] for entry in json.load(source)}
 
 
 class Run:
     """Tries a list of mistakes, and counts."""
 
-    def __init__(self, work):
+    def __init__(self, work, why):
         self.work = work
         self.todo = queue.Queue()
         for item in work:
             self.todo.put(item)
-        self.why = explained()
+        self.why = why
         self.lock = threading.Lock()
         self.tried = {}  # by module: how many, noticed, explained
         self.failure = None
@@ -264,7 +259,7 @@ class Run:
             worker = Worker(folder)
             while self.failure is None:
                 module, file, change, name, lines = self.todo.get_nowait()
-                by = worker.attempt(file, change, module)
+                by = worker.attempt(file, change)
                 with self.lock:
                     self.count(module, name, lines, by)
         except queue.Empty:
@@ -318,15 +313,17 @@ def main():
     parser.add_argument("--only", default="", help="only those with this text in their line or name")
     parser.add_argument("--list", action="store_true", help="only print what would be tried")
     parser.add_argument("--check", action="store_true", help="only look whether the lists are right")
+    parser.add_argument("--lists", default=os.path.join(ROOT, "tests", "mutants"),
+                        help="the folder of known.json and explained.json")
     options = parser.parse_args()
 
-    complaints = list(stale())
+    complaints = list(stale(options.lists))
     if complaints:
         sys.exit("\n".join(complaints))
     if options.check:
         return 0
     work = []
-    for file, text, instead, name in known():
+    for file, text, instead, name in known(options.lists):
         work.append(("known", file, change_text(text, instead), "known: " + name, None))
     mistakes = []
     if not options.known:
@@ -342,7 +339,7 @@ def main():
     if options.list:
         print("\n".join(item[3] for item in work))
         return 0
-    run = Run(work)
+    run = Run(work, explained(options.lists))
     try:
         run.all(options.jobs)
     except Failure as failure:

@@ -271,6 +271,11 @@ static const struct {
         .n = 4, .k = 5, .batch = 2, .bias = 1),
     ROW(GEMM, BOTH(INT4), 120, 20 / 2.0 + 4 * 2, 15 / 2.0, 12 * 2, 0, NONE, .m = 3, .n = 4, .k = 5,
         .bias = 1),
+    /* It has no scales, of the tensor or of channels. */
+    ROW(GEMM, TENSORS, 1024, 16 * 9 + 4 + 9, 2 * 9 + 4, 2 * 9 + 4, 0, NONE, .m = 2, .n = 16,
+        .k = 16, .bias = 1),
+    ROW(GEMM, CHANNELS, 1024, 256 + 16 * 4 + 16, 32 + 2 * 4, 32 + 2 * 4, 0, NONE, .m = 2, .n = 16,
+        .k = 16, .bias = 1),
     /* Experts over two devices: 8 tokens with 2 of 4 experts are 16 rows, 8 on each device; all
      * four experts are touched when balanced, two on each; per expert 3 x 10 x 6 elements and
      * biases of 2 x 6 + 10. */
@@ -917,6 +922,14 @@ static void test_default_dimensions(void **unused)
                  (struct roof_shape){
                      .tokens = 1, .hidden = 1, .intermediate = 1, .experts = 1, .top_k = 1}));
     assert_int_equal(w.shape.routing, ROOF_ROUTING_UNIFORM);
+    /* The group; of a send, which has no group, its two ends. */
+    w = resolved(workload(ROOF_OPERATOR_SEND, (struct roof_shape){.elements = 1}));
+    assert_int_equal(w.shape.within, 2);
+    for (int64_t devices = 1; devices <= 3; devices++) {
+        w = resolved(workload(ROOF_OPERATOR_ALL_REDUCE,
+                              (struct roof_shape){.elements = 1, .devices = devices}));
+        assert_int_equal(w.shape.within, devices);
+    }
     /* A given value stays. */
     w = resolved(workload(ROOF_OPERATOR_MLA_DECODE,
                           (struct roof_shape){.heads = 2, .kv_len = 10, .kv_lora_rank = 7}));
