@@ -66,9 +66,13 @@ SWAPS = {" + ": [" - "], " - ": [" + "], " * ": [" / "], " / ": [" * "], " < ": 
 TOKEN = re.compile("|".join(re.escape(token) for token in SWAPS) + r"|(?<![\w.\"%\\])\d+(?![\w.\"])")
 
 
+# The sizes of arrays of char, and the index where a text is looked at for being empty.
+NOTHING = re.compile(r"\bchar \w+\[\d+\]|\[0\](?= [!=]= '\\0')")
+
+
 def code_lines(text):
-    """The lines of a C file that have code, without comments; texts in quotes are blanked. What only
-    the compiler reads is left out: static_assert, and the sizes of arrays of char."""
+    """The lines of a C file that have code, without comments; texts in quotes are blanked, as is what
+    changes nothing that code computes. static_assert, which only the compiler reads, is left out."""
     inside = False
     asserting = False
     for number, line in enumerate(text.split("\n")):
@@ -87,7 +91,7 @@ def code_lines(text):
         shown = re.sub(r"//.*", "", shown)
         asserting = asserting or "static_assert(" in shown
         if not asserting and not re.match(r"\s*#\s*(include|error|if|endif|undef)", shown):
-            yield number, re.sub(r"\bchar \w+\[\d+\]", lambda m: " " * len(m.group()), shown)
+            yield number, NOTHING.sub(lambda m: " " * len(m.group()), shown)
         asserting = asserting and not shown.rstrip().endswith(";")
 
 
@@ -124,8 +128,17 @@ class Worker:
     and every test that was built before has it. Accesses beyond an array are trapped.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, first=None):
         self.folder = folder
+        self.environment = dict(os.environ, LC_ALL="C", ROOFLINE_DATA="", XDG_DATA_HOME="",
+                                HOME=folder)
+        for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "BUILD"]:
+            self.environment.pop(name, None)
+        if first is not None:
+            shutil.copytree(first.folder, folder, symlinks=True)
+            self.units, self.everything, self.limit = first.units, first.everything, first.limit
+            return
+        os.mkdir(folder)
         for name in COPIED:
             source = os.path.join(ROOT, name)
             target = os.path.join(folder, name)
@@ -133,18 +146,17 @@ class Worker:
                 shutil.copytree(source, target, symlinks=True)
             else:
                 shutil.copy2(source, target)
-        self.environment = dict(os.environ, LC_ALL="C", ROOFLINE_DATA="", XDG_DATA_HOME="",
-                                HOME=folder)
-        for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "BUILD"]:
-            self.environment.pop(name, None)
         with open(os.path.join(folder, "shared.sh"), "w", encoding="utf-8") as script:
             script.write(SHARED)
         units = sorted(os.listdir(os.path.join(folder, "tests", "unit")))
         self.units = [name[5:-2] for name in units if name.startswith("test_") and name.endswith(".c")]
         self.everything = ["all"] + ["build/tests/unit/test_" + unit for unit in self.units]
-        if not self.make(self.everything):
-            raise Failure("the tree does not build")
         self.limit = {}
+
+    def prepare(self, jobs):
+        """Builds everything and runs each test once, for the time that it takes."""
+        if not self.make(self.everything + ["-j", str(jobs)]):
+            raise Failure("the tree does not build")
         for name, test in self.tests(""):
             begin = time.monotonic()
             if not test():
@@ -165,7 +177,7 @@ class Worker:
 
     def make(self, targets):
         return self.run(["make", "-s", "LIB=build/libroofline.so", "AR=sh shared.sh",
-                         "LDFLAGS=-Wl,-rpath," + os.path.join(self.folder, "build"),
+                         "LDFLAGS=-Wl,-rpath,'$$ORIGIN:$$ORIGIN/../..'",
                          "CFLAGS=-O1 -fPIC -fsanitize=bounds -fsanitize-undefined-trap-on-error"] +
                         targets)
 
@@ -254,9 +266,8 @@ class Run:
         self.tried = {}  # by module: how many, noticed, explained
         self.failure = None
 
-    def labour(self, folder):
+    def labour(self, worker):
         try:
-            worker = Worker(folder)
             while self.failure is None:
                 module, file, change, name, lines = self.todo.get_nowait()
                 by = worker.attempt(file, change)
@@ -283,10 +294,11 @@ class Run:
 
     def all(self, jobs):
         with tempfile.TemporaryDirectory(prefix="roofline-mutate.") as scratch:
-            folders = [os.path.join(scratch, str(i)) for i in range(max(jobs, 1))]
-            threads = [threading.Thread(target=self.labour, args=(folder,)) for folder in folders]
-            for folder, thread in zip(folders, threads):
-                os.mkdir(folder)
+            first = Worker(os.path.join(scratch, "0"))
+            first.prepare(jobs)
+            workers = [first] + [Worker(os.path.join(scratch, str(i)), first) for i in range(1, jobs)]
+            threads = [threading.Thread(target=self.labour, args=(worker,)) for worker in workers]
+            for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
