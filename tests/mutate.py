@@ -62,12 +62,14 @@ SWAPS = {" + ": [" - "], " - ": [" + "], " * ": [" / "], " / ": [" * "], " < ": 
          " <= ": [" < "], " > ": [" >= "], " >= ": [" > "], " == ": [" != "], " != ": [" == "],
          " && ": [" || "], " || ": [" && "], "fmin(": ["fmax("], "fmax(": ["fmin("],
          "ceil(": ["floor("], "floor(": ["ceil("], "PLUS(": ["MINUS("], "MINUS(": ["PLUS("],
-         "TIMES(": ["OVER("], "OVER(": ["TIMES("]}
+         "TIMES(": ["OVER("], "OVER(": ["TIMES("], "? -1 : 1": ["? 1 : -1"]}
 TOKEN = re.compile("|".join(re.escape(token) for token in SWAPS) + r"|(?<![\w.\"%\\])\d+(?![\w.\"])")
 
 
-# The sizes of arrays of char, and the index where a text is looked at for being empty.
-NOTHING = re.compile(r"\bchar \w+\[\d+\]|\[0\](?= [!=]= '\\0')")
+# The sizes of arrays of char, the index where a text is looked at for being empty, the attribute of
+# functions like printf, and in an order of things that are not equal whether it is < or <=.
+NOTHING = re.compile(r"\bchar \w+\[\d+\]|\[0\](?= [!=]= '\\0')|ROOF_PRINTF\(.*|"
+                     r" < (?=[\w>.-]+ \? -1 : 1)")
 
 
 def code_lines(text):
@@ -290,7 +292,8 @@ class Run:
             print("SURVIVES  %s" % name, flush=True)
         done = sum(tried for tried, _, _ in self.tried.values())
         if done % 50 == 0:
-            print("%d of %d" % (done, len(self.work)), file=sys.stderr, flush=True)
+            noticed = sum(counts[1] for counts in self.tried.values())
+            print("%d of %d, %d noticed" % (done, len(self.work), noticed), file=sys.stderr, flush=True)
 
     def all(self, jobs):
         with tempfile.TemporaryDirectory(prefix="roofline-mutate.") as scratch:
