@@ -115,6 +115,7 @@
 
 #include "roofline/chart.h"
 #include "roofline/chart_report.h"
+#include "roofline/chart_page.h"
 
 #include "roofline/engine_report.h"
 #include "roofline/plan_report.h"

@@ -59,6 +59,10 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK && options.help) {
         return 0;
     }
+    if (status == ROOF_OK && options.html) {
+        status = cli_page_model(&options, &error);
+        return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
+    }
     if (status == ROOF_OK && options.value[ROOF_INPUT_FROM] != NULL) {
         bool bad = false;
         status = cli_predict_from(&options, &bad, &error);
