@@ -88,7 +88,8 @@ static const char row_keys[] =
     "\"reached_rate\"]";
 static const char summary_keys[] =
     "[\"label\",\"bound\",\"expected_bound\",\"fits\",\"weights_b\",\"kv_b\",\"activations_b\","
-    "\"capacity_b\",\"reserve_b\",\"time\",\"expected\",\"low\",\"high\",\"tokens\",\"user\","
+    "\"capacity_b\",\"reserve_b\",\"rate\",\"time\",\"expected\",\"low\",\"high\",\"tokens\","
+    "\"user\","
     "\"expected_tokens\",\"expected_user\",\"needed\",\"weights\",\"kv\",\"activations\","
     "\"capacity\",\"reserve\"]";
 
@@ -184,6 +185,8 @@ static void put_summary(struct roof_text *out, const struct roof_inference *r)
         {r->activation_memory_bytes, true, ROOF_UNIT_NONE},
         {r->memory_capacity_bytes, true, ROOF_UNIT_NONE},
         {r->memory_reserve_bytes, true, ROOF_UNIT_NONE},
+        {isnan(r->expected_tokens_per_s) ? r->tokens_per_s : r->expected_tokens_per_s, true,
+         ROOF_UNIT_NONE},
         {prefill ? r->step_s : r->tpot_s, false, ROOF_UNIT_MILLISECONDS},
         {expected_s, false, ROOF_UNIT_MILLISECONDS},
         {low_s, false, ROOF_UNIT_MILLISECONDS},
