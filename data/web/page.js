@@ -108,7 +108,7 @@ function figures(dot) {
                   ['expected limit', row.expected_bound]);
     }
     if (row.measured) list.push(['measured time', row.measured, ` (${row.of_bound} of the bound)`]);
-    if (row.reached_rate) list.push(['then reached', row.reached_rate]);
+    if (row.reached_rate) list.push([row.measured ? 'measured rate' : 'expected rate', row.reached_rate]);
     if (dot.share !== null) list.push(['share of the time', `${dot.share.toFixed(1)}%`]);
     return list;
 }
@@ -140,7 +140,7 @@ function findRange() {
         if (row.x === null) continue;
         left = Math.min(left, row.x / 2);
         right = Math.max(right, row.x * 2);
-        bottom = Math.min(bottom, row.y, row.reached ?? row.y);
+        bottom = Math.min(bottom, row.y, state.expected || row.measured ? row.reached ?? row.y : row.y);
         top = Math.max(top, row.y);
     }
     for (const roof of data.roofs) {
@@ -159,7 +159,7 @@ function findRange() {
     for (const roof of data.roofs) bottom = Math.min(bottom, roof.rate * left);
     return {x: [left, right], y: [bottom / 1.6 / TERA, top * 2 / TERA]};
 }
-const range = findRange();
+let range = findRange();
 
 function ticks(least, most) {
     const list = [];
@@ -170,7 +170,7 @@ function ticks(least, most) {
     return list.filter(v => v >= least && v <= most);
 }
 function tickText(v) {
-    if (v >= 1e-3 && v < 1e6) return v.toLocaleString('en', {maximumFractionDigits: 3}).replace(/,/g, '\u2009');
+    if (v >= 1e-3 && v < 1e4) return String(v);
     const [digits, exponent] = v.toExponential().split('e');
     const raised = [...exponent.replace('+', '')].map(c => c === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[c]).join('');
     return `${digits === '1' ? '' : digits + '×'}10${raised}`;
@@ -264,7 +264,7 @@ function drawRoof(c, view, i, boxes) {
         c.save();
         c.translate(x, y);
         c.rotate(angle);
-        write(c, text, -wide / 2, -7, roofColour(i));
+        write(c, text, -wide / 2, -9, roofColour(i));
         c.restore();
         for (let k = -2; k <= 2; k++) {
             const [bx, by] = [x + k * wide / 4 * Math.cos(angle) + 8 * Math.sin(angle), y + k * wide / 4 * Math.sin(angle) - 10];
@@ -391,7 +391,7 @@ function makePlot() {
     plot = new uPlot({
         ...sizeNow(),
         legend: {show: false},
-        padding: [12, 12, 0, 0],
+        padding: [12, 16, 0, 0],
         cursor: {points: {show: false}, drag: {x: true, y: true, uni: 24}, focus: {prox: -1}},
         scales: {x: {time: false, distr: 3, range: () => range.x}, y: {distr: 3, range: () => range.y}},
         axes: [axis('x', 'Arithmetic intensity (FLOP/byte)', 34), axis('y', 'TFLOP/s', 52)],
@@ -405,12 +405,13 @@ function makePlot() {
 
 /* --- pointing ----------------------------------------------------------------------------- */
 
-function show(title, where, list, x, y) {
+function show(title, where, list, x, y, others = '') {
     const tip = $('tip');
     tip.replaceChildren(make('strong', {}, title), make('div', {className: 'where'}, where),
         make('dl', {}, ...list.filter(([, value]) => value).flatMap(([what, value, detail]) => [
             make('dt', {}, what),
             make('dd', {}, value, detail ? make('small', {}, detail) : null)])));
+    if (others) tip.append(make('div', {className: 'others'}, `also here: ${others}`));
     tip.hidden = false;
     const left = plot.over.offsetLeft, top = plot.over.offsetTop;
     const [wide, high] = [tip.offsetWidth, tip.offsetHeight];
@@ -436,7 +437,7 @@ function mark(key, drawing = false) {
     }
     if (at && (!drawing || !$('tip').hidden)) {
         show(dot.row.name + (dot.row.count > 1 ? ` × ${dot.row.count}` : ''), `${place(dot)} — ${dot.row.shape}`,
-             figures(dot), at.x, at.y);
+             figures(dot), at.x, at.y, beside(at));
     } else if (!at) {
         $('tip').hidden = true;
     }
@@ -451,13 +452,20 @@ function unmark() {
 
 function nearest(x, y) {
     let [best, least] = [null, Infinity];
-    for (const d of drawn) {
+    for (const d of drawn) { // of those that lie upon each other the one that takes most time
         for (const at of [d.y, d.below]) {
-            const far = at === null ? Infinity : Math.hypot(d.x - x, at - y) - d.size;
-            if (far < 9 && far < least) [best, least] = [d, far];
+            const far = at === null ? Infinity : Math.hypot(d.x - x, at - y);
+            if (far < d.size + 9 && far < least - 0.5) [best, least] = [d, far];
         }
     }
     return best;
+}
+
+// What else lies where a dot does.
+function beside(d) {
+    const list = drawn.filter(o => o !== d && Math.hypot(o.x - d.x, o.y - d.y) < 0.7 * Math.max(o.size, d.size));
+    const names = list.slice(0, 4).map(o => o.dot.row.name + (o.dot.group === d.dot.group ? '' : ` (${data.groups[o.dot.group]})`));
+    return names.join(', ') + (list.length > 4 ? ` and ${list.length - 4} more` : '');
 }
 
 function lineAt(x, y) {
@@ -500,13 +508,13 @@ chart.addEventListener('blur', () => pinned || unmark());
 
 /* --- sliders and toggles -------------------------------------------------------------------- */
 
-function slider(name, label, note) {
+function slider(name, label, unit) {
     const {values} = data[name];
     const input = make('input', {type: 'range', id: name, min: 0, max: values.length - 1, step: 1, value: state[name]});
     const output = make('output', {id: `${name}-value`});
     output.htmlFor.add(name);
     const set = () => {
-        output.textContent = values[state[name]].toLocaleString('en').replace(/,/g, '\u2009') + note(values[state[name]]);
+        output.textContent = values[state[name]].toLocaleString('en').replace(/,/g, '\u2009');
         input.value = state[name];
         input.setAttribute('aria-valuetext', values[state[name]]);
     };
@@ -515,7 +523,7 @@ function slider(name, label, note) {
         update();
     });
     sliders.push(set);
-    return make('div', {className: 'slider'}, make('label', {htmlFor: name}, label), output, input,
+    return make('div', {className: 'slider'}, make('label', {htmlFor: name}, label, make('span', {}, unit)), output, input,
                 make('div', {className: 'ends', ariaHidden: 'true'}, make('span', {}, String(values[0])),
                      make('span', {}, String(values[values.length - 1]))));
 }
@@ -552,15 +560,14 @@ function makeToggles() {
         const input = make('input', {type: 'checkbox', checked: state.expected, name: 'expected'});
         input.addEventListener('change', () => {
             state.expected = input.checked;
+            range = findRange();
+            plot.setData([range.x, range.y]);
             update();
         });
         bar.append(toggles('time', [make('label', {className: 'chip'}, input, 'expected')]));
     }
     if (sized) {
-        const sizes = $('sizes');
-        sizes.hidden = false;
-        sizes.append(slider('batch', 'Batch (sequences)', () => ''),
-                     slider('context', 'Context (tokens)', v => data.limit > 0 && v > data.limit ? ' (beyond the model)' : ''));
+        $('sizes').append(slider('batch', 'Batch', ' (sequences)'), slider('context', 'Context', ' (tokens)'));
     }
 }
 
@@ -636,7 +643,9 @@ function card(series) {
     const tokens = s.expected_tokens
         ? pair('expected tokens/s', s.expected_tokens, `${s.expected_user} per user`, 'at best', s.tokens, `${s.user} per user`)
         : pair('tokens/s, at best', s.tokens, s.tokens ? `${s.user} per user` : 'it does not fit', '', ' ', '');
-    return make('article', {className: 'card panel'}, head, times, tokens, memory(s), ...map(series));
+    const beyond = data.limit > 0 && data.context.values[state.context] > data.limit
+        ? make('p', {className: 'none'}, `The model was made for contexts up to ${data.limit}.`) : null;
+    return make('article', {className: 'card panel'}, head, times, tokens, memory(s), ...map(series), beyond);
 }
 
 /* --- table ---------------------------------------------------------------------------------- */
@@ -652,13 +661,12 @@ const columns = [
      wanted: () => rows.some(row => row.expected)},
     {key: 'measured', text: 'measured', n: true, value: dot => dot.row.measured ? dot.row.reached : -1,
      cell: dot => [dot.row.measured ? `${dot.row.measured} (${dot.row.of_bound})` : '–'], wanted: () => rows.some(row => row.measured)},
-    {key: 'share', text: 'share of the bound', n: true, value: dot => dot.share, cell: dot => [
+    {key: 'share', text: 'share', n: true, value: dot => dot.share, cell: dot => [
         make('span', {className: 'share', ariaHidden: 'true'}, make('i', {style: `width: ${dot.share}%; background: ${variable(dot)}`})), `${dot.share.toFixed(1)}%`],
      wanted: () => visible.some(dot => dot.share !== null)},
     {key: 'bound', text: 'limited by', value: dot => dot.row.bound, cell: dot => [make('span', {className: 'tag'}, dot.row.bound)]},
     {key: 'intensity', text: 'FLOP/byte', n: true, value: dot => dot.row.x ?? 0, cell: dot => [dot.row.intensity.replace(' FLOP/byte', '')]},
-    {key: 'attainable', text: 'attainable', n: true, value: dot => dot.row.y ?? 0, cell: dot => [dot.row.attainable]},
-    {key: 'unit', text: 'computed in', value: dot => dot.row.unit},
+    {key: 'attainable', text: 'TFLOPS', n: true, value: dot => dot.row.y ?? 0, cell: dot => [dot.row.attainable.replace(' TFLOPS', '')]},
     {key: 'shape', text: 'shape', value: dot => dot.row.shape, className: 'shape'},
 ];
 
@@ -750,7 +758,7 @@ function notes() {
 const page = $('page');
 page.hidden = false;
 page.classList.toggle('sized', sized);
-$('summary').hidden = !sized;
+$('side').hidden = !sized;
 makeToggles();
 notes();
 makePlot();
