@@ -154,6 +154,10 @@ check-cli: $(BIN)
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
 
+## check-browser: the pages of --format html in headless Chromium, where there is one
+check-browser: $(BIN)
+	@sh tests/browser.sh $(BIN)
+
 ## bless: rewrite the expected output of the command-line tests (then read the diff)
 bless: $(BIN)
 	@BLESS=1 sh tests/cli/run.sh $(BIN) tests/cli/*.case
@@ -217,6 +221,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors bench demo check check-unit check-cli check-project bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors bench demo check check-unit check-cli check-project check-browser bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

@@ -257,19 +257,23 @@ function drawRoof(c, view, i, boxes) {
     const y0 = slope(left), y1 = Y(top.rate / TERA);
     const angle = Math.atan2(y1 - y0, X(top.x) - X(left));
     const text = `${several ? roof.id + ' ' : ''}${roof.bandwidth}`;
-    const at = 0.36 + 0.2 * (i % 3);
-    const [x, y] = [x0 + (x1 - x0) * at, y0 + (y1 - y0) * ((x0 + (x1 - x0) * at - X(left)) / (X(top.x) - X(left)))];
     const wide = c.measureText(text).width;
-    if (x1 - x0 > wide) {
+    const pieces = (x, y) => [-2, -1, 0, 1, 2].map(k => {
+        const [bx, by] = [x + k * wide / 4 * Math.cos(angle) + 8 * Math.sin(angle), y + k * wide / 4 * Math.sin(angle) - 10];
+        return [bx - wide / 8, by - 7, bx + wide / 8, by + 7];
+    });
+    for (const share of [0.5, 0.62, 0.38, 0.74, 0.26, 0.86, 0.14]) {
+        const x = x0 + (x1 - x0) * share;
+        const y = y0 + (y1 - y0) * (x - X(left)) / (X(top.x) - X(left));
+        const taken = pieces(x, y);
+        if (taken.some(box => !free(boxes, box)) || x - wide / 2 < x0) continue;
+        boxes.push(...taken);
         c.save();
         c.translate(x, y);
         c.rotate(angle);
         write(c, text, -wide / 2, -9, roofColour(i));
         c.restore();
-        for (let k = -2; k <= 2; k++) {
-            const [bx, by] = [x + k * wide / 4 * Math.cos(angle) + 8 * Math.sin(angle), y + k * wide / 4 * Math.sin(angle) - 10];
-            boxes.push([bx - wide / 8, by - 7, bx + wide / 8, by + 7]);
-        }
+        break;
     }
 }
 
@@ -297,26 +301,33 @@ function drawLine(c, view, line) {
     c.setLineDash([]);
 }
 
-// Names of ceilings stand above them at the right, and where others stand there left of those.
+// Names of ceilings stand above them at the right; where others stand there left of those, or below.
 function drawSides(c, view, boxes) {
     for (const side of view.sides.sort((a, b) => a.y - b.y)) {
         const wide = c.measureText(side.text).width;
-        for (let x = view.width - wide - 8; x >= Math.max(side.from - wide / 2, 4); x -= 24) {
-            const box = [x - 6, side.y - 17, x + wide + 6, side.y - 2];
-            if (free(boxes, box)) {
-                boxes.push(box);
-                write(c, side.text, x, side.y - 6, side.fill);
-                break;
-            }
+        const places = [];
+        for (const y of [side.y - 6, side.y + 15]) {
+            for (let x = view.width - wide - 8; x >= Math.max(side.from - wide / 2, 4); x -= 24) places.push([x, y]);
         }
+        const at = places.find(([x, y]) => y > 11 && free(boxes, [x - 6, y - 11, x + wide + 6, y + 4]));
+        if (!at) continue;
+        boxes.push([at[0] - 6, at[1] - 11, at[0] + wide + 6, at[1] + 4]);
+        write(c, side.text, ...at, side.fill);
     }
 }
 
-function drawDots(c, view, boxes) {
+function placeDots(view, boxes) {
     const {X, Y} = view;
     drawn = visible.filter(dot => dot.row.x !== null).map(dot => ({
         dot, x: X(dot.row.x), y: Y(dot.row.y / TERA), size: sizeOf(dot),
         below: dot.row.reached !== null && (state.expected || dot.row.measured) ? Y(dot.row.reached / TERA) : null}));
+    for (const d of drawn) {
+        boxes.push([d.x - d.size, d.y - d.size, d.x + d.size, d.y + d.size]);
+        if (d.below !== null) boxes.push([d.x - 5, d.below - 5, d.x + 5, d.below + 5]);
+    }
+}
+
+function drawDots(c, view, boxes) {
     for (const d of drawn) { // the largest first
         c.strokeStyle = c.fillStyle = dotColour(d.dot);
         if (d.below !== null) {
@@ -336,10 +347,6 @@ function drawDots(c, view, boxes) {
         c.globalAlpha = 1;
         c.lineWidth = 1.7;
         c.stroke();
-    }
-    for (const d of drawn) {
-        boxes.push([d.x - d.size, d.y - d.size, d.x + d.size, d.y + d.size]);
-        if (d.below !== null) boxes.push([d.x - 5, d.below - 5, d.x + 5, d.below + 5]);
     }
     let labels = 0;
     for (const d of drawn) {
@@ -377,6 +384,7 @@ function draw(u) {
     c.font = '11.5px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
     c.textAlign = 'left';
     c.textBaseline = 'alphabetic';
+    placeDots(view, boxes);
     data.roofs.forEach((_, i) => state.roofs.has(i) && drawRoof(c, view, i, boxes));
     data.lines.forEach(line => drawLine(c, view, line));
     drawSides(c, view, boxes);
@@ -418,7 +426,10 @@ function show(title, where, list, x, y, others = '') {
     const right = left + x + 18 + wide <= chart.clientWidth;
     const at = right ? left + x + 18 : Math.max(0, left + x - 18 - wide);
     tip.style.left = `${Math.min(at, chart.clientWidth - wide)}px`;
-    tip.style.top = `${Math.max(0, Math.min(top + y - high / 3, chart.clientHeight - high))}px`;
+    // Beside what it is about; where there is no room, below or above.
+    const over = !right && left + x - 18 < wide;
+    const down = y < plot.over.clientHeight / 2 ? top + y + 24 : top + y - 24 - high;
+    tip.style.top = `${over ? down : Math.max(0, Math.min(top + y - high / 3, chart.clientHeight - high))}px`;
 }
 
 // Points at a dot: a ring in the chart, its figures, its row.
