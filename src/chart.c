@@ -77,8 +77,61 @@ static struct roof_chart_ceiling *ceiling_of(struct roof_chart_roof *roof,
     return &roof->ceiling[at];
 }
 
+enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, const char *text,
+                                           struct roof_error *error)
+{
+    *out = (struct roof_chart_ceilings){.product = {false}};
+    for (const char *item = text; item != NULL;) {
+        char name[ROOF_CHART_NAME_SIZE];
+        const size_t length = strcspn(item, ",");
+        enum roof_precision precision = ROOF_PRECISION_AUTO;
+        bool *kind = out->product;
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, item);
+        char *const colon = strchr(name, ':');
+        if (colon != NULL) {
+            *colon = '\0';
+            enum roof_compute_unit unit = ROOF_COMPUTE_MATRIX;
+            while (unit <= ROOF_COMPUTE_VECTOR &&
+                   strcmp(roof_compute_unit_name(unit), colon + 1) != 0) {
+                unit++;
+            }
+            if (unit > ROOF_COMPUTE_VECTOR) {
+                return roof_error_set(error, ROOF_USAGE,
+                                      "a unit is matrix or vector, not '%s' (--ceilings "
+                                      "fp16,fp64:vector)",
+                                      colon + 1);
+            }
+            kind = out->unit[unit];
+        }
+        const enum roof_status status = roof_precision_find(&precision, name, error);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        kind[precision] = true;
+        item = item[length] == '\0' ? NULL : item + length + 1;
+    }
+    return ROOF_OK;
+}
+
+/* Whether a peak of a unit is one that was asked for. */
+static bool is_wanted(const struct roof_chart_ceilings *wanted,
+                      const struct roof_hardware *hardware, enum roof_compute_unit unit,
+                      enum roof_precision precision)
+{
+    if (wanted == NULL || wanted->unit[unit][precision]) {
+        return true;
+    }
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        const struct roof_compute *const compute = &hardware->compute[p];
+        if (wanted->product[p] && compute->precision == precision && compute->unit == unit) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof_hardware *hardware,
-                                     const bool formats[ROOF_PRECISION_COUNT], bool sparse,
+                                     const struct roof_chart_ceilings *wanted, bool sparse,
                                      struct roof_error *error)
 {
     if (chart->roofs == ROOF_CHART_ROOFS_MAX) {
@@ -94,16 +147,6 @@ enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof
     if (isnan(bandwidth)) {
         return roof_error_set(error, ROOF_USAGE, "the bandwidth of %s is not known", hardware->id);
     }
-    bool wanted[ROOF_PRECISION_COUNT];
-    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-        wanted[p] = formats == NULL;
-    }
-    for (int p = 0; p < ROOF_PRECISION_COUNT && formats != NULL; p++) {
-        const enum roof_precision computed = hardware->compute[p].precision;
-        if (formats[p] && computed != ROOF_PRECISION_AUTO) {
-            wanted[computed] = true;
-        }
-    }
     struct roof_chart_roof *const roof = &chart->roof[chart->roofs];
     *roof = (struct roof_chart_roof){.hardware = hardware, .bytes_per_s = bandwidth};
     static const enum roof_compute_unit units[] = {ROOF_COMPUTE_MATRIX, ROOF_COMPUTE_VECTOR};
@@ -111,7 +154,9 @@ enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof
         for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
             const double peak = peak_of(hardware, units[u], (enum roof_precision)p, sparse);
             struct roof_chart_ceiling *const ceiling =
-                wanted[p] && !isnan(peak) ? ceiling_of(roof, units[u], peak) : NULL;
+                !isnan(peak) && is_wanted(wanted, hardware, units[u], (enum roof_precision)p)
+                    ? ceiling_of(roof, units[u], peak)
+                    : NULL;
             if (ceiling != NULL) {
                 ceiling->format[ceiling->formats++] = (enum roof_precision)p;
             }
@@ -119,7 +164,7 @@ enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof
     }
     if (roof->ceilings == 0) {
         return roof_error_set(error, ROOF_USAGE, "%s has no peak for %s", hardware->id,
-                              formats == NULL ? "any format" : "these formats");
+                              wanted == NULL ? "any format" : "these formats");
     }
     chart->roofs++;
     return ROOF_OK;
@@ -174,8 +219,8 @@ static enum roof_status add_expected(struct roof_chart *chart, size_t roof, bool
     }
     struct roof_chart_line line = {
         .slope = slope, .rate = (slope ? p.bytes : p.flops) / p.expected_s, .roof = roof};
-    snprintf(line.name, sizeof line.name, "%s %s %d expected", roof_format(precision)->name,
-             slope ? "GEMV" : "GEMM", (int)size);
+    snprintf(line.name, sizeof line.name, "%s %s %d expected%s", roof_format(precision)->name,
+             slope ? "GEMV" : "GEMM", (int)size, p.expected_near ? " (nearest)" : "");
     return new_line(chart, &line, error);
 }
 

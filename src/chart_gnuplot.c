@@ -12,6 +12,8 @@
 #define FONT 13.0
 #define CHARACTER 7.3
 #define LINE 18.0
+#define RIDGE_RADIUS 2.5
+#define LEGEND_RADIUS 5.0
 #define BESIDE 22.0 /* between the plot and the labels at its right */
 /* What a terminal takes for a pixel of text. */
 static const double text_unit[] = {
@@ -37,15 +39,22 @@ struct drawing {
     enum roof_chart_image image;
 };
 
-/* Text in single quotes, where only the quote itself means something. */
+/* Text in double quotes, where what could mean something to gnuplot stands as an octal number: in
+ * single quotes no text may begin with a quote. */
 static void quote(struct roof_text *out, const char *text)
 {
-    roof_text_put(out, "'");
+    static const char plain[] = " _.,:=/+()-*%<>";
+    roof_text_put(out, "\"");
     for (; *text != '\0'; text++) {
-        roof_text_put(out, *text == '\'' ? "'" : "");
-        roof_text_add(out, text, 1);
+        const unsigned char c = (unsigned char)*text;
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (letter || (c >= '0' && c <= '9') || c >= 0x80 || strchr(plain, c) != NULL) {
+            roof_text_add(out, text, 1);
+        } else {
+            roof_text_printf(out, "\\%03o", c);
+        }
     }
-    roof_text_put(out, "'");
+    roof_text_put(out, "\"");
 }
 
 /* A number of the script: layout needs no more digits than these, in any locale. */
@@ -164,7 +173,7 @@ static void put_head(const struct drawing *d)
                   "set tics nomirror textcolor rgb '#404040'\nset mxtics 10\nset mytics 10\n"
                   "set grid xtics ytics back linewidth 0.5 linecolor rgb '#e6e6e6'\n"
                   "set xlabel 'Arithmetic intensity (FLOP/byte)' textcolor rgb '#404040'\n"
-                  "set ylabel 'TFLOP/s' textcolor rgb '#404040'\nunset key\n"
+                  "unset key\n"
                   "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
 }
 
@@ -273,6 +282,8 @@ static void put_labels(const struct drawing *d)
     const struct roof_chart_layout *const l = d->layout;
     const struct roof_canvas *const canvas = &l->canvas;
     const double edge = canvas->plot.right;
+    put_label(d, "TFLOP/s", 14, (canvas->plot.top + canvas->plot.bottom) / 2, "center", FONT,
+              "#404040", 90);
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
         put_label(d, s->label, edge + BESIDE, s->y, "left", FONT - 1, roof_colour(d, s->roof), 0);
@@ -318,7 +329,9 @@ static void put_legend(const struct drawing *d, bool joins)
         put_label(d, d->chart->group[g], x + 12, y, "left", FONT, "#202020", 0);
         roof_text_put(d->out, "set label ''");
         at_screen(d, x, y);
-        roof_text_printf(d->out, " point pointtype %d pointsize 1.2 linecolor rgb '%s' front\n",
+        roof_text_put(d->out, " point pointsize ");
+        number(d->out, LEGEND_RADIUS / point_radius[d->image]);
+        roof_text_printf(d->out, " pointtype %d linecolor rgb '%s' front\n",
                          shapes[g % COUNT(shapes)],
                          d->chart->roofs > 1 ? "#606060" : mark_colour(d, g, 0));
         x += width;
@@ -362,9 +375,11 @@ static void put_plot(const struct drawing *d, bool joins)
             "  $vector_%zu using 1:2 with lines linewidth 1.4 dashtype 2 linecolor rgb "
             "'%s', \\\n"
             "  $matrix_%zu using 1:2 with lines linewidth 1.8 linecolor rgb '%s', \\\n"
-            "  $ridge_%zu using 1:2 with points pointtype 7 pointsize 0.5 linecolor "
-            "rgb '%s', \\\n",
+            "  $ridge_%zu using 1:2 with points pointtype 7 linecolor rgb '%s' "
+            "pointsize ",
             r + 1, colour, r + 1, colour, r + 1, colour);
+        number(d->out, RIDGE_RADIUS / point_radius[d->image]);
+        roof_text_put(d->out, ", \\\n");
     }
     if (d->chart->lines > 0) {
         roof_text_put(d->out,

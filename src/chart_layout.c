@@ -268,7 +268,7 @@ static void name_marks(struct roof_chart_layout *out, const struct roof_chart *c
         size_t width = 0;
         bool full = false;
         roof_text_clear(text);
-        for (size_t i = mark->first; i < chart->dots && !full; i++) {
+        for (size_t i = mark->first; shown < mark->dots && !full; i++) {
             const char *const name = chart->dot[i].node.node.name;
             if (out->mark_of[i] == m) {
                 width += roof_text_width(name) + (shown > 0 ? 2 : 0);
@@ -310,6 +310,9 @@ static bool crosses(double x0, double y0, double x1, double y1, const struct roo
 {
     const struct roof_box line = {fmin(x0, x1), fmin(y0, y1), fmax(x0, x1) + 1e-9,
                                   fmax(y0, y1) + 1e-9};
+    if (!overlap(&line, box)) {
+        return false;
+    }
     const double corner[4][2] = {{box->left, box->top},
                                  {box->right, box->top},
                                  {box->left, box->bottom},
@@ -321,7 +324,7 @@ static bool crosses(double x0, double y0, double x1, double y1, const struct roo
         above += side > 0;
         below += side < 0;
     }
-    return above > 0 && below > 0 && overlap(&line, box);
+    return above > 0 && below > 0;
 }
 
 /* The boxes that a mark covers: itself, and what it reached. */
@@ -363,11 +366,22 @@ static bool is_free(const struct roof_chart_layout *out, const struct roof_box *
     return true;
 }
 
+/* How many lines from a bound to what was reached a box would hide. */
+static int hides_joins(const struct roof_chart_layout *out, const struct roof_box *box)
+{
+    int sum = 0;
+    for (size_t i = 0; i < out->marks; i++) {
+        const struct roof_mark *const mark = &out->mark[i];
+        sum += !isnan(mark->reached_y) && crosses(mark->x, mark->y, mark->x, mark->reached_y, box);
+    }
+    return sum;
+}
+
 /* How many lines of the chart a box would hide, and labels a leader to it would cross. */
 static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box, double x0,
                         double y0, double x1, double y1)
 {
-    double sum = 0;
+    double sum = hides_joins(out, box);
     for (size_t i = 0; i < out->sides; i++) {
         const struct roof_side *const side = &out->side[i];
         sum +=
@@ -381,9 +395,6 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
     }
     for (size_t i = 0; i < out->marks; i++) {
         const struct roof_mark *const mark = &out->mark[i];
-        if (!isnan(mark->reached_y)) {
-            sum += crosses(mark->x, mark->y, mark->x, mark->reached_y, box);
-        }
         if (mark->x != x0 || mark->y != y0) { /* whose label it is would be hard to see */
             const struct roof_box own = around(mark->x, mark->y, mark->radius, mark->radius);
             sum += crosses(x0, y0, x1, y1, &own) ? 8 : 0;
@@ -412,9 +423,11 @@ static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
             /* The side of the box that is towards the mark touches the point. */
             const struct roof_box box = around(
                 x + cos(angle) * half_width, y - sin(angle) * half_height, half_width, half_height);
-            const double cost = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2) +
-                                disturbed(out, &box, mark->x, mark->y, x, y);
-            if (cost < best && is_free(out, &box)) {
+            const double near = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2);
+            const double cost = near < best && is_free(out, &box)
+                                    ? near + disturbed(out, &box, mark->x, mark->y, x, y)
+                                    : HUGE_VAL;
+            if (cost < best) {
                 best = cost;
                 mark->box = box;
                 mark->leader = d > 0;
@@ -447,7 +460,7 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
         const double off = text * (((double)i + 0.5) / (double)pieces - 0.5);
         slope->box[i] = around(slope->x + along_x * off, slope->y + along_y * off,
                                text / (double)pieces / 2, out->canvas.line_height / 2);
-        fits = is_free(out, &slope->box[i]);
+        fits = is_free(out, &slope->box[i]) && hides_joins(out, &slope->box[i]) == 0;
     }
     slope->boxes = fits ? pieces : 0;
     return fits;
@@ -457,11 +470,11 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
  */
 static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
 {
-    const double height = 0.9 * out->canvas.line_height;
-    const double wanted = slope->line ? -height : height;
-    for (int side = 0; side < 2; side++) {
+    static const double away[] = {0.9, -0.9, 1.7, -1.7, 2.6, -2.6};
+    const double height = slope->line ? -out->canvas.line_height : out->canvas.line_height;
+    for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
         for (int step = 2; step <= 36; step++) {
-            if (put_along(out, slope, step / 40.0, side == 0 ? wanted : -wanted)) {
+            if (put_along(out, slope, step / 40.0, away[i] * height)) {
                 return;
             }
         }

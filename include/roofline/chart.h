@@ -79,18 +79,27 @@ struct roof_chart {
 void roof_chart_init(struct roof_chart *chart);
 void roof_chart_free(struct roof_chart *chart);
 
+/** Which formats have a ceiling. */
+struct roof_chart_ceilings {
+    bool product[ROOF_PRECISION_COUNT]; /**< what products in a format run at (hardware.h) */
+    bool unit[2][ROOF_PRECISION_COUNT]; /**< by enum roof_compute_unit: that unit's own */
+};
+/** A list "FORMAT,FORMAT:vector,FORMAT:matrix". */
+enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, const char *text,
+                                           struct roof_error *error);
+
 /** What a title, a name of a dot, line or group may be: text without control characters, cut at
  * ROOF_CHART_NAME_SIZE - 1 bytes between characters. */
 void roof_chart_name(char out[ROOF_CHART_NAME_SIZE], const char *text);
 
 /**
- * Adds the roof of a device, which must outlive the chart. formats (NULL: all) are the formats that
- * have a ceiling; with sparse, peaks with 2:4 sparsity stand for dense ones where there are any.
- * ROOF_USAGE for too many devices, for one twice, for a device without bandwidth, and where none of
- * the formats has a unit.
+ * Adds the roof of a device, which must outlive the chart. wanted (NULL: all there are) says
+ * which formats have a ceiling; with sparse, peaks with 2:4 sparsity stand for dense ones where
+ * there are any. ROOF_USAGE for too many devices, for one twice, for a device without bandwidth,
+ * and where none of the formats has a unit.
  */
 enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof_hardware *hardware,
-                                     const bool formats[ROOF_PRECISION_COUNT], bool sparse,
+                                     const struct roof_chart_ceilings *wanted, bool sparse,
                                      struct roof_error *error);
 
 /** Adds a line "NAME=RATE", such as "cuBLAS=271TFLOPS" or "STREAM=1.8TB/s" (roof_parse_rate). */
@@ -98,7 +107,8 @@ enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
                                      struct roof_error *error);
 
 /** Adds what kernels are expected to attain on each device with a calibration: the FLOP/s of a
- * square GEMM of 8192 at each ceiling of a matrix unit, the byte/s of a 16-bit GEMV of 16384. */
+ * square GEMM of 8192 at each ceiling of a matrix unit, the byte/s of a 16-bit GEMV of 16384. Names
+ * end with (nearest) where other kernels stand in (expected_near). */
 enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof_error *error);
 
 /** Adds a prediction on one of the devices. name and group are copied; count and share as in the

@@ -25,6 +25,8 @@ void roof_model_report_formats(struct roof_text *out, const struct roof_inferenc
 
 /** Tokens per second, with a prefix from a million on: "95.31", "2.5 M". Returns out. */
 const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
+/** Why an inference has no expected time: "no kernel like that of rope was measured". */
+void roof_model_report_unexpected(struct roof_text *out, const struct roof_inference *inference);
 
 /** For people: a summary, then the `top` largest operators. product as in roof_report_text. */
 void roof_model_report_text(struct roof_text *out, const struct roof_inference *inference,

@@ -26,7 +26,8 @@ enum roof_command {
     ROOF_COMMAND_RECOMMEND = 4,
     ROOF_COMMAND_LIST = 8,
     ROOF_COMMAND_COMPARE = 16,
-    ROOF_COMMAND_PLOT = 32
+    ROOF_COMMAND_PLOT = 32,
+    ROOF_COMMAND_COMPLETION = 128
 };
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
@@ -89,22 +90,23 @@ enum roof_input_id {
     ROOF_INPUT_THREADS,
     ROOF_INPUT_SUMMARY,
     ROOF_INPUT_GROUP_BY,
+    ROOF_INPUT_CEILINGS,
     ROOF_INPUT_LINE,
     ROOF_INPUT_ATTAINABLE,
     ROOF_INPUT_EXPECTED,
     ROOF_INPUT_TITLE,
     ROOF_INPUT_SIZE,
     ROOF_INPUT_CHARSET,
-    ROOF_INPUT_CHART_FORMAT,
-    ROOF_INPUT_PREDICT_FORMAT,
+    ROOF_INPUT_PREDICT_FORMAT, /**< of predict: those of tables, and html */
     ROOF_INPUT_FORMAT,
+    ROOF_INPUT_CHART_FORMAT, /**< the same option of plot */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_OUTPUT,
     ROOF_INPUT_COUNT
 };
 
 /** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands but
- * list. */
+ * list and completion. */
 const struct roof_input *roof_input(size_t id);
 /** Whether a command takes an input. */
 bool roof_input_allowed(size_t id, enum roof_command command);
