@@ -166,6 +166,7 @@ enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof
         return roof_error_set(error, ROOF_USAGE, "%s has no peak for %s", hardware->id,
                               wanted == NULL ? "any format" : "these formats");
     }
+    chart->chosen = chart->chosen || wanted != NULL;
     chart->roofs++;
     return ROOF_OK;
 }

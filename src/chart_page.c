@@ -87,11 +87,10 @@ static const char row_keys[] =
     "\"total\",\"expected\",\"low\",\"high\",\"expected_total\",\"measured\",\"of_bound\","
     "\"reached_rate\"]";
 static const char summary_keys[] =
-    "[\"label\",\"bound\",\"expected_bound\",\"fits\",\"weights_b\",\"kv_b\",\"activations_b\","
-    "\"capacity_b\",\"reserve_b\",\"rate\",\"time\",\"expected\",\"low\",\"high\",\"tokens\","
-    "\"user\","
-    "\"expected_tokens\",\"expected_user\",\"needed\",\"weights\",\"kv\",\"activations\","
-    "\"capacity\",\"reserve\"]";
+    "[\"label\",\"bound\",\"expected_bound\",\"why\",\"fits\",\"weights_b\",\"kv_b\","
+    "\"activations_b\",\"capacity_b\",\"reserve_b\",\"rate\",\"time\",\"expected\",\"low\","
+    "\"high\",\"tokens\",\"user\",\"expected_tokens\",\"expected_user\",\"needed\",\"weights\","
+    "\"kv\",\"activations\",\"capacity\",\"reserve\"]";
 
 /* "fp8_e4m3, fp16 vector": what a prediction is computed in; "" for what has no FLOPs. */
 static void put_unit(struct roof_text *out, const struct roof_prediction *p)
@@ -173,8 +172,16 @@ static void put_summary(struct roof_text *out, const struct roof_inference *r)
                      : isnan(r->ttft_s) ? "time of the chunk"
                                         : "time to first token",
                      roof_bottleneck_name(r->total.bottleneck));
-    roof_text_printf(out, isnan(expected_s) ? "null," : "\"%s\",",
-                     roof_bottleneck_name(r->total.expected_bottleneck));
+    if (isnan(expected_s)) {
+        struct roof_text why = ROOF_TEXT_INIT;
+        roof_model_report_unexpected(&why, r);
+        roof_text_put(out, "null,");
+        quote_made(out, &why);
+        roof_text_free(&why);
+    } else {
+        roof_text_printf(out, "\"%s\",null", roof_bottleneck_name(r->total.expected_bottleneck));
+    }
+    roof_text_put(out, ",");
     roof_text_put(out, r->fits == ROOF_FIT_UNKNOWN ? "null,"
                        : r->fits == ROOF_FIT_YES   ? "true,"
                                                    : "false,");
@@ -643,12 +650,13 @@ static void put_values(struct roof_text *out, const char *key, const struct roof
     roof_text_printf(out, "],\"at\":%" PRId64 "}", at);
 }
 
-/* Formats whose ceilings are shown at first: those in use, of a chart without dots all. */
+/* Formats whose ceilings are shown at first: those in use; [] for all, of a chart without dots and
+ * where they were chosen. */
 static void put_used(struct roof_text *out, const struct page *page)
 {
     bool first = true;
     roof_text_put(out, ",\n\"used\":[");
-    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+    for (int p = 0; p < ROOF_PRECISION_COUNT && !page->chart.chosen; p++) {
         if (page->used[p]) {
             roof_text_printf(out, "%s\"%s\"", first ? "" : ",",
                              roof_format((enum roof_precision)p)->name);

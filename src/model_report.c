@@ -146,7 +146,8 @@ static void put_expected(struct roof_text *out, const struct roof_inference *r, 
     if (!isnan(r->expected_tokens_per_s)) {
         snprintf(detail, sizeof detail, "%s per user",
                  roof_model_report_rate(user, r->expected_tokens_per_s_per_user));
-        put_line(out, "  expected tokens/s", roof_model_report_rate(value, r->expected_tokens_per_s), detail);
+        put_line(out, "  expected tokens/s",
+                 roof_model_report_rate(value, r->expected_tokens_per_s), detail);
     }
 }
 
@@ -224,7 +225,8 @@ static void put_times(struct roof_text *out, const struct roof_inference *r)
         put_line(out, "tokens/s", "-", "it does not fit");
     }
     if (!isnan(r->tokens_per_s)) {
-        snprintf(detail, sizeof detail, "%s per user", roof_model_report_rate(user, r->tokens_per_s_per_user));
+        snprintf(detail, sizeof detail, "%s per user",
+                 roof_model_report_rate(user, r->tokens_per_s_per_user));
         put_line(out, "tokens/s", roof_model_report_rate(all, r->tokens_per_s), detail);
     }
 }

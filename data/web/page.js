@@ -337,12 +337,16 @@ function drawDots(c, view, boxes) {
             c.moveTo(d.x, d.y);
             c.lineTo(d.x, d.below);
             c.stroke();
-            c.globalAlpha = 0.9;
+            c.globalAlpha = 1;
+            c.lineWidth = 1.7;
             polygon(c, shapeOf(d.dot), d.x, d.below, Math.max(3, d.size * 0.62));
+            c.fillStyle = colour.panel;
             c.fill();
+            c.stroke();
+            c.fillStyle = c.strokeStyle;
         }
         polygon(c, shapeOf(d.dot), d.x, d.y, d.size);
-        c.globalAlpha = d.below === null ? 0.55 : 0.16;
+        c.globalAlpha = 0.5;
         c.fill();
         c.globalAlpha = 1;
         c.lineWidth = 1.7;
@@ -650,7 +654,7 @@ function card(series) {
     const times = s.expected
         ? pair(`expected ${s.label}`, s.expected, `${s.low} to ${s.high}, ${s.expected_bound}-bound`,
                'at best', s.time, `${s.bound}-bound`)
-        : pair(`${s.label}, at best`, s.time, `${s.bound}-bound`, 'expected', null, 'no kernels like these were measured');
+        : pair(`${s.label}, at best`, s.time, `${s.bound}-bound`, 'expected', null, s.why);
     const tokens = s.expected_tokens
         ? pair('expected tokens/s', s.expected_tokens, `${s.expected_user} per user`, 'at best', s.tokens, `${s.user} per user`)
         : pair('tokens/s, at best', s.tokens, s.tokens ? `${s.user} per user` : 'it does not fit', '', ' ', '');

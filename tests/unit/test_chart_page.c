@@ -253,6 +253,16 @@ static void test_dots(void **state)
     assert_string_equal(roof_json_string(item(used, 0)), "fp16");
     free_page(&page);
     roof_chart_free(&chart);
+
+    struct roof_chart_ceilings wanted_ceilings; /* chosen ones are all shown */
+    roof_chart_init(&chart);
+    assert_int_equal(roof_chart_parse_ceilings(&wanted_ceilings, "fp8", NULL), ROOF_OK);
+    assert_int_equal(roof_chart_add_roof(&chart, hardware, &wanted_ceilings, false, NULL), ROOF_OK);
+    add_gemm(&chart, hardware, 1, "a", "first");
+    page = make_page(&chart, NULL);
+    assert_int_equal(roof_json_count(roof_json_get(page.root, "used")), 0);
+    free_page(&page);
+    roof_chart_free(&chart);
     roof_hardware_free(hardware);
 }
 
