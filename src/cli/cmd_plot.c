@@ -78,6 +78,9 @@ static enum roof_status read_size(struct work *w, struct roof_error *error)
     if (text == NULL) {
         return ROOF_OK;
     }
+    if (w->format == HTML) {
+        return roof_error_set(error, ROOF_USAGE, "--size does not go with html");
+    }
     const size_t length = strcspn(text, "x");
     const char *const times = text[length] == '\0' ? NULL : text + length;
     if (length >= sizeof width) {
