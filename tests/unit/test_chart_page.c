@@ -17,6 +17,10 @@
 /* Text that would be markup, were it not escaped; U+2028 ends lines of old scripts. */
 #define HOSTILE "</script><!--<script>\"'&\\\xe2\x80\xa8{{data}}</title>"
 
+static const char policy[] =
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+    "'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">";
+
 /* A page and its data. */
 struct made {
     struct roof_text text;
@@ -116,16 +120,14 @@ static void test_alone(void **state)
     add_gemm(&chart, hardware, 1, "one", "some");
     roof_chart_name(chart.title, "A chart");
     struct made page = make_page(&chart, NULL);
-    static const char *const once[] = {
-        "<!DOCTYPE html>",
-        "<html lang=\"en\">",
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-        "'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">",
-        "<title>A chart</title>",
-        "<h1>A chart</h1>",
-        "Copyright (c) 2022 Leon Sorokin",
-        "THE SOFTWARE IS PROVIDED \"AS IS\"",
-        "</html>"};
+    static const char *const once[] = {"<!DOCTYPE html>",
+                                       "<html lang=\"en\">",
+                                       policy,
+                                       "<title>A chart</title>",
+                                       "<h1>A chart</h1>",
+                                       "Copyright (c) 2022 Leon Sorokin",
+                                       "THE SOFTWARE IS PROVIDED \"AS IS\"",
+                                       "</html>"};
     for (size_t i = 0; i < COUNT(once); i++) {
         if (occurrences(page.text.data, once[i]) != 1) {
             fail_msg("%zu times: %s", occurrences(page.text.data, once[i]), once[i]);
