@@ -33,6 +33,7 @@ struct page {
     const struct roof_page_sizes *sizes;
     struct roof_values batch, context;
     int64_t asked_batch, asked_context;
+    double devices;                 /* that the model is split over */
     size_t group[ROOF_PHASE_COUNT]; /* phases that are shown */
     size_t groups;
     struct row *row;
@@ -499,6 +500,7 @@ static enum roof_status find_sizes(struct page *page, struct roof_error *error)
         if (status == ROOF_OK) {
             page->asked_batch = page->inference.scenario.common.shape.batch;
             page->asked_context = page->inference.scenario.context;
+            page->devices = page->inference.devices;
             roof_text_clear(&page->about);
             put_about(&page->about, &page->inference);
             roof_chart_name(page->chart.group[page->groups], page->inference.phase);
@@ -707,7 +709,8 @@ static void put_json(struct roof_text *out, const struct page *page)
     if (page->sizes != NULL) {
         put_values(out, "batch", &page->batch, page->asked_batch);
         put_values(out, "context", &page->context, page->asked_context);
-        roof_text_printf(out, ",\n\"limit\":%" PRId64, page->sizes->model->positions);
+        roof_text_printf(out, ",\n\"limit\":%" PRId64 ",\"devices\":%.0f",
+                         page->sizes->model->positions, page->devices);
     }
     roof_text_printf(out, ",\n\"row_keys\":%s,\n\"summary_keys\":%s", row_keys, summary_keys);
     roof_text_printf(out, ",\n\"rows\":[%s]", page->rows == 0 ? "" : page->row_text.data);

@@ -86,6 +86,12 @@ class Browser:
             steps += [{'type': 'pointerDown', 'button': 0}, {'type': 'pointerUp', 'button': 0}]
         self.call('POST', '/actions', {'actions': [{'type': 'pointer', 'id': 'mouse', 'actions': steps}]})
 
+    def drag(self, x, y, to_x, to_y):
+        self.call('POST', '/actions', {'actions': [{'type': 'pointer', 'id': 'mouse', 'actions': [
+            {'type': 'pointerMove', 'duration': 0, 'x': round(x), 'y': round(y)}, {'type': 'pointerDown', 'button': 0},
+            {'type': 'pointerMove', 'duration': 100, 'x': round(to_x), 'y': round(to_y)},
+            {'type': 'pointerUp', 'button': 0}]}]})
+
     def devtools(self, command, **parameters):
         return self.call('POST', '/goog/cdp/execute', {'cmd': command, 'params': parameters})
 
@@ -258,6 +264,16 @@ def test_chart(browser, folder):
     browser.press('#operators tbody tr', 'down')
     on = browser.js("return document.querySelector('#operators tr.on').cells[0].textContent")
     assert browser.js(TIP)['title'].startswith(on)
+    # What is dragged over fills the chart; a double click shows all again.
+    browser.js('document.activeElement.blur()')
+    browser.move(5, 5)
+    whole = browser.js(PICTURE)
+    left, top, right, bottom = browser.js(OVER)
+    browser.drag(left + 100, top + 100, right - 100, bottom - 100)
+    browser.move(5, 5)
+    assert browser.js(PICTURE) != whole, 'no zoom'
+    browser.js("document.querySelector('#chart .u-over').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))")
+    assert browser.js(PICTURE) == whole, 'it stays zoomed'
     # A click keeps the figures until the next.
     browser.js('document.activeElement.blur()')
     x, y = point_at(browser, 'decode', 'attention')

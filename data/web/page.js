@@ -247,8 +247,8 @@ function drawRoof(c, view, i, boxes) {
         c.fillStyle = roofColour(i);
         c.fill();
         view.lines.push({roof, ceiling, rate: ceiling.rate, from: ceiling.x});
-        const formats = ceiling.formats.length > 2 ? `${ceiling.formats[0]} +${ceiling.formats.length - 1}`
-                                                   : ceiling.formats.join(', ');
+        const asked = ceiling.formats.filter(format => state.formats.has(format));
+        const formats = asked.length > 3 ? `${asked[0]} +${asked.length - 1}` : asked.join(', ');
         const text = `${several ? roof.id + ' ' : ''}${formats}${ceiling.unit === 'vector' ? ' vector' : ''}  ${ceiling.peak}`;
         view.sides.push({text, y, from: X(ceiling.x), fill: roofColour(i)});
     }
@@ -600,7 +600,7 @@ function memory(s) {
         ...PARTS.map(([part, fill]) => make('i', {style: `width: ${100 * s[`${part}_b`] / whole}%; background: var(${fill})`})),
         make('i', {className: 'limit', style: `left: calc(${limit}% - 1px)`}));
     return make('div', {className: `memory${s.fits ? '' : ' no'}`},
-        make('p', {}, make('strong', {}, s.fits ? 'Fits' : 'Does not fit'), `: ${s.needed} of ${s.capacity} less ${s.reserve}, on each device`), bar,
+        make('p', {}, make('strong', {}, s.fits ? 'Fits' : 'Does not fit'), `: ${s.needed} of ${s.capacity} less ${s.reserve}${data.devices > 1 ? ', on each device' : ''}`), bar,
         make('p', {}, ...PARTS.map(([part, fill]) => make('span', {},
             make('i', {className: 'key', style: `background: var(${fill})`}), `${PART_NAMES[part]} ${s[part]}`))));
 }
