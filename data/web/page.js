@@ -95,7 +95,7 @@ const place = dot => [data.groups[dot.group], data.roofs[dot.roof].id].join(' ·
 // The figures of a dot: [what, value, detail].
 function figures(dot) {
     const row = dot.row;
-    const all = (total, one) => row.count > 1 && total ? ` × ${row.count} = ${total}` : '';
+    const all = (total, one) => row.count > 1 && total ? ` × ${row.count} = ${total.replace(' ', '\u00a0')}` : '';
     const list = [
         ['arithmetic intensity', row.intensity],
         ['attainable', row.attainable, row.unit && ` (${row.unit})`],
@@ -249,8 +249,8 @@ function drawRoof(c, view, i, boxes) {
         view.lines.push({roof, ceiling, rate: ceiling.rate, from: ceiling.x});
         const asked = ceiling.formats.filter(format => state.formats.has(format));
         const formats = asked.length > 3 ? `${asked[0]} +${asked.length - 1}` : asked.join(', ');
-        const text = `${several ? roof.id + ' ' : ''}${formats}${ceiling.unit === 'vector' ? ' vector' : ''}  ${ceiling.peak}`;
-        view.sides.push({text, y, from: X(ceiling.x), fill: roofColour(i)});
+        const text = `${formats}${ceiling.unit === 'vector' ? ' vector' : ''}  ${ceiling.peak}`;
+        view.sides.push({texts: several ? [`${roof.id} ${text}`, text] : [text], y, from: X(ceiling.x), fill: roofColour(i)});
     }
     // The bandwidth runs along the slope.
     const [x0, x1] = [Math.max(X(left), 0), Math.min(X(top.x), view.width)];
@@ -295,24 +295,29 @@ function drawLine(c, view, line) {
         c.moveTo(X(from), Y(line.rate / TERA));
         c.lineTo(X(right), Y(line.rate / TERA));
         view.lines.push({line, rate: line.rate, from});
-        view.sides.push({text: `${line.name}  ${line.text}`, y: Y(line.rate / TERA), from: X(from), fill});
+        view.sides.push({texts: [`${line.name}  ${line.text}`], y: Y(line.rate / TERA), from: X(from), fill});
     }
     c.stroke();
     c.setLineDash([]);
 }
 
-// Names of ceilings stand above them at the right; where others stand there left of those, or below.
+// Names of ceilings stand above them at the right; where others stand there left of those, below,
+// or without the device, which the colour tells.
 function drawSides(c, view, boxes) {
     for (const side of view.sides.sort((a, b) => a.y - b.y)) {
-        const wide = c.measureText(side.text).width;
         const places = [];
-        for (const y of [side.y - 6, side.y + 15]) {
-            for (let x = view.width - wide - 8; x >= Math.max(side.from - wide / 2, 4); x -= 24) places.push([x, y]);
+        for (const text of side.texts) {
+            const wide = c.measureText(text).width;
+            for (const y of [side.y - 6, side.y + 15]) {
+                for (let x = view.width - wide - 8; x >= Math.max(side.from - wide / 2, 4); x -= 24) {
+                    places.push({text, x, y, box: [x - 6, y - 11, x + wide + 6, y + 4]});
+                }
+            }
         }
-        const at = places.find(([x, y]) => y > 11 && free(boxes, [x - 6, y - 11, x + wide + 6, y + 4]));
+        const at = places.find(one => one.y > 11 && free(boxes, one.box));
         if (!at) continue;
-        boxes.push([at[0] - 6, at[1] - 11, at[0] + wide + 6, at[1] + 4]);
-        write(c, side.text, ...at, side.fill);
+        boxes.push(at.box);
+        write(c, at.text, at.x, at.y, side.fill);
     }
 }
 

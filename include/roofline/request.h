@@ -97,9 +97,9 @@ enum roof_input_id {
     ROOF_INPUT_TITLE,
     ROOF_INPUT_SIZE,
     ROOF_INPUT_CHARSET,
-    ROOF_INPUT_PREDICT_FORMAT, /**< of predict: those of tables, and html */
     ROOF_INPUT_FORMAT,
-    ROOF_INPUT_CHART_FORMAT, /**< the same option of plot */
+    ROOF_INPUT_PREDICT_FORMAT, /**< the same option of predict, with html */
+    ROOF_INPUT_CHART_FORMAT,   /**< and of plot */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_OUTPUT,
     ROOF_INPUT_COUNT

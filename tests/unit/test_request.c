@@ -172,7 +172,7 @@ static void test_commands(void **unused)
         {"objective", RECOMMEND},
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
-        {"format", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE},
+        {"format", SWEEP | RECOMMEND | LIST | COMPARE}, /* predict and plot have others */
         {"columns", PREDICT | SWEEP | RECOMMEND | LIST},
         {"ceilings", PLOT},
         {"attainable", PLOT},
