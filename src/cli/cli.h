@@ -61,9 +61,12 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
 /* --formats P,P or "all"; *count of them. */
 enum roof_status cli_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
                              const char *text, struct roof_error *error);
-/* recommend model NAME. */
-enum roof_status cli_recommend_model(const struct cli_options *options, enum roof_status *answer,
-                                     struct roof_error *error);
+/* What recommend prints; *answer is ROOF_UNSATISFIED when that says that nothing is left. */
+enum roof_status cli_recommend_answer(struct roof_text *out, const struct cli_options *options,
+                                      enum roof_status *answer, struct roof_error *error);
+/* Of recommend model NAME. */
+enum roof_status cli_recommend_model(struct roof_text *out, const struct cli_options *options,
+                                     enum roof_status *answer, struct roof_error *error);
 
 /* What the options of recommend say of an operator; formats holds a list that is given. */
 enum roof_status cli_recommend_options(struct roof_recommend_options *out,
@@ -75,8 +78,8 @@ enum roof_status cli_recommend_options(struct roof_recommend_options *out,
 enum roof_status cli_explain_pair(char side[2][CLI_SIDE_SIZE], const struct cli_options *options,
                                   struct roof_error *error);
 /* --explain A,B, of what is predicted or of what would be recommended. */
-enum roof_status cli_explain(const struct cli_options *options, bool recommended,
-                             struct roof_error *error);
+enum roof_status cli_explain(struct roof_text *out, const struct cli_options *options,
+                             bool recommended, struct roof_error *error);
 
 /* --- sweeps -------------------------------------------------------------------------------- */
 
@@ -174,8 +177,12 @@ enum roof_status cli_which_model(struct roof_error *error);
 /* predict --from FILE: a prediction of each record. */
 enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
                                   struct roof_error *error);
-/* predict model NAME: prints the prediction of what the options ask. */
-enum roof_status cli_predict_model(const struct cli_options *options, struct roof_error *error);
+/* What predict prints, but for --from. */
+enum roof_status cli_predict_answer(struct roof_text *out, const struct cli_options *options,
+                                    struct roof_error *error);
+/* Of predict model NAME. */
+enum roof_status cli_predict_model(struct roof_text *out, const struct cli_options *options,
+                                   struct roof_error *error);
 
 /* --- long work ----------------------------------------------------------------------------- */
 
