@@ -338,8 +338,8 @@ static bool count_to(const cJSON *node, const cJSON *target, size_t *index)
     return false;
 }
 
-enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *node,
-                                 struct roof_error *error, const char *format, ...)
+const char *roof_json_span(const struct roof_json *json, const roof_json_value *node,
+                           size_t *length)
 {
     struct scan s = {.text = json->text,
                      .p = json->text,
@@ -347,9 +347,33 @@ enum roof_status roof_json_error(const struct roof_json *json, const roof_json_v
                      .source = json->source};
     count_to(json->root, node, &s.wanted);
     (void)value(&s); /* the text was checked before */
+    const char *const begin = s.found == NULL ? json->text : s.found;
+    s = (struct scan){
+        .text = begin, .p = begin, .end = s.end, .source = json->source, .wanted = SIZE_MAX};
+    (void)value(&s);
+    *length = (size_t)(s.p - begin);
+    return begin;
+}
+
+void roof_json_place(const struct roof_json *json, const roof_json_value *node, int *line,
+                     int *column)
+{
+    size_t length = 0;
+    place(json->text, roof_json_span(json, node, &length), line, column);
+}
+
+const char *roof_json_text(const struct roof_json *json, size_t *length)
+{
+    *length = json->length;
+    return json->text;
+}
+
+enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *node,
+                                 struct roof_error *error, const char *format, ...)
+{
     int line = 0;
     int column = 0;
-    place(json->text, s.found == NULL ? json->text : s.found, &line, &column);
+    roof_json_place(json, node, &line, &column);
     char message[ROOF_ERROR_MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
@@ -573,6 +597,49 @@ enum roof_status roof_json_read(struct roof_json **out, const char *path, struct
         return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot open: %s", strerror(errno));
     }
     const enum roof_status status = parse_file(out, file, path, error);
+    close(file);
+    return status;
+}
+
+/* Reads to the end of what has no size. */
+static enum roof_status parse_stream(struct roof_json **out, int file, const char *name,
+                                     struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    enum roof_status status = ROOF_OK;
+    for (size_t got = 1; got > 0 && status == ROOF_OK;) {
+        const size_t step = 65536;
+        char *const room = roof_text_room(&text, step);
+        if (room == NULL) {
+            status = roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", name);
+            break;
+        }
+        status = read_bytes(file, room, step, &got, name, error);
+        text.length += got;
+        if (status == ROOF_OK && text.length > ROOF_JSON_SIZE_MAX) {
+            status = roof_error_at(error, ROOF_INVALID, name, 1, 1,
+                                   "more than the %u bytes that are read", ROOF_JSON_SIZE_MAX);
+        }
+    }
+    if (status == ROOF_OK) {
+        status = roof_json_parse(out, text.data, text.length, name, error);
+    }
+    roof_text_free(&text);
+    return status;
+}
+
+enum roof_status roof_json_read_stream(struct roof_json **out, const char *path,
+                                       struct roof_error *error)
+{
+    *out = NULL;
+    if (strcmp(path, "-") == 0) {
+        return parse_stream(out, STDIN_FILENO, "standard input", error);
+    }
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot open: %s", strerror(errno));
+    }
+    const enum roof_status status = parse_stream(out, file, path, error);
     close(file);
     return status;
 }

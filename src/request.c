@@ -54,6 +54,7 @@
 #define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
+static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
@@ -323,6 +324,19 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .value = "COLUMN,...",
                      .help = "statistics for each combination of these columns of the file",
                      .commands = ROOF_COMMAND_COMPARE},
+    ROW(UPDATE) = {.option = "update",
+                   .kind = ROOF_INPUT_FLAG,
+                   .max = 1,
+                   .help = "write what was found into the files where it deviates",
+                   .commands = ROOF_COMMAND_CHECK},
+    ROW(CHECK_FORMAT) = {.option = "format",
+                         .letter = 'f',
+                         .kind = ROOF_INPUT_CHOICE,
+                         .choices = check_formats,
+                         .max = 3,
+                         .value = "FORMAT",
+                         .help = "text (default), json, tap or junit",
+                         .commands = ROOF_COMMAND_CHECK},
     ROW(FORMAT) = {.option = "format",
                    .letter = 'f',
                    .kind = ROOF_INPUT_CHOICE,
@@ -341,7 +355,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
                    .help = "write to FILE, complete or not at all",
-                   .commands = ALL},
+                   .commands = ALL | ROOF_COMMAND_CHECK},
 };
 
 const struct roof_input *roof_input(size_t id)

@@ -24,7 +24,8 @@ enum roof_command {
     ROOF_COMMAND_SWEEP = 2,
     ROOF_COMMAND_RECOMMEND = 4,
     ROOF_COMMAND_LIST = 8,
-    ROOF_COMMAND_COMPARE = 16
+    ROOF_COMMAND_COMPARE = 16,
+    ROOF_COMMAND_CHECK = 64 /* 32 is taken */
 };
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
@@ -87,6 +88,8 @@ enum roof_input_id {
     ROOF_INPUT_THREADS,
     ROOF_INPUT_SUMMARY,
     ROOF_INPUT_GROUP_BY,
+    ROOF_INPUT_UPDATE,
+    ROOF_INPUT_CHECK_FORMAT,
     ROOF_INPUT_FORMAT,
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_OUTPUT,

@@ -107,6 +107,8 @@
 
 #include "roofline/compare.h"
 
+#include "roofline/check.h"
+
 #include "roofline/report.h"
 
 #include "roofline/model_report.h"
@@ -115,5 +117,7 @@
 #include "roofline/plan_report.h"
 
 #include "roofline/speedup_report.h"
+
+#include "roofline/check_report.h"
 
 #endif

@@ -29,11 +29,13 @@ int cli_sweep(const struct cli_command *command, int argc, char **argv);
 int cli_recommend(const struct cli_command *command, int argc, char **argv);
 int cli_compare(const struct cli_command *command, int argc, char **argv);
 int cli_list(const struct cli_command *command, int argc, char **argv);
+int cli_check(const struct cli_command *command, int argc, char **argv);
 
 /* --- options ------------------------------------------------------------------------------- */
 
 #define CLI_MANY_MAX 32
-#define CLI_OPERANDS_MAX 2
+/* Of check, files; others take two. */
+#define CLI_OPERANDS_MAX 64
 
 /* An option that was given several times. */
 struct cli_many {
@@ -57,6 +59,10 @@ struct cli_options {
 /* Reads argv by the table of inputs. Prints the help when it is asked for: the command is done. */
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
                              char **argv, struct roof_error *error);
+
+/* One more option; a flag has the text "". ROOF_USAGE when it is given too often. */
+enum roof_status cli_options_add(struct cli_options *options, size_t input, const char *text,
+                                 struct roof_error *error);
 
 /* --formats P,P or "all"; *count of them. */
 enum roof_status cli_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,

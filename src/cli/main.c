@@ -34,6 +34,11 @@ static const struct cli_command commands[] = {
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
      "  roofline compare measured.csv --summary -f json\n"
      "  roofline compare measured.csv -f csv -o rows.csv\n"},
+    {"check", ROOF_COMMAND_CHECK, cli_check, "FILE.json ...",
+     "Checks expected values against predictions and recommendations, for CI.",
+     "  roofline check checks.json\n"
+     "  roofline check checks/*.json -f junit -o results.xml\n"
+     "  roofline check checks.json --update\n"},
     {"list", ROOF_COMMAND_LIST, cli_list,
      "hardware|precisions|operators|models|layouts|engines [ID]",
      "Prints what is known: devices, formats, operators, models, layouts, engines.",
@@ -101,8 +106,8 @@ int main(int argc, char **argv)
     (void)unsetenv("POSIXLY_CORRECT");
 
     if (argc < 2) {
-        fputs("roofline: which command? predict, sweep, recommend, compare or list; see roofline "
-              "--help\n",
+        fputs("roofline: which command? predict, sweep, recommend, compare, check or list; see "
+              "roofline --help\n",
               stderr);
         return cli_exit_code(ROOF_USAGE);
     }
