@@ -138,7 +138,7 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-cli check-project recipes
+check: check-unit check-cli check-formulas check-schemas check-project recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
@@ -150,6 +150,12 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/faults.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/resume.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
+
+check-formulas: $(BIN)
+	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
+
+check-schemas: $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/schema.sh $(BIN)
 
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
@@ -189,7 +195,7 @@ lint:
 	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
-	mandoc -Tlint -Wwarning docs/roofline.1
+	mandoc -Tlint -Wwarning docs/roofline.1 docs/man/roofline-check.1
 	shellcheck .ci/run .ci/deps src/embed.sh docs/demo.sh docs/errors.sh tests/*.sh tests/cli/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
@@ -217,6 +223,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors bench demo check check-unit check-cli check-project bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors bench demo check check-unit check-cli check-formulas check-schemas check-project bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

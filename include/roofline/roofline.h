@@ -28,9 +28,11 @@
  *   table.h      rows of results as text, JSON, NDJSON, CSV, Markdown
  *   records.h    files of which each row or line asks for a prediction
  *   compare.h    measured times against predictions
+ *   check.h      files of expected values
  *   report.h     documents about one result
  *   model_report.h documents about a model
  *   plan_report.h documents about a search of plans
+ *   check_report.h what checks came to
  *
  * Rules that hold for all of them:
  *
