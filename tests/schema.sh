@@ -48,6 +48,9 @@ list() { # likewise: a JSON array
 each() { # likewise: one a line
     keep each "$@" -f ndjson
 }
+header() { # SCHEMA ARGUMENT...: CSV, whose columns are all that the table of fields has
+    keep header "$@" -f csv
+}
 file() { # SCHEMA FILE: an input
     number=$((number + 1))
     cp "$2" "$scratch/documents/$number"
@@ -162,6 +165,21 @@ one operator list operators gemm
 one layout list layouts q4_k_m
 roofline list engines -f csv --columns id | sed 1d > "$scratch/engines"
 while read -r id; do one engine list engines "$id"; done < "$scratch/engines"
+
+# --- every field of every table
+
+header prediction sweep gemm -m 1 -n 64 -k 64
+header prediction predict --from records.ndjson
+header model-prediction sweep model llama-3-8b
+header 'recommendation#candidate' recommend gemv -n 64 -k 64
+header plan recommend model llama-3-8b -H h100-sxm --devices 1 --batch 8
+header speedup predict gemv -n 64 -k 64 --explain h100-sxm,l40s
+header hardware-row list hardware
+header precision list precisions
+header operator list operators
+header model list models
+header layout list layouts
+header engine-row list engines
 
 # --- checks, and the files that are read
 
