@@ -133,6 +133,10 @@ errors: all $(FIT)
 	sh docs/errors.sh '$(MEASURED)' $(BIN) $(FIT) > $(BUILD)/errors.md
 	mv $(BUILD)/errors.md docs/errors.md
 
+## reports: write docs/reports again, each by the command at its end
+reports: $(BIN)
+	@BLESS=1 sh tests/cli/reports.sh $(BIN) docs/reports/*.md
+
 ## demo: build, then real predictions for a real decision
 demo: all
 	@sh docs/demo.sh $(BIN)
@@ -149,7 +153,9 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/run.sh $(BIN) tests/cli/*.case
 	@WRAPPER='$(WRAPPER)' sh tests/cli/faults.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/resume.sh $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/cli/images.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
+	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 
 check-formulas: $(BIN)
 	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
@@ -223,6 +229,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors bench demo check check-unit check-cli check-formulas check-schemas check-project bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-formulas check-schemas check-project bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

@@ -548,22 +548,12 @@ static double expected_sum(struct curve *curve, int64_t first, int64_t last)
     return (double)(last - first + 1) * sum / (double)(3 * parts);
 }
 
-/* The two phases of a request, resolved: the prompt, and decode at the end, when the cache holds
- * the prompt and all that was generated. */
+/* The two phases of a request, resolved. */
 static enum roof_status split_request(struct roof_scenario *prefill, struct roof_scenario *decode,
                                       const struct roof_scenario *asked,
                                       const struct roof_model *model, struct roof_error *error)
 {
-    *prefill = *asked;
-    prefill->phase = ROOF_PHASE_PREFILL;
-    prefill->context = asked->prompt;
-    prefill->prompt = prefill->generate = 0;
-    prefill->draft_tokens = 0;
-    *decode = *asked;
-    decode->phase = ROOF_PHASE_DECODE;
-    decode->context = asked->prompt + asked->generate;
-    decode->prompt = decode->generate = 0;
-    decode->prefix_hit = 0;
+    roof_scenario_phases(prefill, decode, asked);
     const enum roof_status status = roof_scenario_resolve(prefill, model, error);
     return status == ROOF_OK ? roof_scenario_resolve(decode, model, error) : status;
 }

@@ -95,23 +95,21 @@ static const char *rate(char out[ROOF_QUANTITY_SIZE], double value)
                        : roof_format_quantity(out, value, ROOF_UNIT_COUNTS);
 }
 
-/* Which operator nobody measured anything like. */
-static void put_unexpected(struct roof_text *out, const struct roof_inference *r)
+void roof_model_report_unexpected(struct roof_text *out, const struct roof_inference *inference)
 {
-    char detail[160] = "no kernel like that of one of its operators was measured";
-    if (r->total.hardware->calibration == NULL) {
-        snprintf(detail, sizeof detail, "no kernels of a device like %s were measured",
-                 r->total.hardware->id);
-    } else {
-        for (size_t i = r->count; i > 0; i--) {
-            const struct roof_inference_node *const n = &r->node[i - 1];
-            if (isnan(n->prediction.expected_s)) { /* the first of them, in the end */
-                snprintf(detail, sizeof detail, "no kernel like that of %s was measured",
-                         n->node.name);
-            }
+    const char *lacking = "one of its operators";
+    if (inference->total.hardware->calibration == NULL) {
+        roof_text_printf(out, "no kernels of a device like %s were measured",
+                         inference->total.hardware->id);
+        return;
+    }
+    for (size_t i = inference->count; i > 0; i--) {
+        const struct roof_inference_node *const n = &inference->node[i - 1];
+        if (isnan(n->prediction.expected_s)) { /* the first of them, in the end */
+            lacking = n->node.name;
         }
     }
-    put_line(out, "  expected", "-", detail);
+    roof_text_printf(out, "no kernel like that of %s was measured", lacking);
 }
 
 /* What real kernels are expected to take for what `best_s` bounds: the sum of their times. */
@@ -125,7 +123,11 @@ static void put_expected(struct roof_text *out, const struct roof_inference *r, 
     char near[96] = "";
     char detail[256];
     if (isnan(expected_s)) {
-        put_unexpected(out, r);
+        struct roof_text why = ROOF_TEXT_INIT;
+        roof_model_report_unexpected(&why, r);
+        put_line(out, "  expected", "-", why.data == NULL ? "" : why.data);
+        out->failed = out->failed || why.failed;
+        roof_text_free(&why);
         return;
     }
     /* The band of the sum, were all kernels off in the same direction. */

@@ -69,6 +69,14 @@ static const struct {
     double divisor;
 } times[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}};
 
+static const struct {
+    const char *name;
+    enum roof_unit unit;
+} rates[] = {{"FLOPS", ROOF_UNIT_TFLOPS},
+             {"FLOP/s", ROOF_UNIT_TFLOPS},
+             {"OPS", ROOF_UNIT_TFLOPS},
+             {"B/s", ROOF_UNIT_GB_PER_S}};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 double roof_to_unit(double si, enum roof_unit unit)
@@ -349,6 +357,32 @@ enum roof_status roof_parse_time(double *out_s, const char *text, const char *wh
     }
     return roof_error_set(error, ROOF_USAGE,
                           "%s must be a time above 0 with its unit (ns, us, ms or s) such as 83us, "
+                          "not '%s'",
+                          what, text);
+}
+
+enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *text,
+                                 const char *what, struct roof_error *error)
+{
+    double value = 0;
+    const char *end = text;
+    const bool number = plain_number(&value, text, &end) && value > 0 && isfinite(value);
+    for (size_t p = 0; p < COUNT(prefixes) && number; p++) {
+        const size_t length = strlen(prefixes[p].name);
+        const double rate = value * prefixes[p].factor;
+        if (prefixes[p].factor < 1 || strncmp(end, prefixes[p].name, length) != 0) {
+            continue;
+        }
+        for (size_t i = 0; i < COUNT(rates); i++) {
+            if (strcmp(end + length, rates[i].name) == 0 && isfinite(rate)) {
+                *out = rate;
+                *unit = rates[i].unit;
+                return ROOF_OK;
+            }
+        }
+    }
+    return roof_error_set(error, ROOF_USAGE,
+                          "%s must be a rate above 0 with its unit, such as 271TFLOPS or 1.8TB/s, "
                           "not '%s'",
                           what, text);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/request.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORKLOAD                                                                                   \
-    (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_COMPARE)
+#define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
+#define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
 #define ALL (WORKLOAD | ROOF_COMMAND_LIST)
-#define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE)
+/* Those that print documents and tables. */
+#define TABLES (ALL & ~(unsigned)ROOF_COMMAND_PLOT)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
     {                                                                                              \
         .key = (key_), .option = (option_), .letter = (letter_), .kind = ROOF_INPUT_PRECISION,     \
@@ -54,6 +56,8 @@
 #define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
+static const char *const chart_formats[] = {"text", "svg", "png", "pdf", "gnuplot", "json", NULL};
+static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
 static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
@@ -199,14 +203,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 .min = 1,
                 .max = LENGTH_MAX,
                 .value = "N",
-                .help = "operators, or plans, to show (default 12)",
+                .help = "operators, or plans, to show (default 12; plot: all)",
                 .of = ROOF_OF_MODELS,
-                .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND},
+                .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_PLOT},
     ROW(FROM) = {.option = "from",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "FILE",
                  .help = "a prediction of each record of a CSV or NDJSON file (-: standard input)",
-                 .commands = ROOF_COMMAND_PREDICT},
+                 .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_PLOT},
     ROW(MEASURED) = {.key = "measured_us",
                      .option = "measured",
                      .kind = ROOF_INPUT_TEXT,
@@ -324,6 +328,55 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .value = "COLUMN,...",
                      .help = "statistics for each combination of these columns of the file",
                      .commands = ROOF_COMMAND_COMPARE},
+    ROW(CEILINGS) = {.option = "ceilings",
+                     .kind = ROOF_INPUT_TEXT,
+                     .value = "P[:UNIT],...",
+                     .help = "formats with a ceiling (default: all the device has); UNIT is matrix "
+                             "or vector",
+                     .commands = ROOF_COMMAND_PLOT},
+    ROW(LINE) = {.option = "line",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "NAME=RATE",
+                 .help = "a line for what is attainable: cuBLAS=271TFLOPS, STREAM=1.8TB/s",
+                 .commands = ROOF_COMMAND_PLOT,
+                 .many = true},
+    ROW(ATTAINABLE) = {.option = "attainable",
+                       .kind = ROOF_INPUT_FLAG,
+                       .max = 1,
+                       .help = "lines for what large products are expected to attain",
+                       .commands = ROOF_COMMAND_PLOT},
+    ROW(EXPECTED) = {.option = "expected",
+                     .kind = ROOF_INPUT_FLAG,
+                     .max = 1,
+                     .help = "join each dot to its expected time, where none is measured",
+                     .commands = ROOF_COMMAND_PLOT},
+    ROW(TITLE) = {.option = "title",
+                  .kind = ROOF_INPUT_TEXT,
+                  .value = "TEXT",
+                  .help = "title of the chart",
+                  .commands = ROOF_COMMAND_PLOT},
+    ROW(SIZE) = {.option = "size",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "WIDTH[xHEIGHT]",
+                 .help = "pixels of an image (default 1200x800), columns of text (default: those "
+                         "of the terminal, or 100)",
+                 .commands = ROOF_COMMAND_PLOT},
+    ROW(CHARSET) = {.option = "charset",
+                    .kind = ROOF_INPUT_CHOICE,
+                    .choices = charsets,
+                    .max = 2,
+                    .value = "auto|unicode|ascii",
+                    .help = "characters of a text chart (default: those of the locale)",
+                    .commands = ROOF_COMMAND_PLOT},
+    ROW(CHART_FORMAT) = {.option = "format",
+                         .letter = 'f',
+                         .kind = ROOF_INPUT_CHOICE,
+                         .choices = chart_formats,
+                         .max = 5,
+                         .value = "FORMAT",
+                         .help = "text (default), svg, png, pdf, gnuplot or json; with -o, by its "
+                                 "extension",
+                         .commands = ROOF_COMMAND_PLOT},
     ROW(UPDATE) = {.option = "update",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
@@ -344,12 +397,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md",
-                   .commands = ALL},
+                   .commands = TABLES},
     ROW(COLUMNS) = {.option = "columns",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "KEY,...",
                     .help = "these columns only (csv, ndjson, md)",
-                    .commands = ALL & ~(unsigned)ROOF_COMMAND_COMPARE},
+                    .commands = TABLES & ~(unsigned)ROOF_COMMAND_COMPARE},
     ROW(OUTPUT) = {.option = "output",
                    .letter = 'o',
                    .kind = ROOF_INPUT_TEXT,
@@ -426,6 +479,17 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
         break;
     }
     return roof_error_set(error, ROOF_USAGE, "--%s has no single value", input->option);
+}
+
+void roof_input_show(struct roof_text *out, const struct roof_input *input, int64_t value)
+{
+    if (input->kind == ROOF_INPUT_PRECISION) {
+        roof_text_put(out, roof_format((enum roof_precision)value)->name);
+    } else if (input->kind == ROOF_INPUT_CHOICE) {
+        roof_text_put(out, input->choices[value]);
+    } else {
+        roof_text_printf(out, "%" PRId64, value);
+    }
 }
 
 enum roof_status roof_input_parse_list(struct roof_values *out, const struct roof_input *input,

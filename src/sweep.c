@@ -153,14 +153,8 @@ static enum roof_status name_point(const struct cursor *cursor, const struct roo
         const struct roof_input *const input = sweep->axis[i].input;
         const int64_t value = roof_input_get(&cursor->asked, input);
         char name[ROOF_INPUT_NAME_SIZE];
-        roof_text_printf(&text, " %s", roof_input_name(name, input));
-        if (input->kind == ROOF_INPUT_PRECISION) {
-            roof_text_printf(&text, " %s", roof_format((enum roof_precision)value)->name);
-        } else if (input->kind == ROOF_INPUT_CHOICE) {
-            roof_text_printf(&text, " %s", input->choices[value]);
-        } else {
-            roof_text_printf(&text, " %" PRId64, value);
-        }
+        roof_text_printf(&text, " %s ", roof_input_name(name, input));
+        roof_input_show(&text, input, value);
     }
     roof_text_put(&text, ")");
     if (!text.failed) {

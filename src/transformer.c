@@ -309,6 +309,22 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     return status;
 }
 
+void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *decode,
+                          const struct roof_scenario *asked)
+{
+    const bool request = asked->generate > 0;
+    *prefill = *decode = *asked;
+    prefill->phase = ROOF_PHASE_PREFILL;
+    prefill->context = request ? asked->prompt : asked->context;
+    prefill->prompt = prefill->generate = 0;
+    prefill->draft_tokens = 0;
+    decode->phase = ROOF_PHASE_DECODE;
+    decode->context = request ? asked->prompt + asked->generate : asked->context;
+    decode->prompt = decode->generate = 0;
+    decode->chunk = 0;
+    decode->prefix_hit = 0;
+}
+
 int64_t roof_query_len(const struct roof_scenario *s)
 {
     return s->phase == ROOF_PHASE_PREFILL ? s->chunk : 1 + s->draft_tokens;

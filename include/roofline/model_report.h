@@ -23,6 +23,9 @@ void roof_model_report_scenario(struct roof_text *out, const struct roof_inferen
 /** "weights fp8_e4m3, activations fp8_e4m3, out bf16, kv bf16". */
 void roof_model_report_formats(struct roof_text *out, const struct roof_inference *inference);
 
+/** Why an inference has no expected time: "no kernel like that of rope was measured". */
+void roof_model_report_unexpected(struct roof_text *out, const struct roof_inference *inference);
+
 /** For people: a summary, then the `top` largest operators. product as in roof_report_text. */
 void roof_model_report_text(struct roof_text *out, const struct roof_inference *inference,
                             const struct roof_limits *limits, size_t top,

@@ -12,6 +12,7 @@
 #include "roofline/operator.h"
 #include "roofline/quantity.h"
 #include "roofline/status.h"
+#include "roofline/text.h"
 #include "roofline/transformer.h"
 
 #ifdef __cplusplus
@@ -25,7 +26,8 @@ enum roof_command {
     ROOF_COMMAND_RECOMMEND = 4,
     ROOF_COMMAND_LIST = 8,
     ROOF_COMMAND_COMPARE = 16,
-    ROOF_COMMAND_CHECK = 64 /* 32 is taken */
+    ROOF_COMMAND_PLOT = 32,
+    ROOF_COMMAND_CHECK = 64
 };
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
@@ -88,6 +90,14 @@ enum roof_input_id {
     ROOF_INPUT_THREADS,
     ROOF_INPUT_SUMMARY,
     ROOF_INPUT_GROUP_BY,
+    ROOF_INPUT_CEILINGS,
+    ROOF_INPUT_LINE,
+    ROOF_INPUT_ATTAINABLE,
+    ROOF_INPUT_EXPECTED,
+    ROOF_INPUT_TITLE,
+    ROOF_INPUT_SIZE,
+    ROOF_INPUT_CHARSET,
+    ROOF_INPUT_CHART_FORMAT,
     ROOF_INPUT_UPDATE,
     ROOF_INPUT_CHECK_FORMAT,
     ROOF_INPUT_FORMAT,
@@ -96,8 +106,8 @@ enum roof_input_id {
     ROOF_INPUT_COUNT
 };
 
-/** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by predict, sweep,
- * recommend and compare. */
+/** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands but
+ * list. */
 const struct roof_input *roof_input(size_t id);
 /** Whether a command takes an input. */
 bool roof_input_allowed(size_t id, enum roof_command command);
@@ -117,6 +127,9 @@ enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
 /** One value of an input from text; not for ROOF_INPUT_TEXT and ROOF_INPUT_NUMBER. */
 enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, const char *text,
                                   struct roof_error *error);
+
+/** One value as it is written on a command line; of the kinds that have one (roof_input_parse). */
+void roof_input_show(struct roof_text *out, const struct roof_input *input, int64_t value);
 
 /** All values of an input: a list, and for integers ranges too (roof_parse_values). The caller owns
  * *out: roof_values_free. */

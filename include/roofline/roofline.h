@@ -20,6 +20,7 @@
  *   checkpoint.h models from files: config.json, GGUF, safetensors
  *   transformer.h a model at work: the operators of a phase and a split over devices
  *   inference.h  operators meet a device: time, tokens/s, memory, limits
+ *   study.h      a model on a device in many scenarios
  *   engine.h     what serving engines run where
  *   plan.h       how to serve a model: a search under constraints
  *   request.h    the input keys: options, axes, values from text
@@ -31,6 +32,9 @@
  *   check.h      files of expected values
  *   report.h     documents about one result
  *   model_report.h documents about a model
+ *   study_report.h the document about a study
+ *   chart.h      a roofline chart as data
+ *   chart_report.h a chart as text, script of gnuplot, JSON
  *   plan_report.h documents about a search of plans
  *   check_report.h what checks came to
  *
@@ -86,6 +90,8 @@
 
 #include "roofline/inference.h"
 
+#include "roofline/study.h"
+
 #include "roofline/speedup.h"
 
 #include "roofline/engine.h"
@@ -114,6 +120,11 @@
 #include "roofline/report.h"
 
 #include "roofline/model_report.h"
+
+#include "roofline/study_report.h"
+
+#include "roofline/chart.h"
+#include "roofline/chart_report.h"
 
 #include "roofline/engine_report.h"
 #include "roofline/plan_report.h"

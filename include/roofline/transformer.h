@@ -64,6 +64,12 @@ void roof_scenario_init(struct roof_scenario *scenario);
 enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                                        const struct roof_model *model, struct roof_error *error);
 
+/** The two phases of what is asked, not resolved: of a request the prompt, and decode at its end,
+ * when the cache holds all; else a prefill and a decode step at the same context. Each is without
+ * what only the other takes. */
+void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *decode,
+                          const struct roof_scenario *asked);
+
 /** Reads class assignments "NAME=P" (roof_weight_find) into a scenario; a narrower name wins over a
  * wider one in any order. */
 enum roof_status roof_scenario_classes(struct roof_scenario *scenario,

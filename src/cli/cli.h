@@ -28,6 +28,7 @@ int cli_predict(const struct cli_command *command, int argc, char **argv);
 int cli_sweep(const struct cli_command *command, int argc, char **argv);
 int cli_recommend(const struct cli_command *command, int argc, char **argv);
 int cli_compare(const struct cli_command *command, int argc, char **argv);
+int cli_plot(const struct cli_command *command, int argc, char **argv);
 int cli_list(const struct cli_command *command, int argc, char **argv);
 int cli_check(const struct cli_command *command, int argc, char **argv);
 
@@ -49,6 +50,7 @@ struct cli_options {
     struct cli_many set;                 /* --set, in order */
     struct cli_many classes;             /* --class */
     struct cli_many prices;              /* --price-per-hour */
+    struct cli_many lines;               /* --line */
     const char *operand[CLI_OPERANDS_MAX];
     int operand_count;
     enum roof_command command;
@@ -88,6 +90,26 @@ enum roof_status cli_explain(struct roof_text *out, const struct cli_options *op
                              bool recommended, struct roof_error *error);
 
 /* --- sweeps -------------------------------------------------------------------------------- */
+
+#define CLI_LIST_MAX 256
+
+/* The points that a command line with lists and ranges asks for, and what it loads for them: lists
+ * "a,b,c" of devices and of models. */
+struct cli_grid {
+    struct roof_sweep sweep;
+    struct roof_hardware *device[CLI_LIST_MAX];
+    size_t devices;
+    struct roof_model *model[CLI_LIST_MAX];
+    size_t models;
+    struct roof_model *draft;
+};
+/* Release with cli_grid_close, also after a failure. */
+enum roof_status cli_grid_open(struct cli_grid *out, const struct cli_options *options,
+                               struct roof_error *error);
+/* Only the devices of -H, the default one if there is none. */
+enum roof_status cli_grid_devices(struct cli_grid *out, const struct cli_options *options,
+                                  struct roof_error *error);
+void cli_grid_close(struct cli_grid *grid);
 
 /* Some rows of a sweep, as they are written. */
 struct cli_chunk {
@@ -189,6 +211,10 @@ enum roof_status cli_predict_answer(struct roof_text *out, const struct cli_opti
 /* Of predict model NAME. */
 enum roof_status cli_predict_model(struct roof_text *out, const struct cli_options *options,
                                    struct roof_error *error);
+
+/* Runs gnuplot on a script and takes what it writes. ROOF_IO when it is not installed, or fails. */
+enum roof_status cli_gnuplot(struct roof_text *image, const struct roof_text *script,
+                             struct roof_error *error);
 
 /* --- long work ----------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -67,6 +68,77 @@ static enum roof_status put_why(struct roof_text *out, const struct work *w, siz
     return status;
 }
 
+/* A word of a command line for sh. */
+static void put_word(struct roof_text *out, const char *word)
+{
+    roof_text_put(out, " ");
+    if (*word != '\0' && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                           "0123456789-_./,:=+@%")] == '\0') {
+        roof_text_put(out, word);
+        return;
+    }
+    roof_text_put(out, "'");
+    for (const char *p = word; *p != '\0'; p++) {
+        if (*p == '\'') {
+            roof_text_put(out, "'\\''");
+        } else {
+            roof_text_add(out, p, 1);
+        }
+    }
+    roof_text_put(out, "'");
+}
+
+/* The command line that asks the same, in the order of the table; where it goes is left out. */
+static void put_command(struct roof_text *out, const struct cli_options *options)
+{
+    roof_text_put(out, "roofline predict");
+    for (int i = 0; i < options->operand_count; i++) {
+        put_word(out, options->operand[i]);
+    }
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        const struct cli_many one = {.value = {options->value[i]}, .count = 1};
+        const struct cli_many *const many = i == ROOF_INPUT_SET     ? &options->set
+                                            : i == ROOF_INPUT_CLASS ? &options->classes
+                                            : options->value[i] == NULL || i == ROOF_INPUT_OUTPUT
+                                                ? NULL
+                                                : &one;
+        for (int k = 0; many != NULL && k < many->count; k++) {
+            char name[ROOF_INPUT_NAME_SIZE];
+            roof_text_printf(out, " %s", roof_input_name(name, roof_input(i)));
+            if (roof_input(i)->kind != ROOF_INPUT_FLAG) {
+                put_word(out, many->value[k]);
+            }
+        }
+    }
+}
+
+/* The whole report, in Markdown. */
+static enum roof_status write_report(struct roof_text *out, const struct work *w,
+                                     const struct cli_options *options, size_t top,
+                                     struct roof_error *error)
+{
+    struct roof_study *study = NULL;
+    struct roof_text command = ROOF_TEXT_INIT;
+    char version[64];
+    const bool both = options->value[ROOF_INPUT_PHASE] == NULL;
+    put_command(&command, options);
+    enum roof_status status =
+        roof_study_run(&study, w->model, &w->scenario, both, w->hardware, error);
+    if (status == ROOF_OK) {
+        (void)snprintf(version, sizeof version, "%d.%d.%d", ROOF_VERSION_MAJOR, ROOF_VERSION_MINOR,
+                       ROOF_VERSION_PATCH);
+        const struct roof_study_about about = {.product = w->product,
+                                               .command = command.data == NULL ? "" : command.data,
+                                               .version = version,
+                                               .top = top};
+        roof_study_report(out, study, &about);
+        out->failed = out->failed || command.failed;
+    }
+    roof_text_free(&command);
+    roof_study_free(study);
+    return status;
+}
+
 static enum roof_status write_model(struct roof_text *out, const struct work *w,
                                     const struct cli_options *options, struct roof_error *error)
 {
@@ -91,6 +163,10 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
     if (status != ROOF_OK) {
         return status;
     }
+    if (options->output == ROOF_OUTPUT_MARKDOWN && options->value[ROOF_INPUT_COLUMNS] == NULL) {
+        const bool all = options->value[ROOF_INPUT_TOP] == NULL;
+        return write_report(out, w, options, all ? ROOF_GRAPH_MAX : (size_t)top, error);
+    }
     switch (options->output) {
     case ROOF_OUTPUT_TEXT:
         roof_model_report_text(out, &w->inference, &w->limits, (size_t)top, w->product);
@@ -101,7 +177,7 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
         break;
     case ROOF_OUTPUT_NDJSON:
     case ROOF_OUTPUT_CSV:
-    case ROOF_OUTPUT_MARKDOWN:
+    case ROOF_OUTPUT_MARKDOWN: /* with columns, a table */
         roof_table_begin(&table, out);
         roof_table_row(&table, out, &w->inference);
         roof_table_end(&table, out);

@@ -34,6 +34,12 @@ static const struct cli_command commands[] = {
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
      "  roofline compare measured.csv --summary -f json\n"
      "  roofline compare measured.csv -f csv -o rows.csv\n"},
+    {"plot", ROOF_COMMAND_PLOT, cli_plot, "[WORKLOAD]",
+     "Draws the roofline chart of devices with operators, models or measured points on it.",
+     "  roofline plot -H h100-sxm\n"
+     "  roofline plot model llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
+     "  roofline plot gemm -m 1:4096:x4 -n 4096 -k 4096 -H a100-sxm-80gb,h100-sxm -o gemm.png\n"
+     "  roofline plot --from measured.csv -H h100-sxm --line cuBLAS=794TFLOPS -o measured.pdf\n"},
     {"check", ROOF_COMMAND_CHECK, cli_check, "FILE.json ...",
      "Checks expected values against predictions and recommendations, for CI.",
      "  roofline check checks.json\n"
@@ -106,9 +112,10 @@ int main(int argc, char **argv)
     (void)unsetenv("POSIXLY_CORRECT");
 
     if (argc < 2) {
-        fputs("roofline: which command? predict, sweep, recommend, compare, check or list; see "
-              "roofline --help\n",
-              stderr);
+        fputs(
+            "roofline: which command? predict, sweep, recommend, compare, plot, check or list; see "
+            "roofline --help\n",
+            stderr);
         return cli_exit_code(ROOF_USAGE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

@@ -206,6 +206,7 @@ static struct cli_many *many_of(struct cli_options *options, size_t input)
     return input == ROOF_INPUT_SET     ? &options->set
            : input == ROOF_INPUT_CLASS ? &options->classes
            : input == ROOF_INPUT_PRICE ? &options->prices
+           : input == ROOF_INPUT_LINE  ? &options->lines
                                        : NULL;
 }
 

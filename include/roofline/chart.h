@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A roofline chart as data: the roofs of devices (a memory slope, a ceiling per format), lines of
+ * attainable rates, and dots: predictions at their arithmetic intensity. chart_report.h draws it.
+ *
+ * Nothing is computed here but where a dot stands: x is the arithmetic intensity of its prediction
+ * in FLOP/byte, y its FLOPs over its bound (a hollow dot), its measured or its expected time (a
+ * filled one below).
+ */
+#ifndef ROOFLINE_CHART_H
+#define ROOFLINE_CHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "roofline/inference.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ROOF_CHART_ROOFS_MAX 6
+#define ROOF_CHART_LINES_MAX 64
+#define ROOF_CHART_GROUPS_MAX 24
+#define ROOF_CHART_DOTS_MAX 20000
+#define ROOF_CHART_CEILINGS_MAX 32
+#define ROOF_CHART_NAME_SIZE 96
+
+/** A ceiling: formats of one unit with the same peak. */
+struct roof_chart_ceiling {
+    enum roof_compute_unit unit;
+    enum roof_precision format[ROOF_PRECISION_COUNT]; /**< in the order of the catalog */
+    size_t formats;
+    double flops_per_s;
+    double ridge; /**< FLOP/byte */
+};
+
+/** What a device can do; ceilings by their peak, the highest first. */
+struct roof_chart_roof {
+    const struct roof_hardware *hardware; /**< borrowed */
+    double bytes_per_s;
+    struct roof_chart_ceiling ceiling[ROOF_CHART_CEILINGS_MAX];
+    size_t ceilings;
+};
+
+/** An attainable rate: a horizontal line, or for a bandwidth a slope. */
+struct roof_chart_line {
+    char name[ROOF_CHART_NAME_SIZE];
+    bool slope;
+    double rate; /**< FLOP/s, of a slope byte/s */
+    size_t roof; /**< whose it is; ROOF_CHART_ROOFS_MAX: of none */
+};
+
+/** A dot: what a prediction attains. */
+struct roof_chart_dot {
+    struct roof_inference_node node; /**< its name, how often it runs, and its prediction */
+    size_t roof;
+    size_t group;
+    double share; /**< of the time of the pass that it is part of; NAN: of none */
+};
+
+/** Start with roof_chart_init; one thread at a time changes it. */
+struct roof_chart {
+    char title[ROOF_CHART_NAME_SIZE];
+    bool expected; /**< dots are joined to their expected time where none is measured */
+    struct roof_chart_roof roof[ROOF_CHART_ROOFS_MAX];
+    size_t roofs;
+    struct roof_chart_line line[ROOF_CHART_LINES_MAX];
+    size_t lines;
+    char group[ROOF_CHART_GROUPS_MAX][ROOF_CHART_NAME_SIZE]; /**< "decode, batch 16" */
+    size_t groups;
+    struct roof_chart_dot *dot; /**< owned */
+    size_t dots;
+    size_t room;
+    size_t left_out;       /**< predictions without FLOPs or without bytes: they have no place */
+    double left_out_share; /**< the largest share of a pass that these are */
+};
+
+void roof_chart_init(struct roof_chart *chart);
+void roof_chart_free(struct roof_chart *chart);
+
+/** Which formats have a ceiling. */
+struct roof_chart_ceilings {
+    bool product[ROOF_PRECISION_COUNT]; /**< what products in a format run at (hardware.h) */
+    bool unit[2][ROOF_PRECISION_COUNT]; /**< by enum roof_compute_unit: that unit's own */
+};
+/** A list "FORMAT,FORMAT:vector,FORMAT:matrix". */
+enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, const char *text,
+                                           struct roof_error *error);
+
+/** What a title, a name of a dot, line or group may be: text without control characters, cut at
+ * ROOF_CHART_NAME_SIZE - 1 bytes between characters. */
+void roof_chart_name(char out[ROOF_CHART_NAME_SIZE], const char *text);
+
+/**
+ * Adds the roof of a device, which must outlive the chart. wanted (NULL: all there are) says
+ * which formats have a ceiling; with sparse, peaks with 2:4 sparsity stand for dense ones where
+ * there are any. ROOF_USAGE for too many devices, for one twice, for a device without bandwidth,
+ * and where none of the formats has a unit.
+ */
+enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof_hardware *hardware,
+                                     const struct roof_chart_ceilings *wanted, bool sparse,
+                                     struct roof_error *error);
+
+/** Adds a line "NAME=RATE", such as "cuBLAS=271TFLOPS" or "STREAM=1.8TB/s" (roof_parse_rate). */
+enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
+                                     struct roof_error *error);
+
+/** Adds what kernels are expected to attain on each device with a calibration: the FLOP/s of a
+ * square GEMM of 8192 at each ceiling of a matrix unit, the byte/s of a 16-bit GEMV of 16384. */
+enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof_error *error);
+
+/** Adds a prediction on one of the devices. name and group are copied; count and share as in the
+ * dot. Without FLOPs or bytes it is counted as left out. */
+enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_prediction *prediction,
+                                const char *name, const char *group, int64_t count, double share,
+                                struct roof_error *error);
+
+/** Adds the `top` operators of an inference that take most of its time. */
+enum roof_status roof_chart_add_inference(struct roof_chart *chart,
+                                          const struct roof_inference *inference, const char *group,
+                                          size_t top, struct roof_error *error);
+
+/** What a dot is known to reach below its bound, in FLOP/s: measured, or where the chart asks for
+ * it expected; NAN: neither. */
+double roof_chart_reached(const struct roof_chart *chart, const struct roof_chart_dot *dot);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

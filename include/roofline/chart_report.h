@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A chart drawn: as text for a terminal, as a script of gnuplot that makes an image, as JSON.
+ */
+#ifndef ROOFLINE_CHART_REPORT_H
+#define ROOFLINE_CHART_REPORT_H
+
+#include "roofline/chart.h"
+#include "roofline/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ROOF_CHART_COLUMNS_MIN 60
+#define ROOF_CHART_COLUMNS_MAX 400
+/** Of images, in pixels; a PDF has 100 to the inch. */
+#define ROOF_CHART_PIXELS_MIN 320
+#define ROOF_CHART_PIXELS_MAX 10000
+
+enum roof_chart_image { ROOF_CHART_SVG, ROOF_CHART_PNG, ROOF_CHART_PDF };
+
+/** The chart in characters, so many columns wide, then a legend of its dots. Unicode has finer
+ * lines; without it the chart is ASCII but for names. ROOF_MEMORY. */
+enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart *chart,
+                                 size_t columns, bool unicode, struct roof_error *error);
+
+/**
+ * A script for gnuplot 5.4 or later with its data: it writes the image to its standard output.
+ * Names are data there: none of their characters means anything to gnuplot. ROOF_MEMORY.
+ */
+enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_chart *chart,
+                                    enum roof_chart_image image, int width, int height,
+                                    struct roof_error *error);
+
+/** The chart as a JSON object: devices with ceilings, lines, points. */
+void roof_chart_json(struct roof_text *out, const struct roof_chart *chart);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

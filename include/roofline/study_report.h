@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The document about a study: a model on a device, in Markdown. Reports compute nothing but ratios
+ * of what they print.
+ */
+#ifndef ROOFLINE_STUDY_REPORT_H
+#define ROOFLINE_STUDY_REPORT_H
+
+#include "roofline/hardware.h"
+#include "roofline/study.h"
+#include "roofline/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What the document says beside the study. */
+struct roof_study_about {
+    const struct roof_hardware *product; /**< as in roof_report_text; NULL: none */
+    const char *command;                 /**< that prints it again */
+    const char *version;                 /**< of the program */
+    size_t top;                          /**< operators of a table of kernels at most */
+};
+
+/** CommonMark with tables (GitHub's); cells are padded, so that it reads well as plain text too. */
+void roof_study_report(struct roof_text *out, const struct roof_study *study,
+                       const struct roof_study_about *about);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "roofline/model_report.h"
+
+/* Products that are large enough for a kernel to show what it can do. */
+#define ATTAINABLE_GEMM 8192
+#define ATTAINABLE_GEMV 16384
+
+void roof_chart_init(struct roof_chart *chart)
+{
+    *chart = (struct roof_chart){.dot = NULL};
+}
+
+void roof_chart_free(struct roof_chart *chart)
+{
+    for (size_t i = 0; i < chart->dots; i++) {
+        free((char *)chart->dot[i].node.node.name);
+    }
+    free(chart->dot);
+    roof_chart_init(chart);
+}
+
+void roof_chart_name(char out[ROOF_CHART_NAME_SIZE], const char *text)
+{
+    size_t length = 0;
+    for (; text[length] != '\0' && length + 1 < ROOF_CHART_NAME_SIZE; length++) {
+        const unsigned char c = (unsigned char)text[length];
+        out[length] = (char)(c < 0x20 || c == 0x7f ? ' ' : c);
+    }
+    if (text[length] != '\0') { /* not in the middle of a character */
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
+            length--;
+        }
+    }
+    out[length] = '\0';
+}
+
+/* --- roofs --------------------------------------------------------------------------------- */
+
+static double peak_of(const struct roof_hardware *hardware, enum roof_compute_unit unit,
+                      enum roof_precision precision, bool sparse)
+{
+    if (unit == ROOF_COMPUTE_VECTOR) {
+        return hardware->peak[ROOF_PEAK_VECTOR][precision].value;
+    }
+    const double with_zeros = hardware->peak[ROOF_PEAK_SPARSE][precision].value;
+    return sparse && !isnan(with_zeros) ? with_zeros
+                                        : hardware->peak[ROOF_PEAK_MATRIX][precision].value;
+}
+
+/* The ceiling of a unit at a peak; a new one stands where the order by peak has it. */
+static struct roof_chart_ceiling *ceiling_of(struct roof_chart_roof *roof,
+                                             enum roof_compute_unit unit, double flops_per_s)
+{
+    size_t at = 0;
+    while (at < roof->ceilings && roof->ceiling[at].flops_per_s > flops_per_s) {
+        at++;
+    }
+    for (size_t i = at; i < roof->ceilings && roof->ceiling[i].flops_per_s == flops_per_s; i++) {
+        if (roof->ceiling[i].unit == unit) {
+            return &roof->ceiling[i];
+        }
+    }
+    if (roof->ceilings == ROOF_CHART_CEILINGS_MAX) {
+        return NULL;
+    }
+    memmove(&roof->ceiling[at + 1], &roof->ceiling[at],
+            (roof->ceilings++ - at) * sizeof *roof->ceiling);
+    roof->ceiling[at] = (struct roof_chart_ceiling){
+        .unit = unit, .flops_per_s = flops_per_s, .ridge = flops_per_s / roof->bytes_per_s};
+    return &roof->ceiling[at];
+}
+
+enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, const char *text,
+                                           struct roof_error *error)
+{
+    *out = (struct roof_chart_ceilings){.product = {false}};
+    for (const char *item = text; item != NULL;) {
+        char name[ROOF_CHART_NAME_SIZE];
+        const size_t length = strcspn(item, ",");
+        enum roof_precision precision = ROOF_PRECISION_AUTO;
+        bool *kind = out->product;
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, item);
+        char *const colon = strchr(name, ':');
+        if (colon != NULL) {
+            *colon = '\0';
+            enum roof_compute_unit unit = ROOF_COMPUTE_MATRIX;
+            while (unit <= ROOF_COMPUTE_VECTOR &&
+                   strcmp(roof_compute_unit_name(unit), colon + 1) != 0) {
+                unit++;
+            }
+            if (unit > ROOF_COMPUTE_VECTOR) {
+                return roof_error_set(error, ROOF_USAGE,
+                                      "a unit is matrix or vector, not '%s' (--ceilings "
+                                      "fp16,fp64:vector)",
+                                      colon + 1);
+            }
+            kind = out->unit[unit];
+        }
+        const enum roof_status status = roof_precision_find(&precision, name, error);
+        if (status != ROOF_OK) {
+            return status;
+        }
+        kind[precision] = true;
+        item = item[length] == '\0' ? NULL : item + length + 1;
+    }
+    return ROOF_OK;
+}
+
+/* Whether a peak of a unit is one that was asked for. */
+static bool is_wanted(const struct roof_chart_ceilings *wanted,
+                      const struct roof_hardware *hardware, enum roof_compute_unit unit,
+                      enum roof_precision precision)
+{
+    if (wanted == NULL || wanted->unit[unit][precision]) {
+        return true;
+    }
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        const struct roof_compute *const compute = &hardware->compute[p];
+        if (wanted->product[p] && compute->precision == precision && compute->unit == unit) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof_hardware *hardware,
+                                     const struct roof_chart_ceilings *wanted, bool sparse,
+                                     struct roof_error *error)
+{
+    if (chart->roofs == ROOF_CHART_ROOFS_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "a chart has at most %d devices",
+                              ROOF_CHART_ROOFS_MAX);
+    }
+    for (size_t i = 0; i < chart->roofs; i++) {
+        if (strcmp(chart->roof[i].hardware->id, hardware->id) == 0) {
+            return roof_error_set(error, ROOF_USAGE, "'%s' twice", hardware->id);
+        }
+    }
+    const double bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value;
+    if (isnan(bandwidth)) {
+        return roof_error_set(error, ROOF_USAGE, "the bandwidth of %s is not known", hardware->id);
+    }
+    struct roof_chart_roof *const roof = &chart->roof[chart->roofs];
+    *roof = (struct roof_chart_roof){.hardware = hardware, .bytes_per_s = bandwidth};
+    static const enum roof_compute_unit units[] = {ROOF_COMPUTE_MATRIX, ROOF_COMPUTE_VECTOR};
+    for (size_t u = 0; u < 2; u++) {
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            const double peak = peak_of(hardware, units[u], (enum roof_precision)p, sparse);
+            struct roof_chart_ceiling *const ceiling =
+                !isnan(peak) && is_wanted(wanted, hardware, units[u], (enum roof_precision)p)
+                    ? ceiling_of(roof, units[u], peak)
+                    : NULL;
+            if (ceiling != NULL) {
+                ceiling->format[ceiling->formats++] = (enum roof_precision)p;
+            }
+        }
+    }
+    if (roof->ceilings == 0) {
+        return roof_error_set(error, ROOF_USAGE, "%s has no peak for %s", hardware->id,
+                              wanted == NULL ? "any format" : "these formats");
+    }
+    chart->roofs++;
+    return ROOF_OK;
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
+static enum roof_status new_line(struct roof_chart *chart, const struct roof_chart_line *line,
+                                 struct roof_error *error)
+{
+    if (chart->lines == ROOF_CHART_LINES_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "a chart has at most %d lines",
+                              ROOF_CHART_LINES_MAX);
+    }
+    chart->line[chart->lines++] = *line;
+    return ROOF_OK;
+}
+
+enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
+                                     struct roof_error *error)
+{
+    const char *const equals = strrchr(text, '=');
+    struct roof_chart_line line = {.roof = ROOF_CHART_ROOFS_MAX};
+    enum roof_unit unit = ROOF_UNIT_TFLOPS;
+    char name[ROOF_CHART_NAME_SIZE];
+    if (equals == NULL || equals == text || (size_t)(equals - text) >= sizeof name) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "a line is NAME=RATE, such as cuBLAS=271TFLOPS, not '%s'", text);
+    }
+    memcpy(name, text, (size_t)(equals - text));
+    name[equals - text] = '\0';
+    roof_chart_name(line.name, name);
+    const enum roof_status status = roof_parse_rate(&line.rate, &unit, equals + 1, "a line", error);
+    line.slope = unit == ROOF_UNIT_GB_PER_S;
+    return status == ROOF_OK ? new_line(chart, &line, error) : status;
+}
+
+/* What a kernel is expected to attain of a workload: FLOP/s, or byte/s. */
+static enum roof_status add_expected(struct roof_chart *chart, size_t roof, bool slope,
+                                     enum roof_precision precision, struct roof_error *error)
+{
+    const int64_t size = slope ? ATTAINABLE_GEMV : ATTAINABLE_GEMM;
+    struct roof_workload w = ROOF_WORKLOAD_INIT;
+    struct roof_prediction p;
+    w.op = slope ? ROOF_OPERATOR_GEMV : ROOF_OPERATOR_GEMM;
+    w.shape.m = slope ? w.shape.m : size;
+    w.shape.n = w.shape.k = size;
+    w.formats.precision = precision;
+    const enum roof_status status = roof_predict(&p, &w, chart->roof[roof].hardware, error);
+    if (status != ROOF_OK || isnan(p.expected_s)) {
+        return status;
+    }
+    struct roof_chart_line line = {
+        .slope = slope, .rate = (slope ? p.bytes : p.flops) / p.expected_s, .roof = roof};
+    snprintf(line.name, sizeof line.name, "%s %s %d expected", roof_format(precision)->name,
+             slope ? "GEMV" : "GEMM", (int)size);
+    return new_line(chart, &line, error);
+}
+
+enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof_error *error)
+{
+    enum roof_status status = ROOF_OK;
+    for (size_t r = 0; r < chart->roofs && status == ROOF_OK; r++) {
+        const struct roof_chart_roof *const roof = &chart->roof[r];
+        status = add_expected(chart, r, true, ROOF_PRECISION_BF16, error);
+        for (size_t i = 0; i < roof->ceilings && status == ROOF_OK; i++) {
+            if (roof->ceiling[i].unit == ROOF_COMPUTE_MATRIX) {
+                status = add_expected(chart, r, false, roof->ceiling[i].format[0], error);
+            }
+        }
+    }
+    return status;
+}
+
+/* --- dots ---------------------------------------------------------------------------------- */
+
+static enum roof_status group_of(size_t *out, struct roof_chart *chart, const char *text,
+                                 struct roof_error *error)
+{
+    char name[ROOF_CHART_NAME_SIZE];
+    roof_chart_name(name, text);
+    for (*out = 0; *out < chart->groups; ++*out) {
+        if (strcmp(chart->group[*out], name) == 0) {
+            return ROOF_OK;
+        }
+    }
+    if (chart->groups == ROOF_CHART_GROUPS_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "a chart has at most %d groups of dots",
+                              ROOF_CHART_GROUPS_MAX);
+    }
+    memcpy(chart->group[chart->groups++], name, sizeof name);
+    return ROOF_OK;
+}
+
+static enum roof_status room_for_dot(struct roof_chart *chart, struct roof_error *error)
+{
+    if (chart->dots == ROOF_CHART_DOTS_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "a chart has at most %d dots",
+                              ROOF_CHART_DOTS_MAX);
+    }
+    if (chart->dots < chart->room) {
+        return ROOF_OK;
+    }
+    const size_t room = chart->room == 0 ? 64 : 2 * chart->room;
+    struct roof_chart_dot *const dot = realloc(chart->dot, room * sizeof *dot);
+    if (dot == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    chart->dot = dot;
+    chart->room = room;
+    return ROOF_OK;
+}
+
+enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_prediction *prediction,
+                                const char *name, const char *group, int64_t count, double share,
+                                struct roof_error *error)
+{
+    size_t roof = 0;
+    while (roof < chart->roofs &&
+           strcmp(chart->roof[roof].hardware->id, prediction->hardware->id) != 0) {
+        roof++;
+    }
+    if (roof == chart->roofs) {
+        return roof_error_set(error, ROOF_USAGE, "%s is not among the devices of the chart",
+                              prediction->hardware->id);
+    }
+    if (!(prediction->flops > 0 && prediction->bytes > 0)) {
+        chart->left_out++;
+        chart->left_out_share = fmax(chart->left_out_share, isnan(share) ? 0 : share);
+        return ROOF_OK;
+    }
+    size_t of = 0;
+    char clean[ROOF_CHART_NAME_SIZE];
+    roof_chart_name(clean, name);
+    enum roof_status status = group_of(&of, chart, group, error);
+    if (status == ROOF_OK) {
+        status = room_for_dot(chart, error);
+    }
+    char *const copy = status == ROOF_OK ? strdup(clean) : NULL;
+    if (status != ROOF_OK || copy == NULL) {
+        return status != ROOF_OK ? status : roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    chart->dot[chart->dots++] = (struct roof_chart_dot){
+        .node = {.prediction = *prediction,
+                 .node = {.name = copy, .count = count, .workload = prediction->workload},
+                 .device_count = count},
+        .roof = roof,
+        .group = of,
+        .share = share};
+    return ROOF_OK;
+}
+
+enum roof_status roof_chart_add_inference(struct roof_chart *chart,
+                                          const struct roof_inference *inference, const char *group,
+                                          size_t top, struct roof_error *error)
+{
+    size_t order[ROOF_GRAPH_MAX];
+    const size_t count = roof_model_report_order(order, inference);
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < count && i < top && status == ROOF_OK; i++) {
+        const struct roof_inference_node *const n = &inference->node[order[i]];
+        const double share = (double)n->node.count * n->prediction.time_s / inference->total.time_s;
+        status =
+            roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count, share, error);
+    }
+    return status;
+}
+
+double roof_chart_reached(const struct roof_chart *chart, const struct roof_chart_dot *dot)
+{
+    const struct roof_prediction *const p = &dot->node.prediction;
+    if (!isnan(p->measured_s)) {
+        return p->achieved_flops_per_s;
+    }
+    return chart->expected ? p->flops / p->expected_s : ROOF_UNKNOWN;
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+/* Scripts of gnuplot. Lines and dots are blocks of data, which users may change; labels stand where
+ * chart_layout.c found room for them, given in shares of the screen. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "chart_layout.h"
+#include "roofline/chart_report.h"
+
+/* Pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
+#define FONT 13.0
+#define CHARACTER 7.3
+#define LINE 18.0
+#define RIDGE_RADIUS 2.5
+#define LEGEND_RADIUS 5.0
+#define BESIDE 22.0 /* between the plot and the labels at its right */
+/* What a terminal takes for a pixel of text. */
+static const double text_unit[] = {
+    [ROOF_CHART_SVG] = 1, [ROOF_CHART_PNG] = 0.75, [ROOF_CHART_PDF] = 0.54};
+/* Radius in pixels of a point of size 1, by terminal. */
+static const double point_radius[] = {
+    [ROOF_CHART_SVG] = 4.5, [ROOF_CHART_PNG] = 2.8, [ROOF_CHART_PDF] = 3.8};
+
+/* Okabe and Ito's colours, which the colour-blind tell apart; in grey the shapes do. */
+static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                      "#E69F00", "#56B4E9", "#000000"};
+/* Filled shapes of gnuplot; the hollow one is the number before. */
+static const int shapes[] = {7, 5, 9, 11, 13, 15};
+/* Roofs: dark, then the first colours. */
+static const char *const roof_colours[] = {"#404040", "#0072B2", "#D55E00",
+                                           "#009E73", "#CC79A7", "#E69F00"};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+struct drawing {
+    struct roof_text *out;
+    const struct roof_chart *chart;
+    const struct roof_chart_layout *layout;
+    enum roof_chart_image image;
+};
+
+/* Text in double quotes, where what could mean something to gnuplot stands as an octal number: in
+ * single quotes no text may begin with a quote. */
+static void quote(struct roof_text *out, const char *text)
+{
+    static const char plain[] = " _.,:=/+()-*%<>";
+    roof_text_put(out, "\"");
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (letter || (c >= '0' && c <= '9') || c >= 0x80 || strchr(plain, c) != NULL) {
+            roof_text_add(out, text, 1);
+        } else {
+            roof_text_printf(out, "\\%03o", c);
+        }
+    }
+    roof_text_put(out, "\"");
+}
+
+/* A number of the script: layout needs no more digits than these, in any locale. */
+static void number(struct roof_text *out, double value)
+{
+    roof_text_number(out, round(value * 1e5) / 1e5);
+}
+
+/* "at screen x,y" of a place in pixels. */
+static void at_screen(const struct drawing *d, double x, double y)
+{
+    const struct roof_canvas *const canvas = &d->layout->canvas;
+    roof_text_put(d->out, " at screen ");
+    number(d->out, x / canvas->width);
+    roof_text_put(d->out, ",");
+    number(d->out, 1 - y / canvas->height);
+}
+
+static const char *roof_colour(const struct drawing *d, size_t roof)
+{
+    return roof < d->chart->roofs ? roof_colours[roof % COUNT(roof_colours)] : "#7F3C8D";
+}
+
+/* With several devices a colour is a device, and a shape a group; else both are a group. */
+static const char *mark_colour(const struct drawing *d, size_t group, size_t roof)
+{
+    return d->chart->roofs > 1 ? roof_colour(d, roof) : colours[group % COUNT(colours)];
+}
+
+static double text_size(const struct drawing *d, double pixels)
+{
+    return pixels * text_unit[d->image];
+}
+
+/* A label: its text in a colour, left, centred or right of x, its middle at y. */
+static void put_label(const struct drawing *d, const char *text, double x, double y,
+                      const char *place, double size, const char *colour, double angle)
+{
+    roof_text_put(d->out, "set label ");
+    quote(d->out, text);
+    at_screen(d, x, y);
+    roof_text_printf(d->out, " %s front textcolor rgb '%s' font ',", place, colour);
+    number(d->out, text_size(d, size));
+    roof_text_put(d->out, "'");
+    if (angle != 0) {
+        roof_text_put(d->out, " rotate by ");
+        number(d->out, angle);
+    }
+    roof_text_put(d->out, "\n");
+}
+
+static void put_line(const struct drawing *d, double x0, double y0, double x1, double y1,
+                     const char *colour)
+{
+    roof_text_put(d->out, "set arrow from screen ");
+    number(d->out, x0 / d->layout->canvas.width);
+    roof_text_put(d->out, ",");
+    number(d->out, 1 - y0 / d->layout->canvas.height);
+    roof_text_put(d->out, " to screen ");
+    number(d->out, x1 / d->layout->canvas.width);
+    roof_text_put(d->out, ",");
+    number(d->out, 1 - y1 / d->layout->canvas.height);
+    roof_text_printf(d->out, " nohead back linewidth 0.7 linecolor rgb '%s'\n", colour);
+}
+
+static void put_pair(struct roof_text *out, double x, double y)
+{
+    roof_text_number(out, x);
+    roof_text_put(out, " ");
+    roof_text_number(out, y);
+    roof_text_put(out, "\n");
+}
+
+/* --- data ---------------------------------------------------------------------------------- */
+
+static const char *const terminals[] = {
+    [ROOF_CHART_SVG] = "svg", [ROOF_CHART_PNG] = "pngcairo", [ROOF_CHART_PDF] = "pdfcairo"};
+
+static void put_head(const struct drawing *d)
+{
+    const struct roof_canvas *const canvas = &d->layout->canvas;
+    const double scale = d->image == ROOF_CHART_PDF ? 0.01 : 1;
+    const char *const unit = d->image == ROOF_CHART_PDF ? "in" : "";
+    roof_text_put(d->out, "# A roofline chart. gnuplot FILE > image\nset encoding utf8\n"
+                          "set decimalsign '.'\n");
+    roof_text_printf(d->out, "set terminal %s noenhanced size ", terminals[d->image]);
+    roof_text_number(d->out, canvas->width * scale);
+    roof_text_printf(d->out, "%s,", unit);
+    roof_text_number(d->out, canvas->height * scale);
+    roof_text_printf(d->out, "%s background rgb '#ffffff' fontscale 1 font 'DejaVu Sans,", unit);
+    number(d->out, text_size(d, FONT));
+    roof_text_put(d->out, "'\n");
+    const struct {
+        const char *name;
+        double at;
+    } margins[] = {{"lmargin", canvas->plot.left / canvas->width},
+                   {"rmargin", canvas->plot.right / canvas->width},
+                   {"tmargin", 1 - canvas->plot.top / canvas->height},
+                   {"bmargin", 1 - canvas->plot.bottom / canvas->height}};
+    for (size_t i = 0; i < COUNT(margins); i++) {
+        roof_text_printf(d->out, "set %s at screen ", margins[i].name);
+        number(d->out, margins[i].at);
+        roof_text_put(d->out, "\n");
+    }
+    roof_text_put(d->out, "set logscale xy\nset xrange [");
+    roof_text_number(d->out, d->layout->x_min);
+    roof_text_put(d->out, ":");
+    roof_text_number(d->out, d->layout->x_max);
+    roof_text_put(d->out, "]\nset yrange [");
+    roof_text_number(d->out, roof_to_unit(d->layout->y_min, ROOF_UNIT_TFLOPS));
+    roof_text_put(d->out, ":");
+    roof_text_number(d->out, roof_to_unit(d->layout->y_max, ROOF_UNIT_TFLOPS));
+    roof_text_put(d->out,
+                  "]\nset format x '%g'\nset format y '%g'\n"
+                  "set border 3 linewidth 1 linecolor rgb '#808080'\n"
+                  "set tics nomirror textcolor rgb '#404040'\nset mxtics 10\nset mytics 10\n"
+                  "set grid xtics ytics back linewidth 0.5 linecolor rgb '#e6e6e6'\n"
+                  "set xlabel 'Arithmetic intensity (FLOP/byte)' textcolor rgb '#404040'\n"
+                  "set ylabel 'TFLOP/s' textcolor rgb '#404040'\nunset key\n"
+                  "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
+}
+
+/* One block of data per roof: the slope, the ceilings of its matrix units, those of its vector
+ * units; then a block of the lines that name rates. */
+static void put_roofs(const struct drawing *d)
+{
+    const struct roof_chart_layout *const l = d->layout;
+    for (size_t r = 0; r < d->chart->roofs; r++) {
+        for (int kind = 0; kind < 2; kind++) {
+            roof_text_printf(d->out, "$%s_%zu << EOD\n", kind == 0 ? "matrix" : "vector", r + 1);
+            for (size_t i = 0; i < l->slopes && kind == 0; i++) {
+                if (!l->slope[i].line && l->slope[i].roof == r) {
+                    const double from = l->x_min;
+                    put_pair(d->out, from, roof_to_unit(from * l->slope[i].rate, ROOF_UNIT_TFLOPS));
+                    put_pair(d->out, l->slope[i].to,
+                             roof_to_unit(l->slope[i].to * l->slope[i].rate, ROOF_UNIT_TFLOPS));
+                    roof_text_put(d->out, "\n");
+                }
+            }
+            for (size_t i = 0; i < l->sides; i++) {
+                const struct roof_side *const s = &l->side[i];
+                if (!s->line && s->roof == r && s->vector == (kind == 1)) {
+                    put_pair(d->out, s->from, roof_to_unit(s->rate, ROOF_UNIT_TFLOPS));
+                    put_pair(d->out, l->x_max, roof_to_unit(s->rate, ROOF_UNIT_TFLOPS));
+                    roof_text_put(d->out, "\n");
+                }
+            }
+            roof_text_put(d->out, "EOD\n");
+        }
+        roof_text_printf(d->out, "$ridge_%zu << EOD\n", r + 1);
+        for (size_t i = 0; i < l->sides; i++) {
+            if (!l->side[i].line && l->side[i].roof == r) {
+                put_pair(d->out, l->side[i].from, roof_to_unit(l->side[i].rate, ROOF_UNIT_TFLOPS));
+            }
+        }
+        roof_text_put(d->out, "EOD\n");
+    }
+    roof_text_put(d->out, "$lines << EOD\n");
+    for (size_t i = 0; i < l->sides; i++) {
+        if (l->side[i].line) {
+            put_pair(d->out, fmax(l->side[i].from, l->x_min),
+                     roof_to_unit(l->side[i].rate, ROOF_UNIT_TFLOPS));
+            put_pair(d->out, l->x_max, roof_to_unit(l->side[i].rate, ROOF_UNIT_TFLOPS));
+            roof_text_put(d->out, "\n");
+        }
+    }
+    for (size_t i = 0; i < l->slopes; i++) {
+        if (l->slope[i].line) {
+            put_pair(d->out, l->x_min, roof_to_unit(l->x_min * l->slope[i].rate, ROOF_UNIT_TFLOPS));
+            put_pair(d->out, l->slope[i].to,
+                     roof_to_unit(l->slope[i].to * l->slope[i].rate, ROOF_UNIT_TFLOPS));
+            roof_text_put(d->out, "\n");
+        }
+    }
+    roof_text_put(d->out, "EOD\n");
+}
+
+/* The dots that stand for a mark each: intensity, TFLOP/s, size, shape, colour. */
+static void put_marks(const struct drawing *d, bool reached)
+{
+    roof_text_printf(d->out, "$%s << EOD\n", reached ? "reached" : "bound");
+    for (size_t i = 0; i < d->layout->marks; i++) {
+        const struct roof_mark *const m = d->layout->by_size[i];
+        const struct roof_chart_dot *const dot = &d->chart->dot[m->first];
+        const double rate = reached ? roof_chart_reached(d->chart, dot)
+                                    : dot->node.prediction.attainable_flops_per_s;
+        if (isnan(rate)) {
+            continue;
+        }
+        roof_text_number(d->out, dot->node.prediction.intensity);
+        roof_text_put(d->out, " ");
+        roof_text_number(d->out, roof_to_unit(rate, ROOF_UNIT_TFLOPS));
+        roof_text_put(d->out, " ");
+        number(d->out, m->radius / point_radius[d->image]);
+        roof_text_printf(d->out, " %d 0x%s\n", shapes[m->group % COUNT(shapes)] - reached,
+                         mark_colour(d, m->group, m->roof) + 1);
+    }
+    roof_text_put(d->out, "EOD\n");
+}
+
+/* From the bound to what was reached. */
+static bool put_joins(const struct drawing *d)
+{
+    bool any = false;
+    roof_text_put(d->out, "$joins << EOD\n");
+    for (size_t i = 0; i < d->layout->marks; i++) {
+        const struct roof_chart_dot *const dot = &d->chart->dot[d->layout->mark[i].first];
+        const double rate = roof_chart_reached(d->chart, dot);
+        if (!isnan(rate)) {
+            any = true;
+            put_pair(d->out, dot->node.prediction.intensity,
+                     roof_to_unit(dot->node.prediction.attainable_flops_per_s, ROOF_UNIT_TFLOPS));
+            put_pair(d->out, dot->node.prediction.intensity, roof_to_unit(rate, ROOF_UNIT_TFLOPS));
+            roof_text_put(d->out, "\n");
+        }
+    }
+    roof_text_put(d->out, "EOD\n");
+    return any;
+}
+
+/* --- labels -------------------------------------------------------------------------------- */
+
+static void put_labels(const struct drawing *d)
+{
+    const struct roof_chart_layout *const l = d->layout;
+    const struct roof_canvas *const canvas = &l->canvas;
+    const double edge = canvas->plot.right;
+    for (size_t i = 0; i < l->sides; i++) {
+        const struct roof_side *const s = &l->side[i];
+        put_label(d, s->label, edge + BESIDE, s->y, "left", FONT - 1, roof_colour(d, s->roof), 0);
+        put_line(d, edge + 2, s->at, edge + BESIDE - 4, s->y, roof_colour(d, s->roof));
+    }
+    for (size_t i = 0; i < l->slopes; i++) {
+        const struct roof_slope *const s = &l->slope[i];
+        if (s->label[0] != '\0') {
+            put_label(d, s->label, s->x, s->y, "center", FONT - 1, roof_colour(d, s->roof),
+                      atan(s->rise) * 180 / acos(-1));
+        }
+    }
+    for (size_t i = 0; i < l->marks; i++) {
+        const struct roof_mark *const m = &l->mark[i];
+        if (!m->labelled) {
+            continue;
+        }
+        const double x = (m->box.left + m->box.right) / 2;
+        const double y = (m->box.top + m->box.bottom) / 2;
+        put_label(d, m->label, x, y, "center boxed", FONT - 1, "#202020", 0);
+        if (m->leader) { /* to the nearest place of the box */
+            put_line(d, m->x, m->y, fmin(fmax(m->x, m->box.left), m->box.right),
+                     fmin(fmax(m->y, m->box.top + 3), m->box.bottom - 3), "#909090");
+        }
+    }
+}
+
+/* The title, and which shape is which group. */
+static void put_legend(const struct drawing *d, bool joins)
+{
+    const struct roof_canvas *const canvas = &d->layout->canvas;
+    double x = canvas->plot.left + 8;
+    double y = 52;
+    if (d->chart->title[0] != '\0') {
+        put_label(d, d->chart->title, canvas->plot.left, 24, "left", FONT + 4, "#000000", 0);
+    }
+    for (size_t g = 0; g < d->chart->groups; g++) {
+        const double width = 28 + canvas->char_width * (double)roof_text_width(d->chart->group[g]);
+        if (x + width > canvas->width && x > canvas->plot.left + 8) {
+            x = canvas->plot.left + 8;
+            y += LINE;
+        }
+        put_label(d, d->chart->group[g], x + 12, y, "left", FONT, "#202020", 0);
+        roof_text_put(d->out, "set label ''");
+        at_screen(d, x, y);
+        roof_text_put(d->out, " point pointsize ");
+        number(d->out, LEGEND_RADIUS / point_radius[d->image]);
+        roof_text_printf(d->out, " pointtype %d linecolor rgb '%s' front\n",
+                         shapes[g % COUNT(shapes)],
+                         d->chart->roofs > 1 ? "#606060" : mark_colour(d, g, 0));
+        x += width;
+    }
+    if (joins) {
+        put_label(d, "filled: bound; hollow: measured or expected", canvas->width - 12, 24, "right",
+                  FONT - 1, "#606060", 0);
+    }
+    if (d->chart->left_out > 0) {
+        struct roof_text note = ROOF_TEXT_INIT;
+        roof_chart_left_out(&note, d->chart);
+        put_label(d, note.failed ? "" : note.data, canvas->width - 12, canvas->height - 14, "right",
+                  FONT - 2, "#606060", 0);
+        roof_text_free(&note);
+    }
+}
+
+/* Lines of the legend, at the width it has. */
+static size_t legend_lines(const struct roof_chart *chart, double width)
+{
+    size_t lines = chart->groups > 0;
+    double x = 0;
+    for (size_t g = 0; g < chart->groups; g++) {
+        const double item = 28 + CHARACTER * (double)roof_text_width(chart->group[g]);
+        if (x + item > width && x > 0) {
+            lines++;
+            x = 0;
+        }
+        x += item;
+    }
+    return lines;
+}
+
+static void put_plot(const struct drawing *d, bool joins)
+{
+    roof_text_put(d->out, "plot \\\n");
+    for (size_t r = 0; r < d->chart->roofs; r++) {
+        const char *const colour = roof_colour(d, r);
+        roof_text_printf(
+            d->out,
+            "  $vector_%zu using 1:2 with lines linewidth 1.4 dashtype 2 linecolor rgb "
+            "'%s', \\\n"
+            "  $matrix_%zu using 1:2 with lines linewidth 1.8 linecolor rgb '%s', \\\n"
+            "  $ridge_%zu using 1:2 with points pointtype 7 linecolor rgb '%s' "
+            "pointsize ",
+            r + 1, colour, r + 1, colour, r + 1, colour);
+        number(d->out, RIDGE_RADIUS / point_radius[d->image]);
+        roof_text_put(d->out, ", \\\n");
+    }
+    if (d->chart->lines > 0) {
+        roof_text_put(d->out,
+                      "  $lines using 1:2 with lines linewidth 1.6 dashtype 4 linecolor rgb "
+                      "'#7F3C8D', \\\n");
+    }
+    if (joins) {
+        roof_text_put(d->out, "  $joins using 1:2 with lines linewidth 1.2 linecolor rgb "
+                              "'#808080', \\\n"
+                              "  $reached using 1:2:3:4:5 with points linewidth 1.6 pointsize "
+                              "variable pointtype variable linecolor rgb variable, \\\n");
+    }
+    if (d->chart->dots > 0) {
+        roof_text_put(d->out, "  $bound using 1:2:3:4:5 with points pointsize variable pointtype "
+                              "variable linecolor rgb variable, \\\n");
+    }
+    roof_text_put(d->out, "  NaN\n");
+}
+
+enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_chart *chart,
+                                    enum roof_chart_image image, int width, int height,
+                                    struct roof_error *error)
+{
+    struct roof_chart_layout *layout = NULL;
+    const double left = 78;
+    const size_t legend = legend_lines(chart, width - left);
+    const struct roof_canvas canvas = {
+        .width = width,
+        .height = height,
+        .plot = {left, 46 + (double)legend * LINE, width, height - 58},
+        .beside = BESIDE,
+        .char_width = CHARACTER,
+        .line_height = LINE,
+        .radius_min = 3,
+        .radius_max = 16};
+    const enum roof_status status = roof_chart_lay_out(&layout, chart, &canvas, 4, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    const struct drawing d = {out, chart, layout, image};
+    put_head(&d);
+    put_roofs(&d);
+    if (chart->dots > 0) {
+        put_marks(&d, false);
+    }
+    const bool joins = put_joins(&d);
+    if (joins) {
+        put_marks(&d, true);
+    }
+    put_labels(&d);
+    put_legend(&d, joins);
+    put_plot(&d, joins);
+    roof_chart_layout_free(layout);
+    return ROOF_OK;
+}

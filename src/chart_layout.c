@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: MIT
+#include "chart_layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More marks than these have no labels: nobody could read them. */
+#define LABELS_MAX 80
+/* Characters of a label of a mark, and beside the plot. */
+#define MARK_CHARACTERS 34
+#define SIDE_CHARACTERS 52
+#define DIRECTIONS 24
+/* The least share of the width that is left to the plot. */
+#define PLOT_SHARE 0.5
+
+/* What a label may look for: its distance from the mark, in heights of a line. */
+static const double distances[] = {0.3, 0.9, 1.6, 2.4, 3.4, 4.6, 6, 8, 10.5, 13, 16};
+
+/* --- axes ---------------------------------------------------------------------------------- */
+
+static void widen(double *least, double *most, double value)
+{
+    if (value > 0) {
+        *least = fmin(*least, value);
+        *most = fmax(*most, value);
+    }
+}
+
+/* The axes hold all dots with room around them, and of each roof both the slope and the ceilings.
+ */
+static void find_axes(struct roof_chart_layout *out, const struct roof_chart *chart)
+{
+    double x_min = HUGE_VAL;
+    double x_max = 0;
+    double y_min = HUGE_VAL;
+    double y_max = 0;
+    for (size_t i = 0; i < chart->roofs; i++) {
+        const struct roof_chart_roof *const roof = &chart->roof[i];
+        for (size_t k = 0; k < roof->ceilings; k++) {
+            widen(&x_min, &x_max, roof->ceiling[k].ridge / 6);
+            widen(&x_min, &x_max, roof->ceiling[k].ridge * 5);
+            widen(&y_min, &y_max, roof->ceiling[k].flops_per_s);
+        }
+    }
+    for (size_t i = 0; i < chart->lines; i++) {
+        if (!chart->line[i].slope) {
+            widen(&y_min, &y_max, chart->line[i].rate);
+        }
+    }
+    for (size_t i = 0; i < chart->dots; i++) {
+        const struct roof_prediction *const p = &chart->dot[i].node.prediction;
+        widen(&x_min, &x_max, p->intensity / 2.5);
+        widen(&x_min, &x_max, p->intensity * 2.5);
+        widen(&y_min, &y_max, p->attainable_flops_per_s);
+        widen(&y_min, &y_max, roof_chart_reached(chart, &chart->dot[i]));
+    }
+    for (size_t i = 0; i < chart->roofs; i++) {
+        widen(&y_min, &y_max, chart->roof[i].bytes_per_s * x_min);
+    }
+    out->x_min = x_min;
+    out->x_max = x_max;
+    out->y_min = y_min / 2;
+    out->y_max = y_max * 2;
+}
+
+double roof_chart_x(const struct roof_chart_layout *layout, double intensity)
+{
+    const struct roof_box *const plot = &layout->canvas.plot;
+    return plot->left + (plot->right - plot->left) * log(intensity / layout->x_min) /
+                            log(layout->x_max / layout->x_min);
+}
+
+double roof_chart_y(const struct roof_chart_layout *layout, double flops_per_s)
+{
+    const struct roof_box *const plot = &layout->canvas.plot;
+    return plot->bottom - (plot->bottom - plot->top) * log(flops_per_s / layout->y_min) /
+                              log(layout->y_max / layout->y_min);
+}
+
+/* --- beside the plot ----------------------------------------------------------------------- */
+
+/* Text cut to so many characters. */
+static void cut(char out[ROOF_LABEL_SIZE], const char *text, size_t characters)
+{
+    size_t length = 0;
+    size_t count = 0;
+    while (text[length] != '\0' && length + 1 < ROOF_LABEL_SIZE) {
+        count += ((unsigned char)text[length] & 0xc0) != 0x80;
+        if (count > characters) {
+            break;
+        }
+        length++;
+    }
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
+/* "h100-sxm bf16, fp16 matrix": whose ceiling it is only where there are several devices. */
+static void name_ceiling(struct roof_text *out, const struct roof_chart *chart, size_t roof,
+                         const struct roof_chart_ceiling *ceiling)
+{
+    if (chart->roofs > 1) {
+        roof_text_printf(out, "%s ", chart->roof[roof].hardware->id);
+    }
+    const size_t shown = ceiling->formats > 2 ? 1 : ceiling->formats;
+    for (size_t i = 0; i < shown; i++) {
+        roof_text_printf(out, "%s%s", i == 0 ? "" : ", ", roof_format(ceiling->format[i])->name);
+    }
+    if (shown < ceiling->formats) {
+        roof_text_printf(out, " +%zu", ceiling->formats - shown);
+    }
+    roof_text_printf(out, "%s", ceiling->unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct roof_side *const x = a;
+    const struct roof_side *const y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Moves labels apart that would overlap: down from the top, then up from the bottom. */
+static void spread(struct roof_chart_layout *out)
+{
+    const double step = out->canvas.line_height;
+    qsort(out->side, out->sides, sizeof *out->side, by_place);
+    double least = step / 2;
+    for (size_t i = 0; i < out->sides; i++) {
+        out->side[i].y = fmax(out->side[i].at, least);
+        least = out->side[i].y + step;
+    }
+    double most = out->canvas.plot.bottom;
+    for (size_t i = out->sides; i > 0; i--) {
+        out->side[i - 1].y = fmin(out->side[i - 1].y, most);
+        most = out->side[i - 1].y - step;
+    }
+}
+
+static void find_sides(struct roof_chart_layout *out, const struct roof_chart *chart,
+                       struct roof_text *text)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    for (size_t r = 0; r < chart->roofs; r++) {
+        for (size_t i = 0; i < chart->roof[r].ceilings; i++) {
+            const struct roof_chart_ceiling *const c = &chart->roof[r].ceiling[i];
+            struct roof_side *const side = &out->side[out->sides++];
+            *side = (struct roof_side){.roof = r,
+                                       .vector = c->unit == ROOF_COMPUTE_VECTOR,
+                                       .rate = c->flops_per_s,
+                                       .from = c->ridge};
+            roof_text_clear(text);
+            name_ceiling(text, chart, r, c);
+            roof_text_printf(text, " %s",
+                             roof_format_quantity(number, c->flops_per_s, ROOF_UNIT_TFLOPS));
+            roof_text_printf(text, ", ridge %s", roof_format_short(number, c->ridge));
+            cut(side->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
+        }
+    }
+    for (size_t i = 0; i < chart->lines; i++) {
+        const struct roof_chart_line *const line = &chart->line[i];
+        if (line->slope) {
+            continue;
+        }
+        double fastest = 0; /* it begins where the steepest slope that it may belong to meets it */
+        for (size_t r = 0; r < chart->roofs; r++) {
+            if (line->roof == r || line->roof == ROOF_CHART_ROOFS_MAX) {
+                fastest = fmax(fastest, chart->roof[r].bytes_per_s);
+            }
+        }
+        struct roof_side *const side = &out->side[out->sides++];
+        *side = (struct roof_side){
+            .roof = line->roof, .line = true, .rate = line->rate, .from = line->rate / fastest};
+        roof_text_clear(text);
+        if (chart->roofs > 1 && line->roof < chart->roofs) {
+            roof_text_printf(text, "%s ", chart->roof[line->roof].hardware->id);
+        }
+        roof_text_printf(text, "%s %s", line->name,
+                         roof_format_quantity(number, line->rate, ROOF_UNIT_TFLOPS));
+        cut(side->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
+    }
+    double widest = 0;
+    for (size_t i = 0; i < out->sides; i++) {
+        widest = fmax(widest, (double)roof_text_width(out->side[i].label));
+        out->side[i].at = roof_chart_y(out, out->side[i].rate);
+    }
+    struct roof_canvas *const canvas = &out->canvas;
+    canvas->plot.right = fmax(canvas->width - canvas->beside - widest * canvas->char_width,
+                              canvas->width * PLOT_SHARE);
+    spread(out);
+}
+
+/* --- marks --------------------------------------------------------------------------------- */
+
+static double mark_radius(const struct roof_canvas *canvas, double share)
+{
+    return isnan(share) ? canvas->radius_min * 1.5
+                        : canvas->radius_min +
+                              (canvas->radius_max - canvas->radius_min) * sqrt(fmin(share, 1));
+}
+
+static bool same_place(const struct roof_mark *mark, double x, double y, double reached_y,
+                       double near)
+{
+    const bool reached =
+        isnan(reached_y) ? isnan(mark->reached_y) : fabs(mark->reached_y - reached_y) < near;
+    return reached && fabs(mark->x - x) < near && fabs(mark->y - y) < near;
+}
+
+static int by_radius(const void *a, const void *b)
+{
+    const struct roof_mark *const x = *(const struct roof_mark *const *)a;
+    const struct roof_mark *const y = *(const struct roof_mark *const *)b;
+    return x->radius != y->radius ? (x->radius < y->radius) - (x->radius > y->radius)
+                                  : (x > y) - (x < y);
+}
+
+static void find_marks(struct roof_chart_layout *out, const struct roof_chart *chart, double near)
+{
+    for (size_t i = 0; i < chart->dots; i++) {
+        const struct roof_chart_dot *const dot = &chart->dot[i];
+        const double reached = roof_chart_reached(chart, dot);
+        const double x = roof_chart_x(out, dot->node.prediction.intensity);
+        const double y = roof_chart_y(out, dot->node.prediction.attainable_flops_per_s);
+        const double reached_y = isnan(reached) ? ROOF_UNKNOWN : roof_chart_y(out, reached);
+        size_t at = 0;
+        while (at < out->marks &&
+               (out->mark[at].group != dot->group || out->mark[at].roof != dot->roof ||
+                !same_place(&out->mark[at], x, y, reached_y, near))) {
+            at++;
+        }
+        struct roof_mark *const mark = &out->mark[at];
+        if (at == out->marks) {
+            out->marks++;
+            *mark = (struct roof_mark){.x = x,
+                                       .y = y,
+                                       .reached_y = reached_y,
+                                       .share = dot->share,
+                                       .group = dot->group,
+                                       .roof = dot->roof,
+                                       .first = i};
+        } else {
+            mark->share += dot->share;
+        }
+        mark->dots++;
+        out->mark_of[i] = at;
+    }
+    for (size_t i = 0; i < out->marks; i++) {
+        out->mark[i].radius = mark_radius(&out->canvas, out->mark[i].share);
+    }
+    for (size_t i = 0; i < out->marks; i++) {
+        out->by_size[i] = &out->mark[i];
+    }
+    qsort(out->by_size, out->marks, sizeof *out->by_size, by_radius);
+}
+
+/* The names of the dots of each mark, as many as there is room for. */
+static void name_marks(struct roof_chart_layout *out, const struct roof_chart *chart,
+                       struct roof_text *text)
+{
+    for (size_t m = 0; m < out->marks; m++) {
+        struct roof_mark *const mark = &out->mark[m];
+        size_t shown = 0;
+        size_t width = 0;
+        bool full = false;
+        roof_text_clear(text);
+        for (size_t i = mark->first; shown < mark->dots && !full; i++) {
+            const char *const name = chart->dot[i].node.node.name;
+            if (out->mark_of[i] == m) {
+                width += roof_text_width(name) + (shown > 0 ? 2 : 0);
+                full = shown > 0 && width > MARK_CHARACTERS - 4;
+                if (!full) {
+                    roof_text_printf(text, "%s%s", shown > 0 ? ", " : "", name);
+                    shown++;
+                }
+            }
+        }
+        if (shown < mark->dots) {
+            roof_text_printf(text, " +%zu", mark->dots - shown);
+        }
+        cut(mark->label, text->failed ? "" : text->data, MARK_CHARACTERS);
+    }
+}
+
+/* --- labels -------------------------------------------------------------------------------- */
+
+static bool overlap(const struct roof_box *a, const struct roof_box *b)
+{
+    return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
+}
+
+static struct roof_box around(double x, double y, double half_width, double half_height)
+{
+    return (struct roof_box){x - half_width, y - half_height, x + half_width, y + half_height};
+}
+
+static bool is_inside(const struct roof_box *box, const struct roof_box *of)
+{
+    return box->left >= of->left && box->right <= of->right && box->top >= of->top &&
+           box->bottom <= of->bottom;
+}
+
+/* Whether a straight line from (x0, y0) to (x1, y1) meets a box: it does not when all corners lie
+ * on one side of it, or the boxes around both are apart. */
+static bool crosses(double x0, double y0, double x1, double y1, const struct roof_box *box)
+{
+    const struct roof_box line = {fmin(x0, x1), fmin(y0, y1), fmax(x0, x1) + 1e-9,
+                                  fmax(y0, y1) + 1e-9};
+    if (!overlap(&line, box)) {
+        return false;
+    }
+    const double corner[4][2] = {{box->left, box->top},
+                                 {box->right, box->top},
+                                 {box->left, box->bottom},
+                                 {box->right, box->bottom}};
+    int above = 0;
+    int below = 0;
+    for (int i = 0; i < 4; i++) {
+        const double side = (x1 - x0) * (corner[i][1] - y0) - (y1 - y0) * (corner[i][0] - x0);
+        above += side > 0;
+        below += side < 0;
+    }
+    return above > 0 && below > 0;
+}
+
+/* The boxes that a mark covers: itself, and what it reached. */
+static size_t boxes_of(struct roof_box box[2], const struct roof_mark *mark)
+{
+    box[0] = around(mark->x, mark->y, mark->radius, mark->radius);
+    if (isnan(mark->reached_y)) {
+        return 1;
+    }
+    box[1] = around(mark->x, mark->reached_y, mark->radius, mark->radius);
+    return 2;
+}
+
+/* Whether a box is free of marks, labels of marks and labels of slopes. */
+static bool is_free(const struct roof_chart_layout *out, const struct roof_box *box)
+{
+    if (!is_inside(box, &out->canvas.plot)) {
+        return false;
+    }
+    for (size_t i = 0; i < out->slopes; i++) {
+        for (size_t k = 0; k < out->slope[i].boxes; k++) {
+            if (overlap(box, &out->slope[i].box[k])) {
+                return false;
+            }
+        }
+    }
+    for (size_t i = 0; i < out->marks; i++) {
+        struct roof_box own[2];
+        const size_t count = boxes_of(own, &out->mark[i]);
+        for (size_t k = 0; k < count; k++) {
+            if (overlap(box, &own[k])) {
+                return false;
+            }
+        }
+        if (out->mark[i].labelled && overlap(box, &out->mark[i].box)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How many lines of the chart a box would hide, and labels a leader to it would cross. */
+static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box, double x0,
+                        double y0, double x1, double y1)
+{
+    double sum = 0;
+    for (size_t i = 0; i < out->sides; i++) {
+        const struct roof_side *const side = &out->side[i];
+        sum +=
+            crosses(roof_chart_x(out, side->from), side->at, out->canvas.plot.right, side->at, box);
+    }
+    for (size_t i = 0; i < out->slopes; i++) {
+        const struct roof_slope *const slope = &out->slope[i];
+        sum +=
+            crosses(roof_chart_x(out, out->x_min), roof_chart_y(out, slope->rate * out->x_min),
+                    roof_chart_x(out, slope->to), roof_chart_y(out, slope->rate * slope->to), box);
+    }
+    for (size_t i = 0; i < out->marks; i++) {
+        const struct roof_mark *const mark = &out->mark[i];
+        if (!isnan(mark->reached_y)) {
+            sum += crosses(mark->x, mark->y, mark->x, mark->reached_y, box);
+        }
+        if (mark->x != x0 || mark->y != y0) { /* whose label it is would be hard to see */
+            const struct roof_box own = around(mark->x, mark->y, mark->radius, mark->radius);
+            sum += crosses(x0, y0, x1, y1, &own) ? 8 : 0;
+        }
+        if (mark->labelled) {
+            sum += crosses(x0, y0, x1, y1, &mark->box) ? 6 : 0;
+        }
+    }
+    return sum;
+}
+
+/* Finds a place for the label of a mark: near, free, and over as few lines as can be. */
+static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
+{
+    const struct roof_canvas *const canvas = &out->canvas;
+    /* A character more: labels side by side read as two. */
+    const double half_width = (double)(roof_text_width(mark->label) + 1) * canvas->char_width / 2;
+    const double half_height = canvas->line_height / 2;
+    double best = HUGE_VAL;
+    for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
+        const double distance = mark->radius + distances[d] * canvas->line_height;
+        for (int a = 0; a < DIRECTIONS; a++) {
+            const double angle = 2 * acos(-1) * a / DIRECTIONS;
+            const double x = mark->x + distance * cos(angle);
+            const double y = mark->y - distance * sin(angle);
+            /* The side of the box that is towards the mark touches the point. */
+            const struct roof_box box = around(
+                x + cos(angle) * half_width, y - sin(angle) * half_height, half_width, half_height);
+            const double near = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2);
+            const double cost = near < best && is_free(out, &box)
+                                    ? near + disturbed(out, &box, mark->x, mark->y, x, y)
+                                    : HUGE_VAL;
+            if (cost < best) {
+                best = cost;
+                mark->box = box;
+                mark->leader = d > 0;
+            }
+        }
+    }
+    mark->labelled = best < HUGE_VAL;
+}
+
+/* Puts the label of a slope along it, its middle at a distance from the begin and to one side;
+ * false when marks or other labels are in the way. */
+static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, double at,
+                      double beside)
+{
+    const double x0 = roof_chart_x(out, out->x_min);
+    const double y0 = roof_chart_y(out, slope->rate * out->x_min);
+    const double x1 = roof_chart_x(out, slope->to);
+    const double y1 = roof_chart_y(out, slope->rate * slope->to);
+    const double length = hypot(x1 - x0, y1 - y0);
+    const double along_x = (x1 - x0) / length;
+    const double along_y = (y1 - y0) / length;
+    const double text = (double)roof_text_width(slope->label) * out->canvas.char_width;
+    const size_t pieces = sizeof slope->box / sizeof *slope->box;
+    bool fits = text < length;
+    slope->rise = -along_y / along_x;
+    slope->x = x0 + along_x * length * at + along_y * beside;
+    slope->y = y0 + along_y * length * at - along_x * beside;
+    slope->boxes = 0;
+    for (size_t i = 0; i < pieces && fits; i++) {
+        const double off = text * (((double)i + 0.5) / (double)pieces - 0.5);
+        slope->box[i] = around(slope->x + along_x * off, slope->y + along_y * off,
+                               text / (double)pieces / 2, out->canvas.line_height / 2);
+        fits = is_free(out, &slope->box[i]);
+    }
+    slope->boxes = fits ? pieces : 0;
+    return fits;
+}
+
+/* Printed bandwidths have their label above the slope, attainable ones below, where there is room.
+ */
+static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
+{
+    static const double away[] = {0.9, -0.9, 1.7, -1.7, 2.6, -2.6};
+    const double height = slope->line ? -out->canvas.line_height : out->canvas.line_height;
+    for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
+        for (int step = 2; step <= 36; step++) {
+            if (put_along(out, slope, step / 40.0, away[i] * height)) {
+                return;
+            }
+        }
+    }
+    slope->label[0] = '\0';
+}
+
+static void find_slopes(struct roof_chart_layout *out, const struct roof_chart *chart,
+                        struct roof_text *text)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    double highest = 0;
+    for (size_t r = 0; r < chart->roofs; r++) {
+        const struct roof_chart_roof *const roof = &chart->roof[r];
+        highest = fmax(highest, roof->ceiling[0].flops_per_s);
+        struct roof_slope *const slope = &out->slope[out->slopes++];
+        *slope =
+            (struct roof_slope){.roof = r, .rate = roof->bytes_per_s, .to = roof->ceiling[0].ridge};
+        roof_text_clear(text);
+        if (chart->roofs > 1) {
+            roof_text_printf(text, "%s ", roof->hardware->id);
+        }
+        roof_text_put(text, roof_format_quantity(number, roof->bytes_per_s, ROOF_UNIT_GB_PER_S));
+        cut(slope->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
+    }
+    for (size_t i = 0; i < chart->lines; i++) {
+        const struct roof_chart_line *const line = &chart->line[i];
+        if (line->slope) {
+            struct roof_slope *const slope = &out->slope[out->slopes++];
+            *slope = (struct roof_slope){.roof = line->roof, .line = true, .rate = line->rate};
+            slope->to = (line->roof < chart->roofs ? chart->roof[line->roof].ceiling[0].flops_per_s
+                                                   : highest) /
+                        line->rate;
+            roof_text_clear(text);
+            roof_text_printf(text, "%s %s", line->name,
+                             roof_format_quantity(number, line->rate, ROOF_UNIT_GB_PER_S));
+            cut(slope->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
+        }
+    }
+}
+
+void roof_chart_left_out(struct roof_text *out, const struct roof_chart *chart)
+{
+    if (chart->left_out > 0) {
+        roof_text_printf(
+            out, "%zu operator%s without FLOPs, at most %.1f%% of the time, %s not shown",
+            chart->left_out, chart->left_out == 1 ? "" : "s",
+            ceil(1000 * chart->left_out_share) / 10, chart->left_out == 1 ? "is" : "are");
+    }
+}
+
+void roof_chart_layout_free(struct roof_chart_layout *layout)
+{
+    if (layout != NULL) {
+        free(layout->mark);
+        free(layout->mark_of);
+        free(layout->by_size);
+        free(layout);
+    }
+}
+
+enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct roof_chart *chart,
+                                    const struct roof_canvas *canvas, double near,
+                                    struct roof_error *error)
+{
+    *out = NULL;
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_chart_layout *const layout = calloc(1, sizeof *layout);
+    if (layout != NULL) {
+        layout->canvas = *canvas;
+        layout->mark = calloc(chart->dots + 1, sizeof *layout->mark);
+        layout->mark_of = calloc(chart->dots + 1, sizeof *layout->mark_of);
+        layout->by_size = calloc(chart->dots + 1, sizeof *layout->by_size);
+    }
+    if (layout == NULL || layout->mark == NULL || layout->mark_of == NULL ||
+        layout->by_size == NULL) {
+        roof_chart_layout_free(layout);
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    find_axes(layout, chart);
+    find_sides(layout, chart, &text);
+    find_marks(layout, chart, near);
+    name_marks(layout, chart, &text);
+    find_slopes(layout, chart, &text);
+    for (size_t i = 0; i < layout->slopes; i++) {
+        place_slope(layout, &layout->slope[i]);
+    }
+    for (size_t i = 0; i < layout->marks; i++) {
+        if (i < LABELS_MAX) {
+            place_label(layout, &layout->mark[i]);
+        }
+        layout->unlabelled += !layout->mark[i].labelled;
+    }
+    const bool failed = text.failed;
+    roof_text_free(&text);
+    if (failed) {
+        roof_chart_layout_free(layout);
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    *out = layout;
+    return ROOF_OK;
+}

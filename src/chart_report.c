@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/chart_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart_layout.h"
+#include "json.h"
+#include "roofline/table.h"
+
+/* --- text ---------------------------------------------------------------------------------- */
+
+#define ROWS_MIN 16
+#define ROWS_MAX 32
+/* Columns left of the plot. */
+#define AXIS_WIDTH 7
+/* Dots of a character of Braille, which lines are drawn with. */
+#define BRAILLE 0x2800
+#define BRAILLE_COLUMNS 2
+#define BRAILLE_ROWS 4
+
+/* Characters of marks in their order; then the last one. */
+static const char symbols[] = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ*";
+
+static char symbol_of(size_t mark)
+{
+    const size_t last = sizeof symbols - 2;
+    return symbols[mark < last ? mark : last];
+}
+
+/* A page of characters: code points, 0 where there is none yet. */
+struct page {
+    size_t columns, rows;
+    uint32_t *cell;
+    bool unicode;
+};
+
+static uint32_t *cell_at(const struct page *page, double x, double y)
+{
+    const double column = floor(x);
+    const double row = floor(y);
+    return column >= 0 && row >= 0 && column < (double)page->columns && row < (double)page->rows
+               ? &page->cell[(size_t)row * page->columns + (size_t)column]
+               : NULL;
+}
+
+/* A point of a line; other lines and points stay. */
+static void ink(const struct page *page, double x, double y, char ascii)
+{
+    uint32_t *const cell = cell_at(page, x, y);
+    if (cell == NULL) {
+        return;
+    }
+    if (!page->unicode) {
+        *cell = *cell == 0 ? (uint32_t)(unsigned char)ascii : *cell;
+        return;
+    }
+    static const unsigned bits[BRAILLE_ROWS][BRAILLE_COLUMNS] = {
+        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    if (*cell == 0 || (*cell & ~0xffU) == BRAILLE) {
+        const size_t column = (size_t)((x - floor(x)) * BRAILLE_COLUMNS);
+        const size_t row = (size_t)((y - floor(y)) * BRAILLE_ROWS);
+        *cell |= BRAILLE | bits[row][column];
+    }
+}
+
+/* Text from a column on, in the row of y. */
+static void write_at(const struct page *page, double x, double y, const char *text)
+{
+    for (; *text != '\0'; x += 1) {
+        const unsigned char first = (unsigned char)*text++;
+        uint32_t code = first < 0x80   ? first
+                        : first < 0xe0 ? first & 0x1fU
+                        : first < 0xf0 ? first & 0x0fU
+                                       : first & 0x07U;
+        while (((unsigned char)*text & 0xc0) == 0x80) {
+            code = code << 6 | ((unsigned char)*text++ & 0x3fU);
+        }
+        uint32_t *const cell = cell_at(page, x, y);
+        if (cell != NULL) {
+            *cell = code;
+        }
+    }
+}
+
+static void put_character(struct roof_text *out, uint32_t code)
+{
+    char bytes[4];
+    size_t length = 0;
+    if (code < 0x80) {
+        bytes[length++] = (char)code;
+    } else if (code < 0x800) {
+        bytes[length++] = (char)(0xc0 | code >> 6);
+    } else if (code < 0x10000) {
+        bytes[length++] = (char)(0xe0 | code >> 12);
+        bytes[length++] = (char)(0x80 | (code >> 6 & 0x3f));
+    } else {
+        bytes[length++] = (char)(0xf0 | code >> 18);
+        bytes[length++] = (char)(0x80 | (code >> 12 & 0x3f));
+        bytes[length++] = (char)(0x80 | (code >> 6 & 0x3f));
+    }
+    if (code >= 0x80) {
+        bytes[length++] = (char)(0x80 | (code & 0x3f));
+    }
+    roof_text_add(out, bytes, length);
+}
+
+static void put_page(struct roof_text *out, const struct page *page)
+{
+    for (size_t row = 0; row < page->rows; row++) {
+        const uint32_t *const cell = &page->cell[row * page->columns];
+        size_t last = page->columns;
+        while (last > 0 && (cell[last - 1] == 0 || cell[last - 1] == ' ')) {
+            last--;
+        }
+        for (size_t i = 0; i < last; i++) {
+            put_character(out, cell[i] == 0 ? ' ' : cell[i]);
+        }
+        roof_text_put(out, "\n");
+    }
+}
+
+/* The roof that rises at a rate, up to an intensity. */
+static void draw_slope(const struct page *page, const struct roof_chart_layout *l, double rate,
+                       double to, bool dashed)
+{
+    const double step = 1.0 / BRAILLE_COLUMNS / 2;
+    const double end = roof_chart_x(l, to);
+    for (double x = l->canvas.plot.left; x < end; x += step) {
+        const double share =
+            (x - l->canvas.plot.left) / (l->canvas.plot.right - l->canvas.plot.left);
+        const double intensity = l->x_min * pow(l->x_max / l->x_min, share);
+        if (!dashed || fmod(x, 2) < 1) {
+            ink(page, x, roof_chart_y(l, intensity * rate), dashed ? '.' : '/');
+        }
+    }
+}
+
+static void draw_level(const struct page *page, const struct roof_chart_layout *l, double y,
+                       double from, bool dashed, char ascii)
+{
+    const double begin = fmax(roof_chart_x(l, from), l->canvas.plot.left);
+    for (double x = begin; x < l->canvas.plot.right; x += 0.5) {
+        if (!dashed || fmod(x, 2) < 1) {
+            ink(page, x, y, ascii);
+        }
+    }
+}
+
+static void draw_axes(const struct page *page, const struct roof_chart_layout *l)
+{
+    const struct roof_box *const plot = &l->canvas.plot;
+    char text[ROOF_QUANTITY_SIZE];
+    for (double y = plot->top; y < plot->bottom; y += 1) {
+        write_at(page, plot->left - 1, y, page->unicode ? "\u2502" : "|");
+    }
+    write_at(page, plot->left - 1, plot->bottom, page->unicode ? "\u2514" : "+");
+    for (double x = plot->left; x < plot->right; x += 1) {
+        write_at(page, x, plot->bottom, page->unicode ? "\u2500" : "-");
+    }
+    for (double decade = ceil(log10(l->y_min)); decade <= floor(log10(l->y_max)); decade += 1) {
+        const double y = roof_chart_y(l, pow(10, decade));
+        roof_format_short(text, roof_to_unit(pow(10, decade), ROOF_UNIT_TFLOPS));
+        write_at(page, plot->left - 2 - (double)strlen(text), y, text);
+        write_at(page, plot->left - 1, y, page->unicode ? "\u2524" : "+");
+    }
+    double free_from = 0;
+    for (double decade = ceil(log10(l->x_min)); decade <= floor(log10(l->x_max)); decade += 1) {
+        const double x = roof_chart_x(l, pow(10, decade));
+        roof_format_short(text, pow(10, decade));
+        write_at(page, x, plot->bottom, page->unicode ? "\u252c" : "+");
+        const double begin = floor(x) - floor((double)strlen(text) / 2);
+        if (begin >= free_from) {
+            write_at(page, begin, plot->bottom + 1, text);
+            free_from = begin + (double)strlen(text) + 1;
+        }
+    }
+}
+
+/* A mark in its cell, or in a free one beside it. */
+static void draw_mark(const struct page *page, double x, double y, char symbol)
+{
+    static const int beside[][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, -1}, {0, 1}, {2, 0}, {-2, 0}};
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        uint32_t *const cell = cell_at(page, x + beside[i][0], y + beside[i][1]);
+        const bool line = cell != NULL && (*cell == 0 || (*cell & ~0xffU) == BRAILLE ||
+                                           strchr("/-.=+", (int)*cell) != NULL);
+        if (line) {
+            *cell = (uint32_t)(unsigned char)symbol;
+            return;
+        }
+    }
+}
+
+static void draw(const struct page *page, const struct roof_chart_layout *l)
+{
+    draw_axes(page, l);
+    for (size_t i = 0; i < l->slopes; i++) {
+        draw_slope(page, l, l->slope[i].rate, l->slope[i].to, l->slope[i].line);
+    }
+    for (size_t i = 0; i < l->sides; i++) {
+        const struct roof_side *const s = &l->side[i];
+        draw_level(page, l, s->at, s->from, s->vector || s->line, s->line ? '=' : '-');
+        write_at(page, l->canvas.plot.right + 1, s->y, s->label);
+    }
+    for (size_t i = 0; i < l->sides; i++) {
+        const struct roof_side *const s = &l->side[i];
+        if (!s->line) {
+            write_at(page, roof_chart_x(l, s->from), s->at, page->unicode ? "\u25c6" : "+");
+        }
+    }
+    for (size_t i = 0; i < l->marks; i++) {
+        draw_mark(page, l->mark[i].x, l->mark[i].y, symbol_of(i));
+    }
+    for (size_t i = 0; i < l->marks; i++) {
+        if (!isnan(l->mark[i].reached_y)) {
+            uint32_t *const cell = cell_at(page, l->mark[i].x, l->mark[i].reached_y);
+            if (cell != NULL && (*cell == 0 || *cell >= BRAILLE || strchr("/-.=", (int)*cell))) {
+                *cell = page->unicode ? 0x25cb : 'o';
+            }
+        }
+    }
+}
+
+/* Each mark with its dots and figures. */
+static void put_legend(struct roof_text *out, const struct roof_chart *chart,
+                       const struct roof_chart_layout *l)
+{
+    char number[3][ROOF_QUANTITY_SIZE];
+    size_t widest = 4;
+    for (size_t i = 0; i < l->marks; i++) {
+        const size_t width = roof_text_width(l->mark[i].label);
+        widest = width > widest ? width : widest;
+    }
+    size_t group = SIZE_MAX;
+    size_t roof = SIZE_MAX;
+    for (size_t i = 0; i < l->marks; i++) {
+        const struct roof_mark *const m = &l->mark[i];
+        const struct roof_prediction *const p = &chart->dot[m->first].node.prediction;
+        if (m->group != group || m->roof != roof) {
+            group = m->group;
+            roof = m->roof;
+            roof_text_printf(out, "\n%s%s%s\n", chart->group[group], chart->roofs > 1 ? " on " : "",
+                             chart->roofs > 1 ? chart->roof[roof].hardware->id : "");
+        }
+        roof_text_printf(out, "  %c  %s", symbol_of(i), m->label);
+        roof_text_fill(out, ' ', widest - roof_text_width(m->label));
+        roof_text_printf(
+            out, "  %9s FLOP/byte  %12s  %-7s", roof_format_short(number[0], p->intensity),
+            roof_format_quantity(number[1], p->attainable_flops_per_s, ROOF_UNIT_TFLOPS),
+            roof_bottleneck_name(p->bottleneck));
+        if (!isnan(m->share)) {
+            roof_text_printf(out, " %5.1f%% of the time", 100 * m->share);
+        }
+        const double reached = roof_chart_reached(chart, &chart->dot[m->first]);
+        if (!isnan(reached)) {
+            roof_text_printf(out, "  %s %s (%s of the bound)",
+                             isnan(p->measured_s) ? "expected" : "measured",
+                             roof_format_quantity(number[1], reached, ROOF_UNIT_TFLOPS),
+                             roof_format_quantity(number[2], reached / p->attainable_flops_per_s,
+                                                  ROOF_UNIT_FRACTION));
+        }
+        while (out->length > 0 && out->data[out->length - 1] == ' ') {
+            out->length--;
+        }
+        roof_text_put(out, "\n");
+    }
+    if (chart->left_out > 0) {
+        roof_text_put(out, "\n");
+        roof_chart_left_out(out, chart);
+        roof_text_put(out, "\n");
+    }
+}
+
+enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart *chart,
+                                 size_t columns, bool unicode, struct roof_error *error)
+{
+    const double rows = fmin(fmax(floor((double)columns * 0.24), ROWS_MIN), ROWS_MAX);
+    const struct roof_canvas canvas = {.width = (double)columns,
+                                       .height = rows + 2,
+                                       .plot = {AXIS_WIDTH, 0, (double)columns, rows},
+                                       .beside = 1,
+                                       .char_width = 1,
+                                       .line_height = 1,
+                                       .radius_min = 0.5,
+                                       .radius_max = 0.5};
+    struct roof_chart_layout *layout = NULL;
+    struct page page = {columns, (size_t)rows + 2, NULL, unicode};
+    const enum roof_status status = roof_chart_lay_out(&layout, chart, &canvas, 0.75, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    page.cell = calloc(page.columns * page.rows, sizeof *page.cell);
+    if (page.cell == NULL) {
+        roof_chart_layout_free(layout);
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    if (chart->title[0] != '\0') {
+        roof_text_printf(out, "%s\n", chart->title);
+    }
+    roof_text_put(out, "TFLOP/s\n");
+    draw(&page, layout);
+    put_page(out, &page);
+    roof_text_fill(out, ' ', AXIS_WIDTH);
+    roof_text_put(out, "arithmetic intensity, FLOP/byte\n");
+    put_legend(out, chart, layout);
+    free(page.cell);
+    roof_chart_layout_free(layout);
+    return ROOF_OK;
+}
+
+/* --- JSON ---------------------------------------------------------------------------------- */
+
+static void put_member(struct roof_text *out, const char *separator, const char *key, double value)
+{
+    roof_text_printf(out, "%s\"%s\": ", separator, key);
+    roof_text_number(out, value);
+}
+
+static void put_roof(struct roof_text *out, const struct roof_chart_roof *roof)
+{
+    roof_text_put(out, "{\"hardware\": ");
+    roof_json_quote(out, roof->hardware->id);
+    put_member(out, ", ", "bandwidth_gb_s", roof_to_unit(roof->bytes_per_s, ROOF_UNIT_GB_PER_S));
+    roof_text_put(out, ", \"ceilings\": [");
+    for (size_t i = 0; i < roof->ceilings; i++) {
+        const struct roof_chart_ceiling *const c = &roof->ceiling[i];
+        roof_text_printf(out, "%s\n      {\"unit\": \"%s\", \"formats\": [", i == 0 ? "" : ",",
+                         roof_compute_unit_name(c->unit));
+        for (size_t k = 0; k < c->formats; k++) {
+            roof_text_printf(out, "%s\"%s\"", k == 0 ? "" : ", ", roof_format(c->format[k])->name);
+        }
+        roof_text_put(out, "]");
+        put_member(out, ", ", "peak_tflops", roof_to_unit(c->flops_per_s, ROOF_UNIT_TFLOPS));
+        put_member(out, ", ", "ridge_point", c->ridge);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "\n    ]}");
+}
+
+void roof_chart_json(struct roof_text *out, const struct roof_chart *chart)
+{
+    struct roof_table table;
+    roof_text_put(out, "{\n  \"schema\": \"roofline/chart/1\",\n  \"title\": ");
+    roof_json_quote(out, chart->title);
+    roof_text_put(out, ",\n  \"devices\": [");
+    for (size_t i = 0; i < chart->roofs; i++) {
+        roof_text_put(out, i == 0 ? "\n    " : ",\n    ");
+        put_roof(out, &chart->roof[i]);
+    }
+    roof_text_put(out, "\n  ],\n  \"lines\": [");
+    for (size_t i = 0; i < chart->lines; i++) {
+        const struct roof_chart_line *const line = &chart->line[i];
+        roof_text_put(out, i == 0 ? "\n    {\"name\": " : ",\n    {\"name\": ");
+        roof_json_quote(out, line->name);
+        if (line->roof < chart->roofs) {
+            roof_text_put(out, ", \"hardware\": ");
+            roof_json_quote(out, chart->roof[line->roof].hardware->id);
+        }
+        put_member(out, ", ", line->slope ? "bandwidth_gb_s" : "tflops",
+                   roof_to_unit(line->rate, line->slope ? ROOF_UNIT_GB_PER_S : ROOF_UNIT_TFLOPS));
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, chart->lines == 0 ? "],\n  \"points\": [" : "\n  ],\n  \"points\": [");
+    for (size_t i = 0; i < chart->dots; i++) {
+        const struct roof_chart_dot *const dot = &chart->dot[i];
+        roof_text_put(out, i == 0 ? "\n    {\"group\": " : ",\n    {\"group\": ");
+        roof_json_quote(out, chart->group[dot->group]);
+        if (!isnan(dot->share)) {
+            put_member(out, ", ", "share_of_time", dot->share);
+        }
+        roof_text_put(out, ", \"name\": ");
+        roof_json_quote(out, dot->node.node.name);
+        roof_text_printf(out, ", \"count\": %" PRId64 ", ", dot->node.node.count);
+        (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_PREDICTIONS,
+                              dot->node.prediction.workload.op, NULL,
+                              NULL); /* fails for columns only */
+        roof_table_object(&table, out, &dot->node.prediction, "");
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, chart->dots == 0 ? "]" : "\n  ]");
+    roof_text_printf(out, ",\n  \"left_out\": %zu\n}\n", chart->left_out);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/* gnuplot as a process of its own: it reads a script from a pipe and writes an image into another.
+ * No shell is involved, and of the environment it gets only what finds it and its fonts. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#define MESSAGE_MAX 4096
+#define PROGRAM "gnuplot"
+
+enum { TO, FROM, TROUBLE, PIPES };
+
+/* What of the environment is passed on. */
+static const char *const passed[] = {"PATH", "HOME", "XDG_CACHE_HOME", "FONTCONFIG_FILE",
+                                     "FONTCONFIG_PATH"};
+enum { PASSED = sizeof passed / sizeof *passed };
+
+static enum roof_status cannot(struct roof_error *error, int reason)
+{
+    if (reason == ENOENT) {
+        return roof_error_set(error, ROOF_IO,
+                              "cannot draw: " PROGRAM " is not installed (Debian: gnuplot-nox); "
+                              "--format gnuplot prints the script for another machine");
+    }
+    return roof_error_set(error, ROOF_IO, "cannot run " PROGRAM ": %s", strerror(reason));
+}
+
+static void close_all(int pipes[PIPES][2])
+{
+    for (int i = 0; i < PIPES; i++) {
+        for (int end = 0; end < 2; end++) {
+            if (pipes[i][end] >= 0) {
+                (void)close(pipes[i][end]);
+            }
+            pipes[i][end] = -1;
+        }
+    }
+}
+
+/* Starts it with pipes at its three streams; our ends are the others. */
+static int start(pid_t *out, int pipes[PIPES][2])
+{
+    static char program[] = PROGRAM;
+    static char defaults[] = "--default-settings";
+    static char standard_input[] = "-";
+    char *const arguments[] = {program, defaults, standard_input, NULL};
+    char *environment[PASSED + 1] = {NULL};
+    size_t count = 0;
+    posix_spawn_file_actions_t actions;
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed != 0) {
+        return failed;
+    }
+    for (int i = 0; i < PASSED && failed == 0; i++) {
+        const char *const value = getenv(passed[i]);
+        if (value != NULL) {
+            const size_t size = strlen(passed[i]) + strlen(value) + 2;
+            environment[count] = malloc(size);
+            failed = environment[count] == NULL ? ENOMEM : 0;
+            if (failed == 0) {
+                snprintf(environment[count++], size, "%s=%s", passed[i], value);
+            }
+        }
+    }
+    for (int i = 0; i < PIPES && failed == 0; i++) {
+        const int theirs = i == TO ? 0 : 1;
+        failed = posix_spawn_file_actions_adddup2(&actions, pipes[i][theirs], i);
+        for (int end = 0; end < 2 && failed == 0; end++) {
+            failed = posix_spawn_file_actions_addclose(&actions, pipes[i][end]);
+        }
+    }
+    if (failed == 0) {
+        failed = posix_spawnp(out, PROGRAM, &actions, NULL, arguments, environment);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    for (size_t i = 0; i < count; i++) {
+        free(environment[i]);
+    }
+    return failed;
+}
+
+/* Reads what there is; false at the end. */
+static bool take(int file, struct roof_text *out)
+{
+    char bytes[16384];
+    const ssize_t got = read(file, bytes, sizeof bytes);
+    if (got > 0) {
+        roof_text_add(out, bytes, (size_t)got);
+    }
+    return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* Writes the script and reads what comes, whichever is possible. */
+static void converse(int pipes[PIPES][2], const struct roof_text *script, struct roof_text *image,
+                     struct roof_text *message)
+{
+    struct pollfd files[PIPES] = {
+        {pipes[TO][1], POLLOUT, 0}, {pipes[FROM][0], POLLIN, 0}, {pipes[TROUBLE][0], POLLIN, 0}};
+    size_t written = 0;
+    (void)fcntl(pipes[TO][1], F_SETFL, O_NONBLOCK);
+    while (files[FROM].fd >= 0 || files[TROUBLE].fd >= 0) {
+        if (poll(files, PIPES, -1) < 0 && errno != EINTR) {
+            return;
+        }
+        if (files[TO].fd >= 0 && files[TO].revents != 0) {
+            const ssize_t sent =
+                write(files[TO].fd, script->data + written, script->length - written);
+            written += sent > 0 ? (size_t)sent : 0;
+            const bool later = sent < 0 && (errno == EINTR || errno == EAGAIN);
+            if (written == script->length || (sent < 0 && !later)) {
+                (void)close(files[TO].fd);
+                files[TO].fd = pipes[TO][1] = -1;
+            }
+        }
+        if (files[FROM].fd >= 0 && files[FROM].revents != 0 && !take(files[FROM].fd, image)) {
+            files[FROM].fd = -1;
+        }
+        if (files[TROUBLE].fd >= 0 && files[TROUBLE].revents != 0 &&
+            !take(files[TROUBLE].fd, message)) {
+            files[TROUBLE].fd = -1;
+        }
+    }
+}
+
+/* The line of what it said that tells most: the last that is not empty. */
+static const char *last_line(struct roof_text *message)
+{
+    while (message->length > 0 && strchr("\n\t ", message->data[message->length - 1]) != NULL) {
+        message->data[--message->length] = '\0';
+    }
+    const char *const line = message->length == 0 ? NULL : strrchr(message->data, '\n');
+    return message->length == 0 ? "it says nothing" : line == NULL ? message->data : line + 1;
+}
+
+enum roof_status cli_gnuplot(struct roof_text *image, const struct roof_text *script,
+                             struct roof_error *error)
+{
+    int pipes[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+    struct roof_text message = ROOF_TEXT_INIT;
+    pid_t process = 0;
+    int failed = 0;
+    for (int i = 0; i < PIPES && failed == 0; i++) {
+        failed = pipe(pipes[i]) != 0 ? errno : 0;
+    }
+    failed = failed == 0 ? start(&process, pipes) : failed;
+    if (failed != 0) {
+        close_all(pipes);
+        return cannot(error, failed);
+    }
+    for (int i = 0; i < PIPES; i++) {
+        const int theirs = i == TO ? 0 : 1;
+        (void)close(pipes[i][theirs]);
+        pipes[i][theirs] = -1;
+    }
+    converse(pipes, script, image, &message);
+    close_all(pipes);
+    int status = 0;
+    while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    }
+    enum roof_status result = ROOF_OK;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && message.length == 0) {
+        result = cannot(error, ENOENT);
+    } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || image->length == 0) {
+        result = roof_error_set(error, ROOF_IO, PROGRAM " cannot draw: %s", last_line(&message));
+    }
+    roof_text_free(&message);
+    return result;
+}

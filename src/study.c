@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A prediction that the study owns. */
+struct holder {
+    struct holder *next;
+    struct roof_inference inference;
+};
+
+/* What a study owns beside its formulas. */
+struct owned {
+    struct holder *first;
+    struct roof_model *reformed; /* the model without the formats of a file or layout */
+};
+
+/* What a study is made with. */
+struct builder {
+    struct roof_study *study;
+    struct owned *owned;
+    const struct roof_model *model;
+    const struct roof_hardware *hardware;
+    struct roof_accuracy accuracy;
+    const struct roof_inference *tried; /* the change last tried; NULL: it is not possible */
+    struct roof_error *error;
+};
+
+static enum roof_status predict(struct builder *b, const struct roof_inference **out,
+                                const struct roof_model *model, const struct roof_scenario *s,
+                                struct roof_error *error)
+{
+    struct holder *const h = calloc(1, sizeof *h);
+    if (h == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    const enum roof_status status = roof_infer(&h->inference, model, s, b->hardware, error);
+    if (status != ROOF_OK) {
+        free(h);
+        return status;
+    }
+    h->next = b->owned->first;
+    b->owned->first = h;
+    *out = &h->inference;
+    return ROOF_OK;
+}
+
+double roof_study_time(const struct roof_inference *inference)
+{
+    return inference->scenario.phase == ROOF_PHASE_PREFILL ? inference->step_s : inference->tpot_s;
+}
+
+double roof_study_expected(const struct roof_inference *inference)
+{
+    return inference->scenario.phase == ROOF_PHASE_PREFILL ? inference->expected_step_s
+                                                           : inference->expected_tpot_s;
+}
+
+/* Of all instances of an operator. */
+static double time_of(const struct roof_inference_node *node)
+{
+    return (double)node->node.count * node->prediction.time_s;
+}
+
+/* --- shares -------------------------------------------------------------------------------- */
+
+static void share_part(double cause[ROOF_STUDY_CAUSE_COUNT], const struct roof_part *part,
+                       double count)
+{
+    static const enum roof_study_cause of_role[ROOF_ROLE_COUNT] = {
+        [ROOF_ROLE_WEIGHTS] = ROOF_STUDY_WEIGHTS,
+        [ROOF_ROLE_ACTIVATIONS] = ROOF_STUDY_ACTIVATIONS,
+        [ROOF_ROLE_OUT] = ROOF_STUDY_ACTIVATIONS,
+        [ROOF_ROLE_KV] = ROOF_STUDY_KV,
+    };
+    const double time_s = count * part->time_s;
+    if (part->bottleneck == ROOF_BOTTLENECK_MEMORY) {
+        for (int role = 0; role < ROOF_ROLE_COUNT && part->bytes > 0; role++) {
+            cause[of_role[role]] += time_s * (part->work.bytes[role] / part->bytes);
+        }
+    } else {
+        cause[part->bottleneck == ROOF_BOTTLENECK_NETWORK ? ROOF_STUDY_NETWORK
+                                                          : ROOF_STUDY_COMPUTE] += time_s;
+    }
+}
+
+/* Of a phase: a request has no operators. */
+static struct roof_study_shares shares_of(const struct roof_inference *r)
+{
+    struct roof_study_shares out = {0};
+    const double whole = r->total.time_s;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct roof_prediction *const p = &r->node[i].prediction;
+        const struct roof_operator_row *const row = roof_operator_row(p->workload.op);
+        const double count = (double)r->node[i].node.count / whole;
+        out.bottleneck[p->bottleneck] += count * p->time_s;
+        if (row->other == ROOF_ROLE_KV && roof_is_product(p->workload.op)) {
+            out.attention += count * p->time_s;
+        }
+        for (int k = 0; k < p->part_count; k++) {
+            share_part(out.cause, &p->part[k], count);
+        }
+    }
+    return out;
+}
+
+/* --- points -------------------------------------------------------------------------------- */
+
+#define BATCH_LAST 4096     /* doubled up to this */
+#define BATCH_UNBOUNDED 128 /* where none fits, or memory is unknown */
+#define CONTEXT_FIRST 1024
+#define CONTEXT_LAST 131072
+
+static int64_t *size_of(struct roof_scenario *s)
+{
+    return s->phase == ROOF_PHASE_PREFILL ? &s->context : &s->common.shape.batch;
+}
+
+/* A size that is not possible is left out. */
+static enum roof_status add_point(struct builder *b, struct roof_study_phase *phase, int64_t size,
+                                  bool scaling, bool detail)
+{
+    struct roof_scenario at = phase->base->scenario;
+    const struct roof_inference *inference = NULL;
+    size_t i = 0;
+    while (i < phase->points && phase->point[i].size < size) {
+        i++;
+    }
+    if (i == phase->points || phase->point[i].size != size) {
+        if (phase->points == ROOF_STUDY_POINTS_MAX) {
+            return ROOF_OK;
+        }
+        if (*size_of(&at) == size) {
+            inference = phase->base;
+        } else {
+            at = phase->scenario;
+            at.context = phase->base->scenario.context;
+            *size_of(&at) = size;
+            const enum roof_status status = predict(b, &inference, b->model, &at, NULL);
+            if (status != ROOF_OK) {
+                return status == ROOF_USAGE ? ROOF_OK
+                                            : roof_error_set(b->error, status, "out of memory");
+            }
+        }
+        for (size_t k = phase->points++; k > i; k--) {
+            phase->point[k] = phase->point[k - 1];
+        }
+        phase->point[i] = (struct roof_study_point){
+            .size = size, .inference = inference, .share = shares_of(inference)};
+    }
+    phase->point[i].scaling = phase->point[i].scaling || scaling;
+    phase->point[i].detail = phase->point[i].detail || detail;
+    return ROOF_OK;
+}
+
+static enum roof_status decode_points(struct builder *b, struct roof_study_phase *phase)
+{
+    static const int64_t named[] = {1, 8, 32, 128};
+    const double most = phase->limits.max_batch;
+    const int64_t last = most >= 1 ? (int64_t)fmin(most, BATCH_LAST) : BATCH_UNBOUNDED;
+    enum roof_status status =
+        add_point(b, phase, phase->base->scenario.common.shape.batch, true, true);
+    for (size_t i = 0; i < sizeof named / sizeof *named && status == ROOF_OK; i++) {
+        status = add_point(b, phase, named[i], false, true);
+    }
+    for (int64_t batch = 1; batch <= last && status == ROOF_OK; batch *= 2) {
+        status = add_point(b, phase, batch, true, false);
+    }
+    return status == ROOF_OK && most >= 1 ? add_point(b, phase, (int64_t)most, true, false)
+                                          : status;
+}
+
+static enum roof_status prefill_points(struct builder *b, struct roof_study_phase *phase)
+{
+    const double most = phase->limits.max_context;
+    const int64_t made_for = b->model->positions > 0 ? b->model->positions : CONTEXT_LAST;
+    double last = fmin((double)made_for, CONTEXT_LAST);
+    last = most >= 1 ? fmin(last, most) : last;
+    enum roof_status status = add_point(b, phase, phase->base->scenario.context, true, true);
+    if (status == ROOF_OK) {
+        status = add_point(b, phase, CONTEXT_FIRST, false, true);
+    }
+    for (int64_t context = CONTEXT_FIRST; (double)context <= last && status == ROOF_OK;
+         context *= 2) {
+        status = add_point(b, phase, context, true, false);
+    }
+    return status;
+}
+
+/* --- changes ------------------------------------------------------------------------------- */
+
+/* Tokens per second of all sequences were memory without end. */
+static double gain(double batch, double time_s, double base_batch, double base_s)
+{
+    return batch / time_s / (base_batch / base_s);
+}
+
+static void add_change(struct roof_study_phase *phase, const struct roof_study_change *change)
+{
+    if (phase->changes < ROOF_STUDY_CHANGES_MAX) {
+        phase->change[phase->changes++] = *change;
+    }
+}
+
+/* Predicts a change, which may turn out not to be possible. */
+static enum roof_status try_change(struct builder *b, struct roof_study_phase *phase,
+                                   struct roof_study_change change, const struct roof_model *model,
+                                   const struct roof_scenario *s)
+{
+    const struct roof_inference *const base = phase->base;
+    const struct roof_inference *r = NULL;
+    change.time_s = change.expected_s = change.gain = change.expected_gain = ROOF_UNKNOWN;
+    const enum roof_status status = predict(b, &r, model, s, &change.refused);
+    b->tried = r;
+    if (status == ROOF_MEMORY) {
+        return roof_error_set(b->error, status, "out of memory");
+    }
+    if (r != NULL) {
+        const double batch = (double)r->scenario.common.shape.batch;
+        const double base_batch = (double)base->scenario.common.shape.batch;
+        change.inference = r;
+        change.time_s = roof_study_time(r);
+        change.expected_s = roof_study_expected(r);
+        change.gain = gain(batch, change.time_s, base_batch, roof_study_time(base));
+        change.expected_gain =
+            gain(batch, change.expected_s, base_batch, roof_study_expected(base));
+    }
+    add_change(phase, &change);
+    return ROOF_OK;
+}
+
+/* The model without the formats that a file or a layout gives it. */
+static const struct roof_model *reformed(struct builder *b)
+{
+    if (b->owned->reformed == NULL) {
+        b->owned->reformed = roof_model_copy(b->model);
+        if (b->owned->reformed != NULL) {
+            roof_model_forget_formats(b->owned->reformed);
+        }
+    }
+    return b->owned->reformed;
+}
+
+/* Narrower weights that the device multiplies, or that are stored only; the rest stays. */
+static enum roof_status change_formats(struct builder *b, struct roof_study_phase *phase)
+{
+    static const enum roof_precision formats[] = {
+        ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_INT8,  ROOF_PRECISION_INT4_G128,
+        ROOF_PRECISION_MXFP4,    ROOF_PRECISION_NVFP4,
+    };
+    const struct roof_formats *const now = &phase->base->scenario.common.formats;
+    const struct roof_model *const model = reformed(b);
+    if (model == NULL) {
+        return roof_error_set(b->error, ROOF_MEMORY, "out of memory");
+    }
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats && status == ROOF_OK; i++) {
+        const enum roof_precision format = formats[i];
+        struct roof_scenario s = phase->scenario;
+        if (!b->hardware->compute[format].native && !roof_precision_weight_only(format)) {
+            continue;
+        }
+        s.common.formats = (struct roof_formats)ROOF_FORMATS_AUTO;
+        s.common.formats.precision = format;
+        s.common.formats.out = now->out;
+        s.common.formats.kv = now->kv;
+        const struct roof_study_change change = {.kind = ROOF_STUDY_FORMATS,
+                                                 .loss = b->accuracy.of[format].loss};
+        status = try_change(b, phase, change, model, &s);
+        if (status == ROOF_OK && b->tried != NULL &&
+            !(b->tried->weights_memory_bytes < phase->base->weights_memory_bytes)) {
+            phase->changes--; /* not narrower */
+        }
+    }
+    return status;
+}
+
+static enum roof_status change_kv(struct builder *b, struct roof_study_phase *phase)
+{
+    const enum roof_precision narrower = ROOF_PRECISION_FP8_E4M3;
+    struct roof_scenario s = phase->scenario;
+    if (roof_precision_bits(phase->base->scenario.common.formats.kv) <=
+        roof_precision_bits(narrower)) {
+        return ROOF_OK;
+    }
+    s.common.formats.kv = narrower;
+    return try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_KV_FORMAT}, b->model,
+                      &s);
+}
+
+/* The product that takes the most time; count where there is none. */
+static size_t largest_product(const struct roof_inference *r)
+{
+    size_t found = r->count;
+    double longest = -1;
+    for (size_t i = 0; i < r->count; i++) {
+        const double time_s = time_of(&r->node[i]);
+        if (roof_is_product(r->node[i].prediction.workload.op) && time_s > longest) {
+            found = i;
+            longest = time_s;
+        }
+    }
+    return found;
+}
+
+static enum roof_status change_batch(struct builder *b, struct roof_study_phase *phase)
+{
+    const struct roof_inference *const base = phase->base;
+    const double most = phase->limits.max_batch;
+    const double now = (double)base->scenario.common.shape.batch;
+    const size_t node = largest_product(base);
+    const double compute =
+        node < base->count ? phase->limits.compute_bound_batch[node] : ROOF_UNKNOWN;
+    struct roof_scenario s = phase->scenario;
+    s.context = base->scenario.context;
+    enum roof_status status = ROOF_OK;
+    if (compute > now && !(compute > most)) {
+        s.common.shape.batch = (int64_t)compute;
+        status = try_change(b, phase,
+                            (struct roof_study_change){.kind = ROOF_STUDY_BATCH_COMPUTE,
+                                                       .node = node,
+                                                       .size = s.common.shape.batch},
+                            b->model, &s);
+    }
+    if (most > now && status == ROOF_OK) {
+        s.common.shape.batch = (int64_t)most;
+        status = try_change(b, phase,
+                            (struct roof_study_change){.kind = ROOF_STUDY_BATCH_MEMORY,
+                                                       .size = s.common.shape.batch},
+                            b->model, &s);
+    }
+    return status;
+}
+
+#define TP_MAX 16
+
+/* Twice as many devices, and so on until the model fits. */
+static enum roof_status change_tp(struct builder *b, struct roof_study_phase *phase)
+{
+    struct roof_scenario s = phase->scenario;
+    enum roof_status status = ROOF_OK;
+    bool enough = false;
+    for (int64_t tp = 2 * phase->base->scenario.tp; tp <= TP_MAX && !enough && status == ROOF_OK;
+         tp *= 2) {
+        s.tp = tp;
+        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_TP, .size = tp},
+                            b->model, &s);
+        enough = b->tried == NULL || b->tried->fits != ROOF_FIT_NO;
+    }
+    return status;
+}
+
+/* Changes of a flag of the scenario. */
+static enum roof_status change_flags(struct builder *b, struct roof_study_phase *phase)
+{
+    struct roof_scenario s = phase->scenario;
+    enum roof_status status = ROOF_OK;
+    if (b->model->kv_lora_rank == 0) { /* latent attention has no other form */
+        s.unfused_attention = !s.unfused_attention;
+        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_ATTENTION},
+                            b->model, &s);
+    }
+    if (status == ROOF_OK) {
+        s = phase->scenario;
+        s.split_projections = !s.split_projections;
+        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_PROJECTIONS},
+                            b->model, &s);
+    }
+    if (status == ROOF_OK && b->hardware->calibration != NULL &&
+        phase->scenario.common.no_launch_overhead == 0) {
+        s = phase->scenario;
+        s.common.no_launch_overhead = 1;
+        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_LAUNCH},
+                            b->model, &s);
+    }
+    return status;
+}
+
+#define KERNELS 3
+
+/* The operators that lose the most time above their bound: the pass without that loss. Stages and
+ * drafts do not run one after the other, so not with those. */
+static void change_kernels(struct roof_study_phase *phase)
+{
+    const struct roof_inference *const base = phase->base;
+    bool taken[ROOF_GRAPH_MAX] = {false};
+    if (isnan(base->total.expected_s) || base->scenario.pp > 1 || base->scenario.draft != NULL) {
+        return;
+    }
+    for (int k = 0; k < KERNELS; k++) {
+        size_t worst = base->count;
+        double most_s = 0;
+        for (size_t i = 0; i < base->count; i++) {
+            const struct roof_prediction *const p = &base->node[i].prediction;
+            const double lost_s = (double)base->node[i].node.count * (p->expected_s - p->time_s);
+            if (!taken[i] && lost_s > most_s) {
+                worst = i;
+                most_s = lost_s;
+            }
+        }
+        if (worst == base->count) {
+            return;
+        }
+        taken[worst] = true;
+        const double left = (base->expected_step_s - most_s) / base->expected_step_s;
+        add_change(phase, &(struct roof_study_change){
+                              .kind = ROOF_STUDY_KERNEL,
+                              .node = worst,
+                              .time_s = roof_study_time(base),
+                              .expected_s = roof_study_expected(base) * left,
+                              .gain = 1,
+                              .expected_gain = 1 / left,
+                          });
+    }
+}
+
+/* What ranks a change; what is not possible is last. */
+static double rank_of(const struct roof_study_change *change)
+{
+    return change->refused.status != ROOF_OK ? -1
+           : isnan(change->expected_gain)    ? change->gain
+                                             : change->expected_gain;
+}
+
+static void sort_changes(struct roof_study_phase *phase)
+{
+    for (size_t i = 1; i < phase->changes; i++) {
+        const struct roof_study_change moved = phase->change[i];
+        size_t at = i;
+        while (at > 0 && rank_of(&phase->change[at - 1]) < rank_of(&moved)) {
+            phase->change[at] = phase->change[at - 1];
+            at--;
+        }
+        phase->change[at] = moved;
+    }
+}
+
+static enum roof_status study_changes(struct builder *b, struct roof_study_phase *phase)
+{
+    enum roof_status status = change_formats(b, phase);
+    if (status == ROOF_OK) {
+        status = change_kv(b, phase);
+    }
+    if (status == ROOF_OK && phase == &b->study->decode) {
+        status = change_batch(b, phase);
+    }
+    if (status == ROOF_OK) {
+        status = change_flags(b, phase);
+    }
+    if (status == ROOF_OK) {
+        status = change_tp(b, phase);
+    }
+    change_kernels(phase);
+    sort_changes(phase);
+    return status;
+}
+
+/* --- formulas ------------------------------------------------------------------------------ */
+
+/* The instance of an operator that takes the most time in a phase; NULL: there is none. */
+static const struct roof_inference_node *find_node(const struct roof_inference *r,
+                                                   enum roof_operator op)
+{
+    const struct roof_inference_node *found = NULL;
+    for (size_t i = 0; r != NULL && i < r->count; i++) {
+        if (r->node[i].prediction.workload.op == op &&
+            (found == NULL || time_of(&r->node[i]) > time_of(found))) {
+            found = &r->node[i];
+        }
+    }
+    return found;
+}
+
+static enum roof_status study_formulas(struct builder *b)
+{
+    struct roof_study *const study = b->study;
+    enum roof_status status = ROOF_OK;
+    for (int op = 0; op < ROOF_OPERATOR_COUNT && status == ROOF_OK; op++) {
+        const struct roof_inference_node *node =
+            find_node(study->decode.base, (enum roof_operator)op);
+        node = node == NULL ? find_node(study->prefill.base, (enum roof_operator)op) : node;
+        if (node == NULL) {
+            continue;
+        }
+        if (op == ROOF_OPERATOR_GEMM) { /* every model has some: its head is one */
+            study->example = study->formulas;
+        }
+        struct roof_study_formula *const formula = &study->formula[study->formulas];
+        formula->node = node;
+        status = roof_explain(&formula->explanation, &node->prediction, b->error);
+        study->formulas += status == ROOF_OK;
+    }
+    return status;
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static enum roof_status study_phase(struct builder *b, struct roof_study_phase *phase)
+{
+    enum roof_status status = predict(b, &phase->base, b->model, &phase->scenario, b->error);
+    if (status == ROOF_OK) {
+        status = roof_infer_limits(&phase->limits, phase->base, &phase->scenario, b->error);
+    }
+    if (status == ROOF_OK) {
+        status = phase == &b->study->decode ? decode_points(b, phase) : prefill_points(b, phase);
+    }
+    return status == ROOF_OK ? study_changes(b, phase) : status;
+}
+
+static enum roof_status study(struct builder *b, const struct roof_scenario *asked, bool both)
+{
+    struct roof_study *const s = b->study;
+    const bool request = asked->generate > 0 || asked->prompt > 0;
+    enum roof_status status = ROOF_OK;
+    if (asked->phase == ROOF_PHASE_MIXED) {
+        return roof_error_set(b->error, ROOF_USAGE,
+                              "a report is of decode and prefill: --phase mixed goes with the "
+                              "other formats, and with --columns");
+    }
+    roof_scenario_phases(&s->prefill.scenario, &s->decode.scenario, asked);
+    if (request) {
+        status = predict(b, &s->request, b->model, asked, b->error);
+    } else if (both) {
+        s->prefill.scenario.common.shape.batch = 1;
+    }
+    if (status == ROOF_OK && (both || request || asked->phase == ROOF_PHASE_DECODE)) {
+        status = study_phase(b, &s->decode);
+    }
+    if (status == ROOF_OK && (both || request || asked->phase == ROOF_PHASE_PREFILL)) {
+        status = study_phase(b, &s->prefill);
+    }
+    return status == ROOF_OK ? study_formulas(b) : status;
+}
+
+enum roof_status roof_study_run(struct roof_study **out, const struct roof_model *model,
+                                const struct roof_scenario *scenario, bool both,
+                                const struct roof_hardware *hardware, struct roof_error *error)
+{
+    *out = NULL;
+    struct builder b = {.study = calloc(1, sizeof *b.study),
+                        .owned = calloc(1, sizeof *b.owned),
+                        .model = model,
+                        .hardware = hardware,
+                        .error = error};
+    if (b.study == NULL || b.owned == NULL) {
+        free(b.study);
+        free(b.owned);
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    b.study->private_data = b.owned;
+    enum roof_status status = roof_accuracy_load(&b.accuracy, error);
+    if (status == ROOF_OK) {
+        status = study(&b, scenario, both);
+    }
+    roof_accuracy_free(&b.accuracy);
+    if (status != ROOF_OK) {
+        roof_study_free(b.study);
+        return status;
+    }
+    *out = b.study;
+    return ROOF_OK;
+}
+
+void roof_study_free(struct roof_study *study)
+{
+    if (study == NULL) {
+        return;
+    }
+    struct owned *const owned = study->private_data;
+    while (owned->first != NULL) {
+        struct holder *const next = owned->first->next;
+        free(owned->first);
+        owned->first = next;
+    }
+    roof_model_free(owned->reformed);
+    free(owned);
+    for (size_t i = 0; i < study->formulas; i++) {
+        roof_explanation_free(&study->formula[i].explanation);
+    }
+    free(study);
+}

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Reports of models in Markdown: sh tests/cli/reports.sh PROGRAM FILE.md...
+#
+# Each file is what the command at its end prints, byte for byte. Of these files and of the reports
+# of other models all tables have as many cells in each row as titles. BLESS=1 writes the files anew.
+set -eu
+
+[ $# -ge 2 ] || { echo "usage: sh reports.sh PROGRAM FILE.md..." >&2; exit 2; }
+# shellcheck source=tests/cli/program.sh
+. "$(dirname "$0")/program.sh"
+tables=$(dirname "$0")/tables.awk
+shift
+HOME=$scratch
+export HOME
+unset ROOFLINE_DATA XDG_DATA_HOME || :
+PATH=$scratch/bin:$PATH
+failed=0
+complain() {
+    echo "FAIL $*"
+    failed=1
+}
+
+for file in "$@"; do
+    command=$(sed -n '/^## Reproduce$/,$s/^roofline //p' "$file")
+    # The words of a command of ours, which quotes none.
+    # shellcheck disable=SC2086
+    roofline $command > "$scratch/report.md" || complain "$file: $command"
+    if [ "${BLESS:-}" = 1 ]; then
+        cp "$scratch/report.md" "$file"
+    fi
+    cmp "$scratch/report.md" "$file" || complain "$file is not what its command prints: make reports"
+    awk -f "$tables" "$file" || complain "$file"
+done
+
+while read -r question; do
+    # shellcheck disable=SC2086
+    roofline predict model $question -f md > "$scratch/report.md" || complain "$question: no report"
+    awk -f "$tables" "$scratch/report.md" || complain "$question"
+    for section in 'Hardware limits' 'The roofline' 'Kernel placement' 'Arithmetic intensity' \
+        Bottlenecks Scaling Opportunities Reproduce; do
+        grep -q -x "## $section" "$scratch/report.md" || complain "$question: no section $section"
+    done
+    ! grep -w -i -e nan -e inf "$scratch/report.md" || complain "$question: a number that is none"
+done <<'END'
+llama-3-8b -H a100-sxm-80gb
+llama-3-70b -H a100-sxm-80gb
+llama-3-8b -H mi300x
+llama-3-8b -H gb10 -p nvfp4
+deepseek-v3 -H h200-sxm --tp 8 --batch 32 -w fp8
+deepseek-v3 -H h200-sxm --ep 16 --batch 32 -w fp8
+llama-3-70b -H h200-sxm --pp 4 --batch 32
+llama-3-70b -H h200-sxm --draft-tokens 4 --draft-model llama-3-8b
+gpt-oss-120b -H h100-sxm --layout checkpoint --prompt 2k --generate 500
+llama-3-8b -H rtx-4090 --layout q4_k_m
+gpt-2 -H l4 --phase decode
+llama-3-8b -H h100-sxm --phase prefill --chunk 512 --context 8k
+END
+
+# What it must notice.
+printf '| a | b |\n| - | - |\n| 1 |\n' > "$scratch/bad.md"
+! awk -f "$tables" "$scratch/bad.md" > "$scratch/log" || complain "tables.awk takes a row without a cell"
+printf '| a | b  |\n| - | -- |\n| 1 | \\| |\n' > "$scratch/good.md"
+awk -f "$tables" "$scratch/good.md" || complain "tables.awk does not take an escaped bar"
+
+[ $failed -eq 0 ] && echo "ok   reports"

@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: MIT
+/* Charts: ceilings and ridge points by hand, where dots stand, labels that do not overlap, and text
+ * that means nothing to what draws it. */
+#include "models.h"
+
+#include <stdio.h>
+
+#include "chart_layout.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define P(id) ROOF_PRECISION_##id
+
+static struct roof_chart chart;
+static struct roof_error error;
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    roof_chart_init(&chart);
+    error = (struct roof_error){0};
+    return 0;
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    roof_chart_free(&chart);
+    return 0;
+}
+
+static void add_roof(const struct roof_hardware *hardware)
+{
+    assert_int_equal(roof_chart_add_roof(&chart, hardware, NULL, false, &error), ROOF_OK);
+}
+
+static void add_line(const char *text)
+{
+    if (roof_chart_add_line(&chart, text, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+}
+
+/* A GEMM in fp16 with m = n = k. */
+static void add_gemm(const struct roof_hardware *hardware, int64_t size, const char *name,
+                     double measured_s)
+{
+    struct roof_prediction p;
+    const struct roof_workload w =
+        workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.m = size, .n = size, .k = size});
+    assert_int_equal(roof_predict(&p, &w, hardware, &error), ROOF_OK);
+    if (measured_s > 0) {
+        roof_predict_measured(&p, measured_s);
+    }
+    assert_int_equal(roof_chart_add(&chart, &p, name, "gemm", 1, ROOF_UNKNOWN, &error), ROOF_OK);
+}
+
+static void add_model(const struct roof_model *m, const struct roof_hardware *hardware,
+                      enum roof_phase phase, int64_t batch, const char *group)
+{
+    const struct roof_inference *const i = infer(m, asked(phase, batch, 4096), hardware);
+    assert_int_equal(roof_chart_add_inference(&chart, i, group, ROOF_GRAPH_MAX, &error), ROOF_OK);
+}
+
+/* --- roofs --------------------------------------------------------------------------------- */
+
+/* An A100 with the 2 TB/s of the course page: 1248, 624, 312, 156, 78, 39, 19.5 and 9.7 TFLOP/s. */
+static void test_ceilings(void **unused)
+{
+    (void)unused;
+    static const struct {
+        enum roof_compute_unit unit;
+        enum roof_precision format[2];
+        size_t formats;
+        double tflops, ridge;
+    } expected[] = {{ROOF_COMPUTE_MATRIX, {P(INT4)}, 1, 1248, 624},
+                    {ROOF_COMPUTE_MATRIX, {P(INT8)}, 1, 624, 312},
+                    {ROOF_COMPUTE_MATRIX, {P(BF16), P(FP16)}, 2, 312, 156},
+                    {ROOF_COMPUTE_MATRIX, {P(TF32)}, 1, 156, 78},
+                    {ROOF_COMPUTE_VECTOR, {P(FP16)}, 1, 78, 39},
+                    {ROOF_COMPUTE_VECTOR, {P(BF16)}, 1, 39, 19.5},
+                    {ROOF_COMPUTE_VECTOR, {P(FP32)}, 1, 19.5, 9.75},
+                    {ROOF_COMPUTE_MATRIX, {P(FP64)}, 1, 19.5, 9.75},
+                    {ROOF_COMPUTE_VECTOR, {P(FP64)}, 1, 9.7, 4.85}};
+    struct roof_hardware *const a100 = load_device("a100-sxm-80gb");
+    assert_int_equal(roof_hardware_set(a100, "bandwidth_gb_s=2000", &error), ROOF_OK);
+    add_roof(a100);
+    assert_int_equal(chart.roof[0].ceilings, COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        const struct roof_chart_ceiling *const c = &chart.roof[0].ceiling[i];
+        assert_int_equal(c->unit, expected[i].unit);
+        assert_int_equal(c->formats, expected[i].formats);
+        assert_memory_equal(c->format, expected[i].format, c->formats * sizeof *c->format);
+        assert_near(c->flops_per_s, expected[i].tflops * 1e12, 1e-15);
+        assert_near(c->ridge, expected[i].ridge, 1e-15);
+    }
+    roof_hardware_free(a100);
+}
+
+static void test_ceilings_asked_for(void **unused)
+{
+    (void)unused;
+    struct roof_chart_ceilings wanted;
+    struct roof_hardware *const a100 = load_device("a100-sxm-80gb");
+    assert_int_equal(roof_chart_parse_ceilings(&wanted, "int8,fp16,tf32,fp32,fp64:vector", &error),
+                     ROOF_OK);
+    assert_int_equal(roof_chart_add_roof(&chart, a100, &wanted, false, &error), ROOF_OK);
+    static const double tflops[] = {624, 312, 156, 19.5, 9.7};
+    assert_int_equal(chart.roof[0].ceilings, COUNT(tflops));
+    for (size_t i = 0; i < COUNT(tflops); i++) {
+        assert_near(chart.roof[0].ceiling[i].flops_per_s, tflops[i] * 1e12, 1e-15);
+    }
+    /* Only fp16 was asked for, whose ceiling is that of bf16, too. */
+    assert_int_equal(chart.roof[0].ceiling[1].formats, 1);
+    assert_int_equal(chart.roof[0].ceiling[1].format[0], P(FP16));
+    roof_chart_free(&chart);
+
+    /* FP8 is computed in bf16 there; with 2:4 sparsity at twice the rate. */
+    assert_int_equal(roof_chart_parse_ceilings(&wanted, "fp8", &error), ROOF_OK);
+    assert_int_equal(roof_chart_add_roof(&chart, a100, &wanted, true, &error), ROOF_OK);
+    assert_int_equal(chart.roof[0].ceilings, 1);
+    assert_int_equal(chart.roof[0].ceiling[0].format[0], P(BF16));
+    assert_near(chart.roof[0].ceiling[0].flops_per_s, 624e12, 1e-15);
+    roof_chart_free(&chart);
+
+    assert_int_equal(roof_chart_parse_ceilings(&wanted, "fp8:vector", &error), ROOF_OK);
+    assert_int_equal(roof_chart_add_roof(&chart, a100, &wanted, false, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "a100-sxm-80gb has no peak for these formats"));
+    static const char *const bad[] = {"fp16,nope", "fp16:", "fp16:scalar", "", "fp16,,fp8"};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(roof_chart_parse_ceilings(&wanted, bad[i], &error), ROOF_USAGE);
+    }
+    roof_hardware_free(a100);
+}
+
+static void test_refused_roofs(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    add_roof(device);
+    assert_int_equal(roof_chart_add_roof(&chart, device, NULL, false, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "'synthetic' twice"));
+    static const char *const more[] = {"h100-sxm", "a100-sxm-80gb", "l40s", "t4", "l4", "v100"};
+    struct roof_hardware *loaded[COUNT(more)];
+    for (size_t i = 0; i < COUNT(more); i++) {
+        loaded[i] = load_device(more[i]);
+        assert_int_equal(roof_chart_add_roof(&chart, loaded[i], NULL, false, &error),
+                         i + 1 < ROOF_CHART_ROOFS_MAX ? ROOF_OK : ROOF_USAGE);
+    }
+    assert_non_null(strstr(error.message, "at most 6 devices"));
+    for (size_t i = 0; i < COUNT(more); i++) {
+        roof_hardware_free(loaded[i]);
+    }
+    roof_hardware_free(device);
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
+static void test_lines(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text, *name;
+        bool slope;
+        double rate;
+    } good[] = {{"cuBLAS=271.2TFLOPS", "cuBLAS", false, 271.2e12},
+                {"a = b=1.8TB/s", "a = b", true, 1.8e12},
+                {"x=2PFLOP/s", "x", false, 2e15},
+                {"x=500GOPS", "x", false, 5e11},
+                {"x=900GB/s", "x", true, 9e11},
+                {"x=3FLOPS", "x", false, 3}};
+    static const char *const bad[] = {"x",         "=1TFLOPS", "x=",    "x=1",       "x=TFLOPS",
+                                      "x=0TFLOPS", "x=-1TB/s", "x=1TB", "x=1mFLOPS", "x=1e999B/s"};
+    for (size_t i = 0; i < COUNT(good); i++) {
+        add_line(good[i].text);
+        assert_string_equal(chart.line[i].name, good[i].name);
+        assert_int_equal(chart.line[i].slope, good[i].slope);
+        assert_near(chart.line[i].rate, good[i].rate, 1e-15);
+        assert_int_equal(chart.line[i].roof, ROOF_CHART_ROOFS_MAX);
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(roof_chart_add_line(&chart, bad[i], &error), ROOF_USAGE);
+    }
+    assert_int_equal(chart.lines, COUNT(good));
+}
+
+/* What is attainable are predictions: below the roof, and of a device without kernels nothing. */
+static void test_attainable(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const h100 = load_calibrated("h100-sxm");
+    struct roof_hardware *const bare = parse_device(SYNTHETIC);
+    struct roof_prediction p;
+    struct roof_workload w =
+        workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.m = 8192, .n = 8192, .k = 8192});
+    add_roof(bare);
+    add_roof(h100);
+    assert_int_equal(roof_chart_add_attainable(&chart, &error), ROOF_OK);
+    assert_true(chart.lines > 2);
+    bool found = false;
+    w.formats.precision = P(BF16);
+    assert_int_equal(roof_predict(&p, &w, h100, &error), ROOF_OK);
+    for (size_t i = 0; i < chart.lines; i++) {
+        const struct roof_chart_line *const line = &chart.line[i];
+        assert_int_equal(line->roof, 1);
+        assert_true(line->rate > 0);
+        assert_true(line->rate < (line->slope ? chart.roof[1].bytes_per_s
+                                              : chart.roof[1].ceiling[0].flops_per_s));
+        if (strcmp(line->name, "bf16 GEMM 8192 expected") == 0) {
+            found = true;
+            /* 2 x 8192^3 FLOP */
+            assert_near(line->rate, 1099511627776.0 / p.expected_s, 1e-14);
+        }
+    }
+    assert_true(found);
+    free_calibrated(h100);
+    roof_hardware_free(bare);
+}
+
+/* --- dots ---------------------------------------------------------------------------------- */
+
+static void test_dots(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_hardware *const other = load_device("h100-sxm");
+    struct roof_prediction p;
+    add_roof(device);
+    /* 2 x 30^3 = 54000 FLOP over 3 x 900 x 2 = 5400 bytes: 10 FLOP/byte, the ridge point. */
+    add_gemm(device, 30, "ridge", 0);
+    assert_near(chart.dot[0].node.prediction.intensity, 10, 1e-15);
+    assert_near(chart.dot[0].node.prediction.attainable_flops_per_s, 1e12, 1e-15);
+    assert_true(isnan(roof_chart_reached(&chart, &chart.dot[0])));
+    /* 54000 FLOP in 108 ns: 0.5 TFLOP/s. */
+    add_gemm(device, 30, "measured", 108e-9);
+    assert_near(roof_chart_reached(&chart, &chart.dot[1]), 0.5e12, 1e-14);
+    chart.expected = true; /* but there is no expected time */
+    assert_true(isnan(roof_chart_reached(&chart, &chart.dot[0])));
+    assert_int_equal(chart.groups, 1);
+    assert_string_equal(chart.group[0], "gemm");
+
+    /* A table look-up has bytes and no FLOPs: it has no place. */
+    const struct roof_workload w =
+        workload(ROOF_OPERATOR_EMBEDDING, (struct roof_shape){.tokens = 1, .hidden = 64});
+    assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
+    assert_int_equal(roof_chart_add(&chart, &p, "embedding", "x", 1, 0.25, &error), ROOF_OK);
+    assert_int_equal(chart.dots, 2);
+    assert_int_equal(chart.groups, 1);
+    assert_int_equal(chart.left_out, 1);
+    assert_near(chart.left_out_share, 0.25, 0);
+
+    p = chart.dot[0].node.prediction;
+    p.hardware = other;
+    assert_int_equal(roof_chart_add(&chart, &p, "x", "x", 1, 1, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "h100-sxm is not among"));
+    p.hardware = device;
+    for (int i = 1; i < ROOF_CHART_GROUPS_MAX; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", i);
+        assert_int_equal(roof_chart_add(&chart, &p, "x", name, 1, 1, &error), ROOF_OK);
+    }
+    assert_int_equal(roof_chart_add(&chart, &p, "x", "one more", 1, 1, &error), ROOF_USAGE);
+    assert_non_null(strstr(error.message, "24 groups"));
+    roof_hardware_free(other);
+    roof_hardware_free(device);
+}
+
+/* Dots of a model are its operators by their time, with what is left out the whole of it. */
+static void test_model(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = load_device("h100-sxm");
+    struct roof_model *const m = load("llama-3-8b");
+    const struct roof_inference *const i = infer(m, asked(ROOF_PHASE_DECODE, 4, 4096), device);
+    double sum = 0;
+    add_roof(device);
+    assert_int_equal(roof_chart_add_inference(&chart, i, "decode", ROOF_GRAPH_MAX, &error),
+                     ROOF_OK);
+    assert_int_equal(chart.dots + chart.left_out, i->count);
+    for (size_t k = 0; k < chart.dots; k++) {
+        sum += chart.dot[k].share;
+        assert_true(k == 0 || chart.dot[k].share <= chart.dot[k - 1].share);
+    }
+    assert_string_equal(chart.dot[0].node.node.name, "gate_up_proj");
+    assert_int_equal(chart.dot[0].node.node.count, 32);
+    assert_true(sum < 1 && sum > 1 - (double)chart.left_out * chart.left_out_share - 1e-9);
+    roof_chart_free(&chart);
+    add_roof(device);
+    assert_int_equal(roof_chart_add_inference(&chart, i, "decode", 3, &error), ROOF_OK);
+    assert_int_equal(chart.dots, 3);
+    roof_model_free(m);
+    roof_hardware_free(device);
+}
+
+static void test_names(void **unused)
+{
+    (void)unused;
+    char name[ROOF_CHART_NAME_SIZE];
+    char many[3 * ROOF_CHART_NAME_SIZE];
+    roof_chart_name(name, "a\nb\tc\x7f\x1b[0m");
+    assert_string_equal(name, "a b c  [0m");
+    /* 95 bytes are 31 characters of 3. */
+    for (size_t i = 0; i + 3 < sizeof many; i += 3) {
+        memcpy(many + i, "\u20ac", 4);
+    }
+    roof_chart_name(name, many);
+    assert_int_equal(strlen(name), 93);
+    memset(many, 'x', sizeof many - 1);
+    many[sizeof many - 1] = '\0';
+    roof_chart_name(name, many);
+    assert_int_equal(strlen(name), 95);
+}
+
+/* --- layout -------------------------------------------------------------------------------- */
+
+static bool apart(const struct roof_box *a, const struct roof_box *b)
+{
+    return a->left >= b->right || b->left >= a->right || a->top >= b->bottom || b->top >= a->bottom;
+}
+
+/* No label lies on another, on a mark, or outside. */
+static void check_layout(const struct roof_chart_layout *l)
+{
+    const struct roof_box *const plot = &l->canvas.plot;
+    for (size_t i = 0; i < l->marks; i++) {
+        const struct roof_mark *const m = &l->mark[i];
+        assert_true(m->x >= plot->left && m->x <= plot->right);
+        assert_true(m->y >= plot->top && m->y <= plot->bottom);
+        if (!m->labelled) {
+            continue;
+        }
+        assert_true(m->box.left >= plot->left && m->box.right <= plot->right);
+        assert_true(m->box.top >= plot->top && m->box.bottom <= plot->bottom);
+        assert_true(m->label[0] != '\0');
+        for (size_t k = 0; k < l->marks; k++) {
+            const struct roof_mark *const other = &l->mark[k];
+            const struct roof_box at = {other->x - other->radius, other->y - other->radius,
+                                        other->x + other->radius, other->y + other->radius};
+            assert_true(apart(&m->box, &at));
+            assert_true(k == i || !other->labelled || apart(&m->box, &other->box));
+        }
+        for (size_t s = 0; s < l->slopes; s++) {
+            for (size_t k = 0; k < l->slope[s].boxes; k++) {
+                assert_true(apart(&m->box, &l->slope[s].box[k]));
+            }
+        }
+    }
+    for (size_t i = 0; i < l->sides; i++) {
+        assert_true(l->side[i].label[0] != '\0');
+        assert_true(i == 0 || l->side[i].y - l->side[i - 1].y >= l->canvas.line_height - 1e-9);
+        assert_true(plot->right + l->canvas.beside +
+                        (double)strlen(l->side[i].label) * l->canvas.char_width <=
+                    l->canvas.width + 1e-9);
+    }
+}
+
+static struct roof_chart_layout *lay_out(double width, double height)
+{
+    const struct roof_canvas canvas = {.width = width,
+                                       .height = height,
+                                       .plot = {78, 64, width, height - 58},
+                                       .beside = 22,
+                                       .char_width = 7.3,
+                                       .line_height = 18,
+                                       .radius_min = 3,
+                                       .radius_max = 16};
+    struct roof_chart_layout *layout = NULL;
+    assert_int_equal(roof_chart_lay_out(&layout, &chart, &canvas, 4, &error), ROOF_OK);
+    check_layout(layout);
+    return layout;
+}
+
+/* Where dots stand: on a slope below the ridge point, on the ceiling beyond, as far apart as their
+ * logarithms. */
+static void test_places(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    add_roof(device);
+    add_gemm(device, 3, "1 FLOP/byte", 0);
+    add_gemm(device, 30, "10 FLOP/byte", 108e-9);
+    add_gemm(device, 300, "100 FLOP/byte", 0);
+    struct roof_chart_layout *const l = lay_out(1200, 800);
+    assert_int_equal(l->marks, 3);
+    assert_int_equal(l->unlabelled, 0);
+    assert_near(l->mark[2].x - l->mark[1].x, l->mark[1].x - l->mark[0].x, 1e-9);
+    assert_near(l->mark[2].y, l->mark[1].y, 1e-12);
+    /* 0.1 TFLOP/s, 1 TFLOP/s, and half of that measured. */
+    const double decade = l->mark[0].y - l->mark[1].y;
+    assert_near(l->mark[1].reached_y - l->mark[1].y, decade * log10(2), 1e-9);
+    assert_true(isnan(l->mark[0].reached_y));
+    for (size_t i = 0; i < l->sides; i++) {
+        if (l->side[i].rate == 1e12) {
+            assert_near(l->side[i].at, l->mark[1].y, 1e-12);
+            assert_near(roof_chart_x(l, l->side[i].from), l->mark[1].x, 1e-12);
+        }
+    }
+    roof_chart_layout_free(l);
+    roof_hardware_free(device);
+}
+
+/* Dots that lie upon each other are one mark, which names them and has the share of all. */
+static void test_marks_merge(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    add_roof(device);
+    add_gemm(device, 3000, "large", 0);
+    add_gemm(device, 3001, "larger", 0);
+    add_gemm(device, 3000, "slow", 1);
+    struct roof_chart_layout *const l = lay_out(1200, 800);
+    assert_int_equal(l->marks, 2);
+    assert_string_equal(l->mark[0].label, "large, larger");
+    assert_int_equal(l->mark[0].dots, 2);
+    assert_string_equal(l->mark[1].label, "slow");
+    roof_chart_layout_free(l);
+    roof_hardware_free(device);
+}
+
+/* The charts in the documentation, and harder ones: every label has its place. */
+static void test_labels(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const a100 = load_calibrated("a100-sxm-80gb");
+    struct roof_hardware *const gb200 = load_device("gb200");
+    struct roof_hardware *const h100 = load_calibrated("h100-sxm");
+    struct roof_model *const llama = load("llama-2-7b");
+    struct roof_model *const deepseek = load("deepseek-r1-0528-nvfp4-v2");
+    for (int with_expected = 0; with_expected < 2; with_expected++) {
+        chart.expected = with_expected == 1;
+        add_roof(a100);
+        add_model(llama, a100, ROOF_PHASE_DECODE, 1, "decode");
+        add_model(llama, a100, ROOF_PHASE_DECODE, 16, "decode, batch 16");
+        add_model(llama, a100, ROOF_PHASE_PREFILL, 1, "prefill");
+        add_line("measured GEMM=271.2TFLOPS");
+        assert_int_equal(roof_chart_add_attainable(&chart, &error), ROOF_OK);
+        struct roof_chart_layout *const l = lay_out(1200, 800);
+        assert_true(l->marks > 10);
+        assert_int_equal(l->unlabelled, 0);
+        assert_string_not_equal(l->slope[0].label, "");
+        roof_chart_layout_free(l);
+        roof_chart_free(&chart);
+    }
+    add_roof(gb200);
+    add_model(deepseek, gb200, ROOF_PHASE_DECODE, 1, "decode");
+    add_model(deepseek, gb200, ROOF_PHASE_DECODE, 128, "decode, batch 128");
+    add_model(deepseek, gb200, ROOF_PHASE_PREFILL, 1, "prefill");
+    struct roof_chart_layout *l = lay_out(1200, 800);
+    assert_int_equal(l->unlabelled, 0);
+    roof_chart_layout_free(l);
+
+    /* Three devices in a small image: what finds no place has no label. */
+    add_roof(a100);
+    add_roof(h100);
+    add_model(llama, a100, ROOF_PHASE_DECODE, 1, "decode");
+    add_model(llama, h100, ROOF_PHASE_DECODE, 1, "decode");
+    l = lay_out(900, 900);
+    roof_chart_layout_free(l);
+    roof_model_free(llama);
+    roof_model_free(deepseek);
+    free_calibrated(a100);
+    free_calibrated(h100);
+    roof_hardware_free(gb200);
+}
+
+/* --- drawings ------------------------------------------------------------------------------ */
+
+/* The number of the line of text that has a word; -1: none. */
+static int line_of(const char *text, const char *word)
+{
+    const char *const at = strstr(text, word);
+    int line = at == NULL ? -1 : 0;
+    for (const char *c = text; at != NULL && c < at; c++) {
+        line += *c == '\n';
+    }
+    return line;
+}
+
+static void test_text(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text text = ROOF_TEXT_INIT;
+    add_roof(device);
+    add_gemm(device, 300, "compute", 0);
+    roof_chart_name(chart.title, "Title");
+    for (int unicode = 0; unicode < 2; unicode++) {
+        roof_text_clear(&text);
+        assert_int_equal(roof_chart_text(&text, &chart, 80, unicode == 1, &error), ROOF_OK);
+        assert_int_equal(line_of(text.data, "Title"), 0);
+        /* The mark is in the line of its ceiling, 1 TFLOP/s, which has a tick. */
+        const int row = line_of(text.data, "fp16 1 TFLOPS, ridge 10");
+        assert_true(row > 0);
+        const char *line = text.data;
+        for (int i = 0; i < row; i++) {
+            line = strchr(line, '\n') + 1;
+        }
+        const char *const mark = strchr(line + 7, '1');
+        assert_true(mark != NULL && mark < strstr(line, "fp16"));
+        assert_memory_equal(line, "    1 ", 6);
+        assert_non_null(strstr(text.data, "  1  compute"));
+        assert_non_null(strstr(text.data, "100 FLOP/byte"));
+        size_t width = 0;
+        for (const char *c = text.data; *c != '\0'; c++) {
+            assert_true(unicode == 1 || (unsigned char)*c < 0x80);
+            width = *c == '\n' ? 0 : width + (((unsigned char)*c & 0xc0) != 0x80);
+            assert_true(width <= 80);
+        }
+    }
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
+/* A name is a single text in quotes, whatever is in it: what could end it is an octal number. */
+static void test_gnuplot_quotes(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text text = ROOF_TEXT_INIT;
+    add_roof(device);
+    add_gemm(device, 300, "x'; system 'touch bad'\n!touch bad", 0);
+    add_line("`id` \"$(id)\" @m \\ %s=1TFLOPS");
+    assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1200, 800, &error), ROOF_OK);
+    assert_non_null(
+        strstr(text.data, "set label \"x\\047\\073 system \\047touch bad\\047 \\041touch bad\""));
+    assert_non_null(strstr(text.data, "set label \"\\140id\\140 \\042\\044(id)\\042 \\100m \\134 "
+                                      "%s 1 TFLOPS\""));
+    /* On each line quotes are paired, so none of the text is outside of them. */
+    bool quoted = false;
+    for (const char *c = text.data; *c != '\0'; c++) {
+        assert_false(*c == '\n' && quoted);
+        quoted = *c == '"' ? !quoted : quoted;
+        assert_true(*c != '`' && *c != '@');
+    }
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
+static void test_gnuplot_data(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text text = ROOF_TEXT_INIT;
+    add_roof(device);
+    add_gemm(device, 30, "measured", 108e-9);
+    static const char *const terminals[] = {"set terminal svg ", "set terminal pngcairo ",
+                                            "set terminal pdfcairo "};
+    for (int i = 0; i < 3; i++) {
+        roof_text_clear(&text);
+        assert_int_equal(
+            roof_chart_gnuplot(&text, &chart, (enum roof_chart_image)i, 1000, 500, &error),
+            ROOF_OK);
+        assert_non_null(strstr(text.data, terminals[i]));
+        assert_non_null(strstr(text.data, i == 2 ? "size 10in,5in " : "size 1000,500 "));
+        /* The ridge point of fp16, and from the bound to the measurement. */
+        assert_non_null(strstr(text.data, "$ridge_1 << EOD\n40 4\n20 2\n10 1\n1 0.1\nEOD\n"));
+        assert_non_null(strstr(text.data, "$joins << EOD\n10 1\n10 0.5\n\nEOD\n"));
+        assert_non_null(strstr(text.data, "$reached using"));
+    }
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
+int main(void)
+{
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {CASE(test_ceilings),       CASE(test_ceilings_asked_for),
+                                       CASE(test_refused_roofs),  CASE(test_lines),
+                                       CASE(test_attainable),     CASE(test_dots),
+                                       CASE(test_model),          CASE(test_names),
+                                       CASE(test_places),         CASE(test_marks_merge),
+                                       CASE(test_labels),         CASE(test_text),
+                                       CASE(test_gnuplot_quotes), CASE(test_gnuplot_data)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
