@@ -149,6 +149,14 @@ one comparison compare measured.csv
 one comparison compare measured.csv --summary --group-by run,operator
 each compared compare measured.csv
 
+# --- charts
+
+one chart plot -H h100-sxm
+one chart plot gemm -m 1:64:x8 -n 4096 -k 4096 -H h100-sxm,gb10 --attainable --line STREAM=1.8TB/s
+one chart plot model llama-3-8b -H h100-sxm --phase decode,prefill
+grep -v some-gpu measured.csv > known.csv
+one chart plot --from known.csv -H h100-sxm --line cuBLAS=271TFLOPS
+
 # --- lists
 
 list hardware-row list hardware
