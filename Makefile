@@ -137,6 +137,10 @@ errors: all $(FIT)
 reports: $(BIN)
 	@BLESS=1 sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 
+## charts: draw the charts of the documentation again (needs gnuplot)
+charts: all
+	sh docs/charts.sh $(BIN) docs/charts
+
 ## demo: build, then real predictions for a real decision
 demo: all
 	@sh docs/demo.sh $(BIN)
@@ -202,7 +206,7 @@ lint:
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/roofline.1 docs/man/roofline-check.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/demo.sh docs/errors.sh tests/*.sh tests/cli/*.sh
+	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh tests/*.sh tests/cli/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:

@@ -219,8 +219,8 @@ static enum roof_status add_expected(struct roof_chart *chart, size_t roof, bool
     }
     struct roof_chart_line line = {
         .slope = slope, .rate = (slope ? p.bytes : p.flops) / p.expected_s, .roof = roof};
-    snprintf(line.name, sizeof line.name, "%s %s %d expected", roof_format(precision)->name,
-             slope ? "GEMV" : "GEMM", (int)size);
+    snprintf(line.name, sizeof line.name, "%s %s %d expected%s", roof_format(precision)->name,
+             slope ? "GEMV" : "GEMM", (int)size, p.expected_near ? " (nearest)" : "");
     return new_line(chart, &line, error);
 }
 

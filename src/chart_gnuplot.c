@@ -173,7 +173,7 @@ static void put_head(const struct drawing *d)
                   "set tics nomirror textcolor rgb '#404040'\nset mxtics 10\nset mytics 10\n"
                   "set grid xtics ytics back linewidth 0.5 linecolor rgb '#e6e6e6'\n"
                   "set xlabel 'Arithmetic intensity (FLOP/byte)' textcolor rgb '#404040'\n"
-                  "set ylabel 'TFLOP/s' textcolor rgb '#404040'\nunset key\n"
+                  "unset key\n"
                   "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
 }
 
@@ -282,6 +282,8 @@ static void put_labels(const struct drawing *d)
     const struct roof_chart_layout *const l = d->layout;
     const struct roof_canvas *const canvas = &l->canvas;
     const double edge = canvas->plot.right;
+    put_label(d, "TFLOP/s", 14, (canvas->plot.top + canvas->plot.bottom) / 2, "center", FONT,
+              "#404040", 90);
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
         put_label(d, s->label, edge + BESIDE, s->y, "left", FONT - 1, roof_colour(d, s->roof), 0);

@@ -366,11 +366,22 @@ static bool is_free(const struct roof_chart_layout *out, const struct roof_box *
     return true;
 }
 
+/* How many lines from a bound to what was reached a box would hide. */
+static int hides_joins(const struct roof_chart_layout *out, const struct roof_box *box)
+{
+    int sum = 0;
+    for (size_t i = 0; i < out->marks; i++) {
+        const struct roof_mark *const mark = &out->mark[i];
+        sum += !isnan(mark->reached_y) && crosses(mark->x, mark->y, mark->x, mark->reached_y, box);
+    }
+    return sum;
+}
+
 /* How many lines of the chart a box would hide, and labels a leader to it would cross. */
 static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box, double x0,
                         double y0, double x1, double y1)
 {
-    double sum = 0;
+    double sum = hides_joins(out, box);
     for (size_t i = 0; i < out->sides; i++) {
         const struct roof_side *const side = &out->side[i];
         sum +=
@@ -384,9 +395,6 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
     }
     for (size_t i = 0; i < out->marks; i++) {
         const struct roof_mark *const mark = &out->mark[i];
-        if (!isnan(mark->reached_y)) {
-            sum += crosses(mark->x, mark->y, mark->x, mark->reached_y, box);
-        }
         if (mark->x != x0 || mark->y != y0) { /* whose label it is would be hard to see */
             const struct roof_box own = around(mark->x, mark->y, mark->radius, mark->radius);
             sum += crosses(x0, y0, x1, y1, &own) ? 8 : 0;
@@ -452,7 +460,7 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
         const double off = text * (((double)i + 0.5) / (double)pieces - 0.5);
         slope->box[i] = around(slope->x + along_x * off, slope->y + along_y * off,
                                text / (double)pieces / 2, out->canvas.line_height / 2);
-        fits = is_free(out, &slope->box[i]);
+        fits = is_free(out, &slope->box[i]) && hides_joins(out, &slope->box[i]) == 0;
     }
     slope->boxes = fits ? pieces : 0;
     return fits;

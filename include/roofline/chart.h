@@ -107,7 +107,8 @@ enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
                                      struct roof_error *error);
 
 /** Adds what kernels are expected to attain on each device with a calibration: the FLOP/s of a
- * square GEMM of 8192 at each ceiling of a matrix unit, the byte/s of a 16-bit GEMV of 16384. */
+ * square GEMM of 8192 at each ceiling of a matrix unit, the byte/s of a 16-bit GEMV of 16384. Names
+ * end with (nearest) where other kernels stand in (expected_near). */
 enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof_error *error);
 
 /** Adds a prediction on one of the devices. name and group are copied; count and share as in the

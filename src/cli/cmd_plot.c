@@ -15,7 +15,8 @@
 /* More bad lines than these are only counted. */
 #define BAD_SHOWN 20
 
-/* Same numbers as the choices of --format. */
+/* Same numbers as the choices of --charset and --format. */
+enum charset { AUTO, UNICODE, ASCII };
 enum format { TEXT, SVG, PNG, PDF, GNUPLOT, JSON };
 static const struct {
     const char *extension;
@@ -28,6 +29,7 @@ struct work {
     enum format format;
     int64_t width; /* 0: not given */
     int64_t height;
+    int64_t charset;
     size_t top;
     struct roof_chart_ceilings ceilings;
     struct cli_grid grid;
@@ -101,6 +103,9 @@ static enum roof_status read_options(struct work *w, struct roof_error *error)
     enum roof_status status = read_format(w, error);
     if (status == ROOF_OK) {
         status = read_size(w, error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_choice(&w->charset, options, ROOF_INPUT_CHARSET, error);
     }
     if (status == ROOF_OK && top != NULL) {
         status = roof_input_parse(&shown, roof_input(ROOF_INPUT_TOP), top, error);
@@ -342,18 +347,16 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
 
 /* --- output -------------------------------------------------------------------------------- */
 
-static bool is_unicode(const struct cli_options *options)
+static bool is_unicode(int64_t choice)
 {
-    int64_t choice = 0;
-    (void)cli_choice(&choice, options, ROOF_INPUT_CHARSET, NULL);
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables && choice == 0; i++) {
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && choice == AUTO; i++) {
         const char *const locale = getenv(variables[i]);
         if (locale != NULL && *locale != '\0') {
             return strstr(locale, "UTF-8") != NULL || strstr(locale, "utf8") != NULL;
         }
     }
-    return choice == 1;
+    return choice == UNICODE;
 }
 
 static size_t columns_of(const struct work *w)
@@ -374,7 +377,7 @@ static size_t columns_of(const struct work *w)
 static enum roof_status draw(struct roof_text *out, const struct work *w, struct roof_error *error)
 {
     if (w->format == TEXT) {
-        return roof_chart_text(out, &w->chart, columns_of(w), is_unicode(w->options), error);
+        return roof_chart_text(out, &w->chart, columns_of(w), is_unicode(w->charset), error);
     }
     if (w->format == JSON) {
         roof_chart_json(out, &w->chart);

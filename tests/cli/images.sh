@@ -69,6 +69,19 @@ without_gnuplot() {
     [ -n "$size" ] || fail 'the script is too short to tell'
 }
 
+# The scripts in docs/charts are those that the program writes now.
+documented() {
+    documents=$(dirname "$self")/../../docs
+    run 'the charts of the documentation' "mkdir charts; sh '$documents/charts.sh' roofline charts scripts"
+    accepted
+    count=0
+    for chart in charts/*.gp; do
+        count=$((count + 1))
+        cmp -s "$chart" "$documents/$chart" || fail "docs/$chart is not current: make charts"
+    done
+    [ $count -ge 3 ] || fail "only $count charts"
+}
+
 with_gnuplot() {
     for format in svg png pdf; do
         run "an image: $format" "roofline plot model llama-3-8b -H h100-sxm --phase decode,prefill -o x.$format"
@@ -103,6 +116,7 @@ with_gnuplot() {
 
 images() {
     without_gnuplot
+    documented
     if command -v gnuplot > /dev/null; then
         with_gnuplot
     else

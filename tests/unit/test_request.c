@@ -7,12 +7,12 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* The input of a long option; of several --format that of most commands, which is the last. */
+/* The input of a long option. */
 static const struct roof_input *option(const char *name)
 {
-    for (size_t id = ROOF_INPUT_COUNT; id > 0; id--) {
-        if (strcmp(roof_input(id - 1)->option, name) == 0) {
-            return roof_input(id - 1);
+    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
+        if (strcmp(roof_input(id)->option, name) == 0) {
+            return roof_input(id);
         }
     }
     fail_msg("no option --%s", name);
@@ -29,17 +29,6 @@ static bool is_name(const char *text, char joint)
         }
     }
     return islower((unsigned char)*text) != 0;
-}
-
-/* Whether some command takes both; if not, they may have one name (--format). */
-static bool share_a_command(size_t a, size_t b)
-{
-    bool shared = false;
-    for (unsigned command = 1; command <= ROOF_COMMAND_CHECK; command *= 2) {
-        shared = shared || (roof_input_allowed(a, (enum roof_command)command) &&
-                            roof_input_allowed(b, (enum roof_command)command));
-    }
-    return shared;
 }
 
 static void test_rows(void **unused)
@@ -74,9 +63,13 @@ static void test_rows(void **unused)
         }
         for (size_t other = 0; other < id; other++) {
             const struct roof_input *const earlier = roof_input(other);
-            if (share_a_command(id, other)) {
-                assert_string_not_equal(input->option, earlier->option);
-                assert_true(input->letter == 0 || input->letter != earlier->letter);
+            /* An option may have two rows, for different commands. */
+            for (unsigned command = 1; command <= ROOF_COMMAND_CHECK; command *= 2) {
+                if (roof_input_allowed(id, (enum roof_command)command) &&
+                    roof_input_allowed(other, (enum roof_command)command)) {
+                    assert_string_not_equal(input->option, earlier->option);
+                    assert_true(input->letter == 0 || input->letter != earlier->letter);
+                }
             }
             assert_true(input->key == NULL || earlier->key == NULL ||
                         strcmp(input->key, earlier->key) != 0);
@@ -152,27 +145,29 @@ static void test_commands(void **unused)
 #define RECOMMEND ROOF_COMMAND_RECOMMEND
 #define LIST ROOF_COMMAND_LIST
 #define COMPARE ROOF_COMMAND_COMPARE
-        {"m", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"kv-len", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"hardware", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"precision", PREDICT | SWEEP | COMPARE}, /* what recommend is asked for */
-        {"weights", PREDICT | SWEEP | COMPARE},
-        {"activations", PREDICT | SWEEP | COMPARE},
-        {"compute", PREDICT | SWEEP | COMPARE},
-        {"kv", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"out", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"sparse", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"stack", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"cache", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"quantize-input", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"working-set", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"no-launch-overhead", PREDICT | SWEEP | RECOMMEND | COMPARE},
-        {"calibration", PREDICT | SWEEP | RECOMMEND | COMPARE},
+#define PLOT ROOF_COMMAND_PLOT
+#define CHECK ROOF_COMMAND_CHECK
+        {"m", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"kv-len", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"hardware", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"precision", PREDICT | SWEEP | COMPARE | PLOT}, /* what recommend is asked for */
+        {"weights", PREDICT | SWEEP | COMPARE | PLOT},
+        {"activations", PREDICT | SWEEP | COMPARE | PLOT},
+        {"compute", PREDICT | SWEEP | COMPARE | PLOT},
+        {"kv", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"out", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"sparse", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"stack", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"cache", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"quantize-input", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"working-set", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"no-launch-overhead", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
+        {"calibration", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"tiling", PREDICT},
         {"by", RECOMMEND},
         {"summary", COMPARE},
         {"group-by", COMPARE},
-        {"measured", PREDICT},
+        {"measured", PREDICT | PLOT},
         {"why", PREDICT},
         {"formats", RECOMMEND},
         {"objective", RECOMMEND},
@@ -180,9 +175,14 @@ static void test_commands(void **unused)
         {"native-only", RECOMMEND},
         {"format", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE},
         {"columns", PREDICT | SWEEP | RECOMMEND | LIST},
-        {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE},
+        {"ceilings", PLOT},
+        {"attainable", PLOT},
+        {"size", PLOT},
+        {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK},
+        {"update", CHECK},
     };
-    static const enum roof_command commands[] = {PREDICT, SWEEP, RECOMMEND, LIST, COMPARE};
+    static const enum roof_command commands[] = {PREDICT, SWEEP, RECOMMEND, LIST,
+                                                 COMPARE, PLOT,  CHECK};
     for (size_t i = 0; i < COUNT(cases); i++) {
         for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
             if (roof_input(id) != option(cases[i].option)) {
@@ -199,8 +199,8 @@ static void test_commands(void **unused)
     for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) { /* each is of use to some command */
         assert_true(roof_input_allowed(id, PREDICT) || roof_input_allowed(id, SWEEP) ||
                     roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST) ||
-                    roof_input_allowed(id, COMPARE) || roof_input_allowed(id, ROOF_COMMAND_PLOT) ||
-                    roof_input_allowed(id, ROOF_COMMAND_CHECK));
+                    roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT) ||
+                    roof_input_allowed(id, CHECK));
         assert_true(id >= ROOF_DIM_COUNT || !roof_input_allowed(id, LIST));
     }
 }
@@ -236,6 +236,8 @@ static void test_help_is_true(void **unused)
         assert_string_equal(format->choices[i], outputs[i]);
     }
     assert_int_equal(ROOF_OUTPUT_MARKDOWN, COUNT(outputs) - 1);
+    assert_true(roof_input(ROOF_INPUT_FORMAT) == format);
+    assert_string_equal(roof_input(ROOF_INPUT_CHART_FORMAT)->option, "format");
 }
 
 /* --- one value ----------------------------------------------------------------------------- */
