@@ -9,12 +9,15 @@ CSV), then the schema (NAME, or NAME#DEFINITION), the file in DOCUMENTS, and wha
 import copy
 import json
 import sys
-import warnings
 from pathlib import Path
 
 import jsonschema
 
-warnings.simplefilter("ignore", DeprecationWarning)  # of the resolver, which later versions replace
+try:  # later versions of jsonschema find other schemas with it
+    import referencing
+    import referencing.jsonschema
+except ImportError:
+    referencing = None
 
 # What the end of a key says of its unit; a rate may be 1/s.
 UNITS = {"_us": "us", "_ms": "ms", "_bytes": "byte", "_gb_s": "GB/s", "_tflops": "TFLOP/s",
@@ -51,14 +54,23 @@ class Schemas:
         name, _, definition = wanted.partition("#")
         return name, self.root[name]["$defs"][definition] if definition else self.root[name]
 
+    def uri(self, name):
+        return (self.folder / (name + ".json")).resolve().as_uri()
+
+    def store(self):
+        """The schemas by their URIs, as this version of jsonschema takes them."""
+        schemas = {self.uri(name): schema for name, schema in self.root.items()}
+        if referencing is None:
+            return {"resolver": jsonschema.RefResolver("", {}, store=schemas)}
+        make = referencing.jsonschema.DRAFT202012.create_resource
+        return {"registry": referencing.Registry().with_resources(
+            (uri, make(schema)) for uri, schema in schemas.items())}
+
     def validator(self, wanted):
         if wanted not in self.validators:
-            name, definition = (wanted.split("#") + [None])[:2]
-            base = (self.folder / (name + ".json")).resolve().as_uri()
-            schema = self.root[name]
-            resolver = jsonschema.RefResolver(base, schema)
-            node = {"$ref": "#/$defs/" + definition} if definition else schema
-            self.validators[wanted] = jsonschema.Draft202012Validator(node, resolver=resolver)
+            name, _, definition = wanted.partition("#")
+            ref = self.uri(name) + ("#/$defs/" + definition if definition else "")
+            self.validators[wanted] = jsonschema.Draft202012Validator({"$ref": ref}, **self.store())
         return self.validators[wanted]
 
     def mark(self, value, name, node):
