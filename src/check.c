@@ -611,8 +611,8 @@ static enum roof_status read_name(struct roof_check *check, const struct reader 
     int column = 0;
     enum roof_status status = read_line(&check->name, r, node, "name");
     roof_json_place(r->p->json, node, &check->line, &column);
-    if (status == ROOF_OK && check->name == NULL) {
-        status = bad(r, node, "a check needs a name");
+    if (status != ROOF_OK || check->name == NULL) {
+        return status != ROOF_OK ? status : bad(r, node, "a check needs a name");
     }
     for (size_t i = 0; status == ROOF_OK && &r->checks->check[i] < check; i++) {
         if (strcmp(r->checks->check[i].name, check->name) == 0) {
@@ -736,7 +736,10 @@ enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
         return no_memory(error);
     }
     out->private_data = p;
-    const enum roof_status status = roof_json_read_stream(&p->json, path, error);
+    enum roof_status status = roof_json_read_stream(&p->json, path, error);
+    if (status == ROOF_OK) {
+        status = roof_json_index(p->json, error);
+    }
     if (status != ROOF_OK) {
         return status;
     }

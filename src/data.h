@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Everything under data/ and docs/schema/, embedded when the library is built (src/embed.sh writes the table). */
+/* Everything under data/ and docs/schema/, embedded when the library is built (src/embed.sh writes
+ * the table). */
 #ifndef ROOF_DATA_H
 #define ROOF_DATA_H
 

@@ -14,11 +14,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Where a value stands in the text. */
+struct span {
+    const cJSON *node;
+    size_t begin;
+    size_t length;
+};
+
 struct roof_json {
     char *text;
     size_t length;
     char *source;
     cJSON *root;
+    struct span *span; /* of all values by their nodes, with roof_json_index; else NULL */
+    size_t spans;
+    size_t *line; /* where each line begins */
+    size_t lines;
 };
 
 /* The checker walks the text once, recursively, to a bounded depth. */
@@ -36,6 +47,7 @@ struct scan {
     struct roof_json_member *members; /* of the outermost object; NULL: nobody wants them */
     size_t count;
     size_t room;
+    struct span *spans; /* of each value in preorder; NULL: nobody wants them */
 };
 
 static void place(const char *text, const char *p, int *line, int *column)
@@ -284,13 +296,9 @@ static enum roof_status container(struct scan *s, char close)
     }
 }
 
-static enum roof_status value(struct scan *s)
+/* A value that begins here. */
+static enum roof_status any_value(struct scan *s)
 {
-    blanks(s);
-    if (s->values++ == s->wanted) {
-        s->found = s->p;
-        return ROOF_OK;
-    }
     if (s->p >= s->end) {
         return fail(s, s->p, "expected a value, found the end of the text");
     }
@@ -317,6 +325,23 @@ static enum roof_status value(struct scan *s)
     return fail(s, s->p, "expected a value");
 }
 
+static enum roof_status value(struct scan *s)
+{
+    blanks(s);
+    const size_t index = s->values++;
+    const char *const begin = s->p;
+    if (index == s->wanted) {
+        s->found = s->p;
+        return ROOF_OK;
+    }
+    const enum roof_status status = any_value(s);
+    if (s->spans != NULL) {
+        s->spans[index].begin = (size_t)(begin - s->text);
+        s->spans[index].length = (size_t)(s->p - begin);
+    }
+    return status;
+}
+
 static enum roof_status no_more(struct scan *s)
 {
     blanks(s);
@@ -338,9 +363,63 @@ static bool count_to(const cJSON *node, const cJSON *target, size_t *index)
     return false;
 }
 
+static int by_node(const void *a, const void *b)
+{
+    const uintptr_t one = (uintptr_t)((const struct span *)a)->node;
+    const uintptr_t other = (uintptr_t)((const struct span *)b)->node;
+    return (one > other) - (one < other);
+}
+
+/* The nodes below one in preorder, with itself. */
+static void put_nodes(struct span *spans, size_t *count, const cJSON *node)
+{
+    spans[(*count)++].node = node;
+    for (const cJSON *child = node->child; child != NULL; child = child->next) {
+        put_nodes(spans, count, child);
+    }
+}
+
+enum roof_status roof_json_index(struct roof_json *json, struct roof_error *error)
+{
+    struct scan s = {.text = json->text,
+                     .p = json->text,
+                     .end = json->text + json->length,
+                     .source = json->source,
+                     .wanted = SIZE_MAX};
+    size_t lines = 1;
+    for (size_t i = 0; i < json->length; i++) {
+        lines += json->text[i] == '\n';
+    }
+    (void)count_to(json->root, NULL, &json->spans); /* all of them */
+    json->span = calloc(json->spans, sizeof *json->span);
+    json->line = calloc(lines, sizeof *json->line);
+    if (json->span == NULL || json->line == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    json->lines = 1;
+    for (size_t i = 0; i < json->length; i++) {
+        if (json->text[i] == '\n') {
+            json->line[json->lines++] = i + 1;
+        }
+    }
+    s.spans = json->span;
+    (void)value(&s); /* the text was checked before */
+    size_t count = 0;
+    put_nodes(json->span, &count, json->root);
+    qsort(json->span, json->spans, sizeof *json->span, by_node);
+    return ROOF_OK;
+}
+
 const char *roof_json_span(const struct roof_json *json, const roof_json_value *node,
                            size_t *length)
 {
+    if (json->span != NULL) {
+        const struct span wanted = {.node = node};
+        const struct span *const known =
+            bsearch(&wanted, json->span, json->spans, sizeof wanted, by_node);
+        *length = known == NULL ? 0 : known->length;
+        return json->text + (known == NULL ? 0 : known->begin);
+    }
     struct scan s = {.text = json->text,
                      .p = json->text,
                      .end = json->text + json->length,
@@ -359,7 +438,23 @@ void roof_json_place(const struct roof_json *json, const roof_json_value *node, 
                      int *column)
 {
     size_t length = 0;
-    place(json->text, roof_json_span(json, node, &length), line, column);
+    const char *const at = roof_json_span(json, node, &length);
+    if (json->line == NULL) {
+        place(json->text, at, line, column);
+        return;
+    }
+    const size_t offset = (size_t)(at - json->text);
+    size_t first = 0; /* it stands in this line, or in one before the last */
+    for (size_t last = json->lines; last - first > 1;) {
+        const size_t middle = first + (last - first) / 2;
+        if (json->line[middle] <= offset) {
+            first = middle;
+        } else {
+            last = middle;
+        }
+    }
+    *line = (int)first + 1;
+    *column = (int)(offset - json->line[first]) + 1;
 }
 
 const char *roof_json_text(const struct roof_json *json, size_t *length)
@@ -650,6 +745,8 @@ void roof_json_free(struct roof_json *json)
         cJSON_Delete(json->root);
         free(json->text);
         free(json->source);
+        free(json->span);
+        free(json->line);
         free(json);
     }
 }

@@ -47,6 +47,8 @@ enum roof_status roof_json_members(struct roof_json_member *members, size_t *cou
                                    const char *text, size_t length, const char *source, int line,
                                    struct roof_error *error);
 
+/* Notes where all values stand, for those who ask for many of them below; once. */
+enum roof_status roof_json_index(struct roof_json *json, struct roof_error *error);
 /* The text of a value as it stands, which is not terminated there. */
 const char *roof_json_span(const struct roof_json *json, const roof_json_value *node,
                            size_t *length);

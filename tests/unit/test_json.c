@@ -945,12 +945,8 @@ static void expect_span(const struct roof_json *json, const char *key, const cha
     assert_int_equal(at_column, column);
 }
 
-static void test_spans(void **state)
+static void expect_spans(const struct roof_json *json, const char *text)
 {
-    (void)state;
-    static const char text[] = " {\"a\" : 1.50e2 , \"b\":\"x\\\"y\" ,\n\"c\":[1, {\"d\": 2} ] ,"
-                               "\"e\":{ },\"f\":null }\n";
-    struct roof_json *const json = parse(text);
     size_t length = 0;
     expect_span(json, "a", "1.50e2", 1, 9);
     expect_span(json, "b", "\"x\\\"y\"", 1, 22);
@@ -959,9 +955,22 @@ static void test_spans(void **state)
     expect_span(json, "f", "null", 2, 33);
     assert_string_equal(roof_json_text(json, &length), text);
     assert_int_equal(length, strlen(text));
-    roof_json_free(json);
 }
 
+static void test_spans(void **state)
+{
+    (void)state;
+    static const char text[] = " {\"a\" : 1.50e2 , \"b\":\"x\\\"y\" ,\n\"c\":[1, {\"d\": 2} ] ,"
+                               "\"e\":{ },\"f\":null }\n";
+    struct roof_json *const json = parse(text);
+    for (int indexed = 0; indexed < 2; indexed++) { /* with an index, the same */
+        expect_spans(json, text);
+        if (indexed == 0) {
+            assert_int_equal(roof_json_index(json, NULL), ROOF_OK);
+        }
+    }
+    roof_json_free(json);
+}
 /* What a pipe has, in several writes. */
 static void test_read_a_stream(void **state)
 {
