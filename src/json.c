@@ -242,6 +242,13 @@ static enum roof_status keep_member(struct scan *s, const char *key, const char 
     return ROOF_OK;
 }
 
+/* Notes the value that began there and ends here. */
+static void keep_span(struct scan *s, size_t number, const char *begin)
+{
+    s->spans[number].begin = (size_t)(begin - s->text);
+    s->spans[number].length = (size_t)(s->p - begin);
+}
+
 /* '[' value, ... ']' or '{' "key": value, ... '}' */
 static enum roof_status container(struct scan *s, char close)
 {
@@ -274,8 +281,12 @@ static enum roof_status container(struct scan *s, char close)
         }
         blanks(s);
         const char *const begin = s->p;
+        const size_t number = s->values;
         if (status == ROOF_OK) {
             status = value(s);
+        }
+        if (s->spans != NULL) {
+            keep_span(s, number, begin);
         }
         if (status == ROOF_OK && s->members != NULL && s->depth == 1) {
             status = keep_member(s, key, key_end, begin);
@@ -296,9 +307,13 @@ static enum roof_status container(struct scan *s, char close)
     }
 }
 
-/* A value that begins here. */
-static enum roof_status any_value(struct scan *s)
+static enum roof_status value(struct scan *s)
 {
+    blanks(s);
+    if (s->values++ == s->wanted) {
+        s->found = s->p;
+        return ROOF_OK;
+    }
     if (s->p >= s->end) {
         return fail(s, s->p, "expected a value, found the end of the text");
     }
@@ -323,23 +338,6 @@ static enum roof_status any_value(struct scan *s)
         }
     }
     return fail(s, s->p, "expected a value");
-}
-
-static enum roof_status value(struct scan *s)
-{
-    blanks(s);
-    const size_t index = s->values++;
-    const char *const begin = s->p;
-    if (index == s->wanted) {
-        s->found = s->p;
-        return ROOF_OK;
-    }
-    const enum roof_status status = any_value(s);
-    if (s->spans != NULL) {
-        s->spans[index].begin = (size_t)(begin - s->text);
-        s->spans[index].length = (size_t)(s->p - begin);
-    }
-    return status;
 }
 
 static enum roof_status no_more(struct scan *s)
@@ -403,7 +401,10 @@ enum roof_status roof_json_index(struct roof_json *json, struct roof_error *erro
         }
     }
     s.spans = json->span;
+    blanks(&s);
+    const char *const begin = s.p;
     (void)value(&s); /* the text was checked before */
+    keep_span(&s, 0, begin);
     size_t count = 0;
     put_nodes(json->span, &count, json->root);
     qsort(json->span, json->spans, sizeof *json->span, by_node);
@@ -711,7 +712,7 @@ static enum roof_status parse_stream(struct roof_json **out, int file, const cha
         }
         status = read_bytes(file, room, step, &got, name, error);
         text.length += got;
-        if (status == ROOF_OK && text.length > ROOF_JSON_SIZE_MAX) {
+        if (status == ROOF_OK && text.length > (size_t)ROOF_JSON_SIZE_MAX) {
             status = roof_error_at(error, ROOF_INVALID, name, 1, 1,
                                    "more than the %u bytes that are read", ROOF_JSON_SIZE_MAX);
         }
