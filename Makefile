@@ -18,6 +18,9 @@ bindir      ?= $(exec_prefix)/bin
 libdir      ?= $(exec_prefix)/lib
 includedir  ?= $(prefix)/include
 mandir      ?= $(prefix)/share/man
+bashcompdir ?= $(prefix)/share/bash-completion/completions
+zshcompdir  ?= $(prefix)/share/zsh/site-functions
+fishcompdir ?= $(prefix)/share/fish/vendor_completions.d
 WERROR      ?=
 WRAPPER     ?=
 
@@ -160,6 +163,7 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/images.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
 	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
+	@sh tests/cli/completion.sh $(BIN)
 
 check-formulas: $(BIN)
 	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
@@ -170,10 +174,12 @@ check-schemas: $(BIN)
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
 
-## bless: rewrite the expected output of the command-line tests (then read the diff)
+## bless: rewrite the expected output of the command-line tests, and the options of the manual
+## (then read the diff)
 bless: $(BIN)
 	@BLESS=1 sh tests/cli/run.sh $(BIN) tests/cli/*.case
 	@BLESS=1 sh tests/cli/docs.sh $(BIN) README.md docs/*.md
+	@sh docs/man/options.sh $(BIN) docs/man/*.1
 
 ## recipes: prove that an operator, a precision and a device are each added in one place
 recipes:
@@ -195,7 +201,8 @@ valgrind:
 	$(MAKE) check-unit check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c tests/bench/bench.c tests/bench/process.c
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c tests/bench/bench.c tests/bench/process.c \
+          docs/example.c
 ## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
@@ -205,8 +212,8 @@ lint:
 	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
-	mandoc -Tlint -Wwarning docs/roofline.1 docs/man/roofline-check.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh tests/*.sh tests/cli/*.sh
+	mandoc -Tlint -Wwarning docs/man/*.1
+	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -215,11 +222,15 @@ deps:
 ## install: honours DESTDIR, prefix and the directory variables
 install: all
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(libdir)/pkgconfig' \
-	    '$(DESTDIR)$(includedir)/roofline' '$(DESTDIR)$(mandir)/man1'
+	    '$(DESTDIR)$(includedir)/roofline' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(bashcompdir)' \
+	    '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)'
 	$(INSTALL) -m 755 $(BIN) '$(DESTDIR)$(bindir)/'
 	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(libdir)/'
 	$(INSTALL) -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/roofline/'
-	$(INSTALL) -m 644 docs/roofline.1 '$(DESTDIR)$(mandir)/man1/'
+	$(INSTALL) -m 644 docs/man/*.1 '$(DESTDIR)$(mandir)/man1/'
+	$(BIN) completion bash > '$(DESTDIR)$(bashcompdir)/roofline'
+	$(BIN) completion zsh > '$(DESTDIR)$(zshcompdir)/_roofline'
+	$(BIN) completion fish > '$(DESTDIR)$(fishcompdir)/roofline.fish'
 	printf '%s\n' 'prefix=$(prefix)' 'includedir=$(includedir)' 'libdir=$(libdir)' '' \
 	    'Name: roofline' 'Description: Roofline performance model of transformer inference' \
 	    'Version: $(VERSION)' 'Requires: libcjson' 'Libs: -L$${libdir} -lroofline -lm' \

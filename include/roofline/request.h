@@ -27,7 +27,8 @@ enum roof_command {
     ROOF_COMMAND_LIST = 8,
     ROOF_COMMAND_COMPARE = 16,
     ROOF_COMMAND_PLOT = 32,
-    ROOF_COMMAND_CHECK = 64
+    ROOF_COMMAND_CHECK = 64,
+    ROOF_COMMAND_COMPLETION = 128
 };
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
@@ -107,7 +108,7 @@ enum roof_input_id {
 };
 
 /** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands but
- * list. */
+ * list and completion. */
 const struct roof_input *roof_input(size_t id);
 /** Whether a command takes an input. */
 bool roof_input_allowed(size_t id, enum roof_command command);

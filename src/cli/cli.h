@@ -31,6 +31,16 @@ int cli_compare(const struct cli_command *command, int argc, char **argv);
 int cli_plot(const struct cli_command *command, int argc, char **argv);
 int cli_list(const struct cli_command *command, int argc, char **argv);
 int cli_check(const struct cli_command *command, int argc, char **argv);
+int cli_completion(const struct cli_command *command, int argc, char **argv);
+
+/* All commands. */
+const struct cli_command *cli_commands(size_t *count);
+
+/* What an option says in help, by the workload that is named ("gemm", "model"; NULL: none); NULL:
+ * it is not taken. */
+const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input);
+/* Prints the help of a command. */
+void cli_help(const struct cli_command *command, const char *workload);
 
 /* --- options ------------------------------------------------------------------------------- */
 

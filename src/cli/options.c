@@ -144,62 +144,6 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     }
 }
 
-/* What options mean where plans of a model are searched; NULL: they are refused. */
-static const struct {
-    size_t input;
-    const char *help;
-} of_plans[] = {
-    {ROOF_DIM_BATCH,
-     "sequences in flight: a list or range START:STOP (default 1 to 2048, doubling)"},
-    {ROOF_DIM_DEVICES,
-     "devices, each time all of them: a list or range START:STOP (default 1,2,4,8)"},
-    {ROOF_DIM_EP, NULL},
-    {ROOF_INPUT_BY, NULL},
-    {ROOF_INPUT_HARDWARE, "kinds of devices, a list (default " ROOF_DEFAULT_HARDWARE ")"},
-    {ROOF_INPUT_KV, "the only format of the KV cache (default: those that engines have)"},
-    {ROOF_INPUT_FORMATS, "the only formats, as engines call them or of their weights, a list"},
-    {ROOF_INPUT_EXPLAIN, "why B is faster than A: two devices, or two formats of engines"},
-    {ROOF_INPUT_CONTEXT, "tokens of a sequence, decoded without prompts (default 4096)"}};
-
-static void print_help(struct table *t, const struct cli_command *command)
-{
-    enum roof_operator op = ROOF_OPERATOR_COUNT;
-    if (t->operands->count > 0) { /* roofline predict gemm --help: only what gemm takes */
-        (void)roof_operator_find(&op, t->operands->sval[0], NULL);
-    }
-    const bool model = t->operands->count > 0 && strcmp(t->operands->sval[0], "model") == 0;
-    for (size_t i = 0; i < t->count && (model || op < ROOF_OPERATOR_COUNT); i++) {
-        struct arg_hdr *const header = t->entry[i];
-        const bool taken = roof_input_taken(roof_input(t->input[i]), model, NULL) == ROOF_OK &&
-                           (model || t->input[i] >= ROOF_DIM_COUNT ||
-                            roof_operator_has(op, (enum roof_dimension)t->input[i]));
-        if (!taken) {
-            header->glossary = NULL;
-        }
-        for (size_t k = 0; k < sizeof of_plans / sizeof *of_plans; k++) {
-            if (model && command->id == ROOF_COMMAND_RECOMMEND &&
-                of_plans[k].input == t->input[i]) {
-                header->glossary = of_plans[k].help;
-            }
-        }
-    }
-    printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s\nOptions\n", command->name,
-           command->operands, command->summary, command->examples);
-    arg_print_glossary(stdout, t->entry, "  %-31s %s\n");
-    if (command->id != ROOF_COMMAND_LIST && command->id != ROOF_COMMAND_CHECK) {
-        printf(
-            "\nIntegers may carry k, M, G (1000) or Ki, Mi, Gi (1024).%s\nA WORKLOAD is an "
-            "operator (roofline list operators) or \"model NAME\" (roofline list\nmodels), or a "
-            "model's config.json, folder, .gguf or .safetensors file. With one of\nthem, --help "
-            "shows only its options. Devices: roofline list hardware. Formats:\nroofline list "
-            "precisions.\n",
-            command->id == ROOF_COMMAND_SWEEP
-                ? "\nDimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; "
-                  "formats and\ndevices take lists."
-                : "");
-    }
-}
-
 /* Where the values of an option go that may be given several times; NULL: of another. */
 static struct cli_many *many_of(struct cli_options *options, size_t input)
 {
@@ -243,7 +187,7 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
     if (status == ROOF_OK) {
         const int errors = arg_parse(argc, argv, t.entry);
         if (t.help->count > 0) {
-            print_help(&t, command);
+            cli_help(command, t.operands->count > 0 ? t.operands->sval[0] : NULL);
             out->help = true;
         } else if (errors > 0) {
             status = parse_error(&t, error);
