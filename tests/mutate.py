@@ -53,7 +53,7 @@ SWAPS = {" + ": [" - "], " - ": [" + "], " * ": [" / "], " / ": [" * "], " < ": 
          " && ": [" || "], " || ": [" && "], "fmin(": ["fmax("], "fmax(": ["fmin("],
          "ceil(": ["floor("], "floor(": ["ceil("], "PLUS(": ["MINUS("], "MINUS(": ["PLUS("],
          "TIMES(": ["OVER("], "OVER(": ["TIMES("]}
-TOKEN = re.compile("|".join(re.escape(token) for token in SWAPS) + r"|(?<![\w.\"%])\d+(?![\w.\"])")
+TOKEN = re.compile("|".join(re.escape(token) for token in SWAPS) + r"|(?<![\w.\"%\\])\d+(?![\w.\"])")
 
 
 def code_lines(text):
