@@ -45,7 +45,7 @@ ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/roofli
 VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
-DATA     := $(sort $(shell find data -name '*.json'))
+DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json))
 LIB_SRC  := $(sort $(wildcard src/*.c))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -150,7 +150,7 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-cli check-project check-oracle recipes
+check: check-unit check-cli check-formulas check-schemas check-project check-oracle recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
@@ -165,6 +165,12 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
 	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 	@sh tests/cli/completion.sh $(BIN)
+
+check-formulas: $(BIN)
+	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
+
+check-schemas: $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/schema.sh $(BIN)
 
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
@@ -255,6 +261,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project check-oracle oracle bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors charts reports bench demo check check-unit check-cli check-formulas check-schemas check-project \
+        check-oracle oracle bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)
