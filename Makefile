@@ -10,6 +10,7 @@ AR          ?= ar
 PKG_CONFIG  ?= pkg-config
 INSTALL     ?= install
 CLANG_TIDY  ?= clang-tidy
+PYTHON      ?= python3
 CFLAGS      ?= -O2 -g
 BUILD       ?= build
 prefix      ?= /usr/local
@@ -44,7 +45,8 @@ ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/roofli
 VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
-DATA     := $(sort $(shell find data -name '*.json' -o -path 'data/web/*' ! -name README.md))
+DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json)) \
+            $(sort $(filter-out %/README.md,$(wildcard data/web/*)))
 LIB_SRC  := $(sort $(wildcard src/*.c))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -149,7 +151,7 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-cli check-project recipes
+check: check-unit check-cli check-formulas check-schemas check-project check-oracle recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
@@ -165,8 +167,30 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 	@sh tests/cli/completion.sh $(BIN)
 
+check-formulas: $(BIN)
+	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
+
+check-schemas: $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/schema.sh $(BIN)
+
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
+
+# The same seed each time, so that it ends as it did before.
+check-oracle: $(BIN)
+	@if command -v $(PYTHON) > /dev/null; then \
+	    set -e; \
+	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases 1200 --seed 1; \
+	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --self-test --cases 100 --seed 1; \
+	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases 500 --seed 1; \
+	else echo "skipped: the oracle and the properties need $(PYTHON)"; fi
+
+## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
+CASES ?= 20000
+SEED  ?=
+oracle: $(BIN)
+	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
+	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 
 ## check-browser: the pages of --format html in headless Chromium, where there is one
 check-browser: $(BIN)
@@ -242,6 +266,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project check-browser bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors charts reports bench demo check check-unit check-cli check-formulas check-schemas check-project \
+        check-browser check-oracle oracle bless recipes sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)

@@ -507,7 +507,7 @@ FORMULA(moe)
     TENSOR(WEIGHTS, 3 * touched * hidden * intermediate, 3 * touched,
            touched * (2 * intermediate + hidden));
     BIAS(touched * (2 * intermediate + hidden));
-    TENSOR(ACTIVATIONS, rows * hidden + 2 * routed * intermediate, 2, rows + 2 * routed);
+    TENSOR(ACTIVATIONS, rows * hidden + 2 * routed * intermediate, 3, rows + 2 * routed);
     TENSOR(OUT, rows * hidden, 1, rows);
 }
 

@@ -64,6 +64,7 @@ static const char *const predict_formats[] = {"text", "json", "ndjson", "csv", "
 static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
                                             "gnuplot", "json", "html", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
+static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
@@ -417,6 +418,20 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                            .help = "text (default), json, ndjson, csv or md; of models also html",
                            .commands = ROOF_COMMAND_PREDICT,
                            .group = ROOF_GROUP_OUTPUT},
+    ROW(UPDATE) = {.option = "update",
+                   .kind = ROOF_INPUT_FLAG,
+                   .max = 1,
+                   .help = "write what was found into the files where it deviates",
+                   .commands = ROOF_COMMAND_CHECK},
+    ROW(CHECK_FORMAT) = {.option = "format",
+                         .letter = 'f',
+                         .kind = ROOF_INPUT_CHOICE,
+                         .choices = check_formats,
+                         .max = 3,
+                         .value = "FORMAT",
+                         .help = "text (default), json, tap or junit",
+                         .commands = ROOF_COMMAND_CHECK,
+                         .group = ROOF_GROUP_OUTPUT},
     ROW(COLUMNS) = {.option = "columns",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "KEY,...",
@@ -428,7 +443,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
                    .help = "write to FILE, complete or not at all",
-                   .commands = ALL,
+                   .commands = ALL | ROOF_COMMAND_CHECK,
                    .group = ROOF_GROUP_OUTPUT},
 };
 

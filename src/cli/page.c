@@ -106,9 +106,9 @@ static enum roof_status load(struct work *w, const struct cli_options *options,
     return status;
 }
 
-enum roof_status cli_page_model(const struct cli_options *options, struct roof_error *error)
+enum roof_status cli_page_model(struct roof_text *out, const struct cli_options *options,
+                                struct roof_error *error)
 {
-    struct roof_text text = ROOF_TEXT_INIT;
     struct roof_text title = ROOF_TEXT_INIT;
     struct work *const w = calloc(1, sizeof *w);
     if (w == NULL) {
@@ -120,12 +120,8 @@ enum roof_status cli_page_model(const struct cli_options *options, struct roof_e
     if (status == ROOF_OK) {
         roof_text_printf(&title, "%s on %s", w->model->name, w->hardware->name);
         roof_chart_name(w->chart.title, title.failed ? "" : title.data);
-        status = roof_chart_page(&text, &w->chart, &w->sizes, error);
+        status = roof_chart_page(out, &w->chart, &w->sizes, error);
     }
-    if (status == ROOF_OK) {
-        status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
-    }
-    roof_text_free(&text);
     roof_text_free(&title);
     roof_chart_free(&w->chart);
     roof_model_free(w->model);
