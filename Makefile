@@ -53,6 +53,12 @@ BIN      := $(BUILD)/roofline
 FIT      := $(BUILD)/roofline-calibrate
 BENCH    := $(BUILD)/tests/bench/bench
 PROCESS  := $(BUILD)/tests/bench/process
+# Each file but the one that replays inputs is a fuzz target; it has a folder of inputs.
+FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
+FUZZ     := $(FUZZ_SRC:tests/fuzz/%.c=%)
+FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/%.run)
+# The program without its main and its signals, for the target of the whole command line.
+FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c,$(CLI_SRC)))
 
 ## all: build the static library and the program (the default)
 all: $(LIB) $(BIN)
@@ -79,6 +85,16 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
 	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+
+# A fuzz target with what runs it: files one by one, or libFuzzer (FUZZER=-fsanitize=fuzzer).
+FUZZER   ?=
+$(BUILD)/tests/fuzz/cli/%.o: src/cli/%.c tests/fuzz/cli/streams.h $(BUILD)/command
+	@mkdir -p $(@D)
+	$(COMPILE) $(ARG_CFLAGS) -include tests/fuzz/cli/streams.h -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/fuzz/cli.run: $(FUZZ_CLI)
+$(BUILD)/tests/fuzz/%.run: $(BUILD)/tests/fuzz/%.o $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o) $(LIB)
+	$(COMPILE) $(FUZZER) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # The data is JSON in data/ and bytes in the library.
 $(BUILD)/gen/data_files.c: src/embed.sh $(DATA) $(BUILD)/command
@@ -146,12 +162,19 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-cli check-project recipes
+check: check-unit check-fuzz check-cli check-project recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
 	    if $(WRAPPER) $$t > $$t.log 2>&1; then echo "ok   $$t"; \
 	    else cat $$t.log; echo "FAIL $$t"; exit 1; fi; done
+
+check-fuzz: $(FUZZ_BIN)
+	@for t in $(FUZZ); do \
+	    if $(WRAPPER) $(BUILD)/tests/fuzz/$$t.run tests/fuzz/corpus/$$t \
+	        > $(BUILD)/tests/fuzz/$$t.log 2>&1; then \
+	        echo "ok   tests/fuzz/$$t: $$(tail -n 1 $(BUILD)/tests/fuzz/$$t.log)"; \
+	    else cat $(BUILD)/tests/fuzz/$$t.log; echo "FAIL tests/fuzz/$$t"; exit 1; fi; done
 
 check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/run.sh $(BIN) tests/cli/*.case
@@ -183,6 +206,15 @@ sanitize-threads:
 	$(MAKE) $(BUILD)/tsan/roofline BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
 	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
 	@THREADS_SANITIZED=1 sh tests/cli/resume.sh $(BUILD)/tsan/roofline
+
+## fuzz: run the fuzz targets, or TARGET=NAME, for SECONDS=60 each with libFuzzer (clang)
+TARGET  ?= $(FUZZ)
+SECONDS ?= 60
+fuzz:
+	$(MAKE) $(TARGET:%=$(BUILD)/fuzz/tests/fuzz/%.run) BUILD=$(BUILD)/fuzz CC=clang \
+	    FUZZER=-fsanitize=fuzzer CFLAGS='-O2 -g \
+	    -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all'
+	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET)
 
 ## valgrind: every test under valgrind
 valgrind:
@@ -227,6 +259,6 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors reports bench demo check check-unit check-fuzz check-cli check-project bless recipes fuzz sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
