@@ -3,6 +3,7 @@
  * The whole program: the input is argv behind the program's name, each argument ended by a NUL. It
  * runs in a folder with some small files (files[] below), and can name no other: a '/' may only
  * follow a digit (--shard 1/4). Commands come from the program's own table.
+ * Bytes: 512
  * Arguments: src/cli/main.c src/cli/cmd_list.c src/request.c src/operator.c src/precision.c
  * Words: src/table.c tests/fuzz/cli.c
  */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the fuzz targets share. A target is a file tests/fuzz/NAME.c with LLVMFuzzerTestOneInput; its
- * inputs are the files of tests/fuzz/corpus/NAME. Its dictionary is the string literals of files
- * that its comment names: "Words: FILE..." as they are, "Keys: FILE..." in quotes, as JSON has them,
- * "Arguments: FILE..." with their ends, also as options.
+ * What the fuzz targets share. A target is a file tests/fuzz/NAME.c with LLVMFuzzerTestOneInput;
+ * its inputs are the files of tests/fuzz/corpus/NAME. Its dictionary is the string literals of
+ * files that its comment names: "Words: FILE..." as they are, "Keys: FILE..." in quotes, as JSON
+ * has them, "Arguments: FILE..." with their ends, also as options. "Bytes: N" says how long inputs
+ * may be.
  */
 #ifndef ROOF_FUZZ_H
 #define ROOF_FUZZ_H

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* The header of a GGUF file. Behind it a hole stands for the weights, unless the first byte, which
- * is not of the file, is an x: then the file ends where the input does.
+ * is not of the file, is an x: then the file ends where the input does. The weights begin with
+ * bytes that are no lengths, else a header without an end would go on through all of the hole.
  * Words: src/gguf.c */
 #include "gguf.h"
 #include "fuzz.h"
 #include "model_make.h"
 
 #define WEIGHTS (UINT64_C(1) << 40)
+#define FIRST_WEIGHTS 4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,7 +23,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) {
         return 0;
     }
-    fuzz_fill(&file, data + 1, size - 1, data[0] == 'x' ? 0 : WEIGHTS);
+    const bool whole = data[0] != 'x';
+    uint8_t *const bytes = malloc(size + FIRST_WEIGHTS);
+    CHECK(bytes != NULL);
+    memcpy(bytes, data + 1, size - 1);
+    memset(bytes + size - 1, 0xff, FIRST_WEIGHTS);
+    fuzz_fill(&file, bytes, size - 1 + (whole ? FIRST_WEIGHTS : 0), whole ? WEIGHTS : 0);
+    free(bytes);
     struct roof_model *const model = roof_model_new();
     CHECK(model != NULL);
     enum roof_status status = roof_gguf_read(model, file.path, &error);

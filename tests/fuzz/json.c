@@ -88,7 +88,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             CHECK(members[i].value + members[i].length <= size);
         }
     } else if (scanned == ROOF_OK) {
-        CHECK(strstr(error.message, "twice") != NULL); /* all that the scanner leaves out */
+        /* All that the scanner leaves out: numbers are carried as they stand. */
+        CHECK(strstr(error.message, "twice") != NULL ||
+              strstr(error.message, "too large for a double") != NULL);
     }
     roof_json_free(json);
     free(text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Values from texts: the first byte says which parser, the rest is its text.
+ * Bytes: 64
  * Words: src/quantity.c src/precision.c src/operator.c src/model.c src/request.c */
 #include <inttypes.h>
 #include <strings.h>
