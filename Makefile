@@ -10,6 +10,7 @@ AR          ?= ar
 PKG_CONFIG  ?= pkg-config
 INSTALL     ?= install
 CLANG_TIDY  ?= clang-tidy
+PYTHON      ?= python3
 CFLAGS      ?= -O2 -g
 BUILD       ?= build
 prefix      ?= /usr/local
@@ -18,6 +19,9 @@ bindir      ?= $(exec_prefix)/bin
 libdir      ?= $(exec_prefix)/lib
 includedir  ?= $(prefix)/include
 mandir      ?= $(prefix)/share/man
+bashcompdir ?= $(prefix)/share/bash-completion/completions
+zshcompdir  ?= $(prefix)/share/zsh/site-functions
+fishcompdir ?= $(prefix)/share/fish/vendor_completions.d
 WERROR      ?=
 WRAPPER     ?=
 
@@ -41,7 +45,7 @@ ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/roofli
 VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
-DATA     := $(sort $(shell find data -name '*.json'))
+DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json))
 LIB_SRC  := $(sort $(wildcard src/*.c))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -162,7 +166,7 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-fuzz check-cli check-project recipes
+check: check-unit check-fuzz check-cli check-formulas check-schemas check-project check-oracle recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
@@ -183,14 +187,39 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/images.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
 	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
+	@sh tests/cli/completion.sh $(BIN)
+
+check-formulas: $(BIN)
+	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
+
+check-schemas: $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/schema.sh $(BIN)
 
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
 
-## bless: rewrite the expected output of the command-line tests (then read the diff)
+# The same seed each time, so that it ends as it did before.
+check-oracle: $(BIN)
+	@if command -v $(PYTHON) > /dev/null; then \
+	    set -e; \
+	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases 1200 --seed 1; \
+	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --self-test --cases 100 --seed 1; \
+	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases 500 --seed 1; \
+	else echo "skipped: the oracle and the properties need $(PYTHON)"; fi
+
+## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
+CASES ?= 20000
+SEED  ?=
+oracle: $(BIN)
+	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
+	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
+
+## bless: rewrite the expected output of the command-line tests, and the options of the manual
+## (then read the diff)
 bless: $(BIN)
 	@BLESS=1 sh tests/cli/run.sh $(BIN) tests/cli/*.case
 	@BLESS=1 sh tests/cli/docs.sh $(BIN) README.md docs/*.md
+	@sh docs/man/options.sh $(BIN) docs/man/*.1
 
 ## recipes: prove that an operator, a precision and a device are each added in one place
 recipes:
@@ -221,7 +250,8 @@ valgrind:
 	$(MAKE) check-unit check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c tests/bench/bench.c tests/bench/process.c
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c tests/bench/bench.c tests/bench/process.c \
+          docs/example.c
 ## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
@@ -231,8 +261,8 @@ lint:
 	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
-	mandoc -Tlint -Wwarning docs/roofline.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh tests/*.sh tests/cli/*.sh
+	mandoc -Tlint -Wwarning docs/man/*.1
+	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -241,11 +271,15 @@ deps:
 ## install: honours DESTDIR, prefix and the directory variables
 install: all
 	$(INSTALL) -d '$(DESTDIR)$(bindir)' '$(DESTDIR)$(libdir)/pkgconfig' \
-	    '$(DESTDIR)$(includedir)/roofline' '$(DESTDIR)$(mandir)/man1'
+	    '$(DESTDIR)$(includedir)/roofline' '$(DESTDIR)$(mandir)/man1' '$(DESTDIR)$(bashcompdir)' \
+	    '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)'
 	$(INSTALL) -m 755 $(BIN) '$(DESTDIR)$(bindir)/'
 	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(libdir)/'
 	$(INSTALL) -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/roofline/'
-	$(INSTALL) -m 644 docs/roofline.1 '$(DESTDIR)$(mandir)/man1/'
+	$(INSTALL) -m 644 docs/man/*.1 '$(DESTDIR)$(mandir)/man1/'
+	$(BIN) completion bash > '$(DESTDIR)$(bashcompdir)/roofline'
+	$(BIN) completion zsh > '$(DESTDIR)$(zshcompdir)/_roofline'
+	$(BIN) completion fish > '$(DESTDIR)$(fishcompdir)/roofline.fish'
 	printf '%s\n' 'prefix=$(prefix)' 'includedir=$(includedir)' 'libdir=$(libdir)' '' \
 	    'Name: roofline' 'Description: Roofline performance model of transformer inference' \
 	    'Version: $(VERSION)' 'Requires: libcjson' 'Libs: -L$${libdir} -lroofline -lm' \
@@ -259,6 +293,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors reports bench demo check check-unit check-fuzz check-cli check-project bless recipes fuzz sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-formulas check-schemas check-project \
+        check-oracle oracle bless recipes fuzz sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)

@@ -22,6 +22,8 @@
 #define BRAILLE 0x2800
 #define BRAILLE_COLUMNS 2
 #define BRAILLE_ROWS 4
+/* Points of a line per column. */
+#define STEPS 4
 
 /* Characters of marks in their order; then the last one. */
 static const char symbols[] = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ*";
@@ -71,7 +73,7 @@ static void ink(const struct page *page, double x, double y, char ascii)
 /* Text from a column on, in the row of y. */
 static void write_at(const struct page *page, double x, double y, const char *text)
 {
-    for (; *text != '\0'; x += 1) {
+    for (int column = 0; *text != '\0'; column++) {
         const unsigned char first = (unsigned char)*text++;
         uint32_t code = first < 0x80   ? first
                         : first < 0xe0 ? first & 0x1fU
@@ -80,11 +82,18 @@ static void write_at(const struct page *page, double x, double y, const char *te
         while (((unsigned char)*text & 0xc0) == 0x80) {
             code = code << 6 | ((unsigned char)*text++ & 0x3fU);
         }
-        uint32_t *const cell = cell_at(page, x, y);
+        uint32_t *const cell = cell_at(page, x + column, y);
         if (cell != NULL) {
             *cell = code;
         }
     }
+}
+
+/* Whether a character is none, or of a line. */
+static bool is_line(uint32_t code)
+{
+    return code == 0 || (code & ~0xffU) == BRAILLE || code == '/' || code == '-' || code == '.' ||
+           code == '=' || code == '+';
 }
 
 static void put_character(struct roof_text *out, uint32_t code)
@@ -128,13 +137,13 @@ static void put_page(struct roof_text *out, const struct page *page)
 static void draw_slope(const struct page *page, const struct roof_chart_layout *l, double rate,
                        double to, bool dashed)
 {
-    const double step = 1.0 / BRAILLE_COLUMNS / 2;
-    const double end = roof_chart_x(l, to);
-    for (double x = l->canvas.plot.left; x < end; x += step) {
-        const double share =
-            (x - l->canvas.plot.left) / (l->canvas.plot.right - l->canvas.plot.left);
-        const double intensity = l->x_min * pow(l->x_max / l->x_min, share);
-        if (!dashed || fmod(x, 2) < 1) {
+    const double left = l->canvas.plot.left;
+    const double right = l->canvas.plot.right;
+    const int points = (int)((roof_chart_x(l, to) - left) * STEPS);
+    for (int i = 0; i <= points; i++) {
+        const double x = left + (double)i / STEPS;
+        const double intensity = l->x_min * pow(l->x_max / l->x_min, (x - left) / (right - left));
+        if (!dashed || i / STEPS % 2 == 0) {
             ink(page, x, roof_chart_y(l, intensity * rate), dashed ? '.' : '/');
         }
     }
@@ -144,8 +153,10 @@ static void draw_level(const struct page *page, const struct roof_chart_layout *
                        double from, bool dashed, char ascii)
 {
     const double begin = fmax(roof_chart_x(l, from), l->canvas.plot.left);
-    for (double x = begin; x < l->canvas.plot.right; x += 0.5) {
-        if (!dashed || fmod(x, 2) < 1) {
+    const int points = (int)ceil((l->canvas.plot.right - begin) * STEPS);
+    for (int i = 0; i < points; i++) {
+        const double x = begin + (double)i / STEPS;
+        if (!dashed || (int)x % 2 == 0) {
             ink(page, x, y, ascii);
         }
     }
@@ -155,21 +166,21 @@ static void draw_axes(const struct page *page, const struct roof_chart_layout *l
 {
     const struct roof_box *const plot = &l->canvas.plot;
     char text[ROOF_QUANTITY_SIZE];
-    for (double y = plot->top; y < plot->bottom; y += 1) {
+    for (int y = 0; y < (int)plot->bottom; y++) {
         write_at(page, plot->left - 1, y, page->unicode ? "\u2502" : "|");
     }
     write_at(page, plot->left - 1, plot->bottom, page->unicode ? "\u2514" : "+");
-    for (double x = plot->left; x < plot->right; x += 1) {
+    for (int x = (int)plot->left; x < (int)plot->right; x++) {
         write_at(page, x, plot->bottom, page->unicode ? "\u2500" : "-");
     }
-    for (double decade = ceil(log10(l->y_min)); decade <= floor(log10(l->y_max)); decade += 1) {
+    for (int decade = (int)ceil(log10(l->y_min)); decade <= (int)floor(log10(l->y_max)); decade++) {
         const double y = roof_chart_y(l, pow(10, decade));
         roof_format_short(text, roof_to_unit(pow(10, decade), ROOF_UNIT_TFLOPS));
         write_at(page, plot->left - 2 - (double)strlen(text), y, text);
         write_at(page, plot->left - 1, y, page->unicode ? "\u2524" : "+");
     }
     double free_from = 0;
-    for (double decade = ceil(log10(l->x_min)); decade <= floor(log10(l->x_max)); decade += 1) {
+    for (int decade = (int)ceil(log10(l->x_min)); decade <= (int)floor(log10(l->x_max)); decade++) {
         const double x = roof_chart_x(l, pow(10, decade));
         roof_format_short(text, pow(10, decade));
         write_at(page, x, plot->bottom, page->unicode ? "\u252c" : "+");
@@ -187,9 +198,7 @@ static void draw_mark(const struct page *page, double x, double y, char symbol)
     static const int beside[][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, -1}, {0, 1}, {2, 0}, {-2, 0}};
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
         uint32_t *const cell = cell_at(page, x + beside[i][0], y + beside[i][1]);
-        const bool line = cell != NULL && (*cell == 0 || (*cell & ~0xffU) == BRAILLE ||
-                                           strchr("/-.=+", (int)*cell) != NULL);
-        if (line) {
+        if (cell != NULL && is_line(*cell)) {
             *cell = (uint32_t)(unsigned char)symbol;
             return;
         }
@@ -219,7 +228,7 @@ static void draw(const struct page *page, const struct roof_chart_layout *l)
     for (size_t i = 0; i < l->marks; i++) {
         if (!isnan(l->mark[i].reached_y)) {
             uint32_t *const cell = cell_at(page, l->mark[i].x, l->mark[i].reached_y);
-            if (cell != NULL && (*cell == 0 || *cell >= BRAILLE || strchr("/-.=", (int)*cell))) {
+            if (cell != NULL && is_line(*cell)) {
                 *cell = page->unicode ? 0x25cb : 'o';
             }
         }

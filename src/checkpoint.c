@@ -34,6 +34,7 @@ enum {
     WINDOW_ASKED = 1 << 12, /* sliding_window counts only with use_sliding_window */
     SHARED_GATE = 1 << 13,
     PARALLEL = 1 << 14,
+    OWN_NORMS = 1 << 15, /* parallel with a norm each */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -59,7 +60,7 @@ static const struct family {
     {"gemma3_text", TIED | POST_NORMS | QK_NORM, 6, 0},
     {"phi3", 0, 0, 0},
     {"phi", BIASES | LAYERNORM | UNGATED | PARALLEL, 0, 0},
-    {"gpt_neox", BIASES | LAYERNORM | UNGATED | PARALLEL, 0, 0},
+    {"gpt_neox", BIASES | LAYERNORM | UNGATED | PARALLEL | OWN_NORMS, 0, 0},
     {"gpt2", BIASES | LAYERNORM | UNGATED | TIED | LEARNED, 0, 0},
     {"opt", BIASES | LAYERNORM | UNGATED | TIED | LEARNED, 0, 2},
     {"starcoder2", BIASES | LAYERNORM | UNGATED | TIED, 0, 0},
@@ -479,6 +480,7 @@ static enum roof_status read_config(struct config *c)
     m->router_bias = (flags & ROUTER_BIAS) != 0;
     m->shared_gate = (flags & SHARED_GATE) != 0;
     m->parallel = (flags & PARALLEL) != 0 && flag(c, "use_parallel_residual", true);
+    m->own_norms = m->parallel && (flags & OWN_NORMS) != 0;
     if ((flags & LEARNED) != 0) {
         m->position_rows = m->positions + family->position_offset;
         if (m->intermediate == 0) {

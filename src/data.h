@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Everything under data/, embedded when the library is built (src/embed.sh writes the table). */
+/* Everything under data/ and docs/schema/, embedded when the library is built (src/embed.sh writes
+ * the table). */
 #ifndef ROOF_DATA_H
 #define ROOF_DATA_H
 
@@ -8,7 +9,7 @@
 #include "json.h"
 
 struct roof_data_file {
-    const char *path; /* below data/: "hardware/gb10.json" */
+    const char *path; /* "hardware/gb10.json", "schema/prediction.json" */
     const char *text; /* terminated */
     size_t length;
 };

@@ -1350,6 +1350,7 @@ static void put_norms(struct gguf *g)
     m->post_norms = before_mlp && first->seen[POST_ATTENTION_NORM] && first->seen[POST_FFW_NORM];
     m->parallel = g->meta.parallel != 0 ||
                   (first->seen[ATTN_NORM] && !before_mlp && !first->seen[POST_ATTENTION_NORM]);
+    m->own_norms = m->parallel && before_mlp;
 }
 
 static enum roof_status put_layers(struct gguf *g)

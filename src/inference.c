@@ -378,7 +378,9 @@ static struct memory memory_of(const struct pass *pass, const struct pass *draft
                                const struct roof_hardware *hardware)
 {
     const double usable = hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value;
-    const double nominal = hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value;
+    /* What is printed as GB are GiB, of memory chips. */
+    const double nominal =
+        hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value / 1e9 * (1024. * 1024 * 1024);
     struct memory m = {.weights = pass->weights_bytes * file_share(model) + draft->weights_bytes,
                        .kv = pass->kv_bytes + draft->kv_bytes,
                        .activations = pass->activation_bytes,
@@ -845,9 +847,11 @@ void roof_infer_bounds(double out[ROOF_GRAPH_MAX], const struct roof_inference *
                        const struct roof_scenario *scenario)
 {
     /* One stage is enough to see what grows with the batch, of which it has a part at a time. */
-    const double parts = (double)inference->scenario.pp;
+    const int64_t stages = inference->scenario.pp;
+    const double parts = (double)stages;
     struct roof_scenario at = *scenario;
     at.context = inference->scenario.context;
+    at.prefill_batch = (inference->scenario.prefill_batch + stages - 1) / stages;
     at.pp = 1;
     for (size_t i = 0; i < inference->count; i++) {
         const bool product = roof_is_product(inference->node[i].node.workload.op);

@@ -17,7 +17,7 @@
     {                                                                                              \
         .key = #key_, .option = (option_), .letter = (letter_), .kind = ROOF_INPUT_INTEGER,        \
         .min = 1, .max = ROOF_DIMENSION_MAX, .value = "N", .help = (help_), .offset = AT(key_),    \
-        .field = true, .of = (of_)                                                                 \
+        .field = true, .of = (of_), .group = ROOF_GROUP_WORKLOAD                                   \
     }
 #define SIZE(key_, option_, letter_, help_)                                                        \
     SIZE_OF(key_, option_, letter_, help_, ROOF_OF_OPERATORS)
@@ -45,7 +45,8 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                          .help = "a query sees only the keys up to its own position",
                          .offset = AT(causal),
                          .field = true,
-                         .of = ROOF_OF_OPERATORS},
+                         .of = ROOF_OF_OPERATORS,
+                         .group = ROOF_GROUP_WORKLOAD},
     [ROOF_DIM_WINDOW] = {.key = "window",
                          .option = "window",
                          .kind = ROOF_INPUT_INTEGER,
@@ -54,7 +55,8 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                          .help = "keys a query sees at most (default 0: all)",
                          .offset = AT(window),
                          .field = true,
-                         .of = ROOF_OF_OPERATORS},
+                         .of = ROOF_OF_OPERATORS,
+                         .group = ROOF_GROUP_WORKLOAD},
     [ROOF_DIM_KV_LORA_RANK] =
         SIZE(kv_lora_rank, "kv-lora-rank", 0, "elements of the MLA latent (default 512)"),
     [ROOF_DIM_QK_NOPE_HEAD_DIM] = SIZE(qk_nope_head_dim, "qk-nope-head-dim", 0,
@@ -71,7 +73,8 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                        .help = "count the read of the norm's gain (and bias) vector as weights",
                        .offset = AT(gain),
                        .field = true,
-                       .of = ROOF_OF_OPERATORS},
+                       .of = ROOF_OF_OPERATORS,
+                       .group = ROOF_GROUP_WORKLOAD},
     [ROOF_DIM_INTERMEDIATE] =
         SIZE(intermediate, "intermediate", 0, "elements between the two products of an expert"),
     [ROOF_DIM_EXPERTS] = SIZE(experts, "experts", 0, "routed experts"),
@@ -84,7 +87,8 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                           .value = "uniform|balanced",
                           .help = "how tokens meet experts (default uniform, at random)",
                           .offset = AT(routing),
-                          .field = true},
+                          .field = true,
+                          .group = ROOF_GROUP_WORKLOAD},
     [ROOF_DIM_EP] =
         SIZE_OF(ep, "ep", 0,
                 "devices the experts are spread over; a model runs on tp x pp x ep (default 1)",
@@ -103,7 +107,8 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
                             .help = "how the collective sends (default ring)",
                             .offset = AT(algorithm),
                             .field = true,
-                            .of = ROOF_OF_OPERATORS},
+                            .of = ROOF_OF_OPERATORS,
+                            .group = ROOF_GROUP_WORKLOAD},
 };
 
 /* The dimensions as an array; bias follows them. */
@@ -502,7 +507,7 @@ FORMULA(moe)
     TENSOR(WEIGHTS, 3 * touched * hidden * intermediate, 3 * touched,
            touched * (2 * intermediate + hidden));
     BIAS(touched * (2 * intermediate + hidden));
-    TENSOR(ACTIVATIONS, rows * hidden + 2 * routed * intermediate, 2, rows + 2 * routed);
+    TENSOR(ACTIVATIONS, rows * hidden + 2 * routed * intermediate, 3, rows + 2 * routed);
     TENSOR(OUT, rows * hidden, 1, rows);
 }
 

@@ -14,14 +14,15 @@
     {                                                                                              \
         .key = (key_), .option = (option_), .letter = (letter_), .kind = ROOF_INPUT_PRECISION,     \
         .value = "P", .help = (help_), .offset = offsetof(struct roof_workload, formats.field_),   \
-        .field = true, .commands = (commands_)                                                     \
+        .field = true, .commands = (commands_), .group = ROOF_GROUP_FORMATS                        \
     }
 /* How a kernel runs: matters to the expected time. */
 #define CHOICE(key_, field_, choices_, max_, value_, help_)                                        \
     {                                                                                              \
         .key = (key_), .option = (option_##field_), .kind = ROOF_INPUT_CHOICE, .max = (max_),      \
         .choices = (choices_), .value = (value_), .help = (help_),                                 \
-        .offset = offsetof(struct roof_workload, field_), .field = true, .commands = WORKLOAD      \
+        .offset = offsetof(struct roof_workload, field_), .field = true, .commands = WORKLOAD,     \
+        .group = ROOF_GROUP_EXPECTED                                                               \
     }
 #define option_stack "stack"
 #define option_cache "cache"
@@ -32,25 +33,27 @@
 #define LENGTH_OF(option_, field_, key_, help_, commands_)                                         \
     {                                                                                              \
         .key = (key_), .option = (option_), .kind = ROOF_INPUT_INTEGER, .min = 1,                  \
-        .max = LENGTH_MAX, .value = "N", .help = (help_), MODEL(field_), .commands = (commands_)   \
+        .max = LENGTH_MAX, .value = "N", .help = (help_), MODEL(field_), .commands = (commands_),  \
+        .group = ROOF_GROUP_MODEL                                                                  \
     }
 #define NUMBER(option_, field_, key_, value_, help_)                                               \
     NUMBER_OF(option_, field_, key_, value_, help_, POINT)
 #define NUMBER_OF(option_, field_, key_, value_, help_, commands_)                                 \
     {                                                                                              \
         .key = (key_), .option = (option_), .kind = ROOF_INPUT_NUMBER, .max = 1,                   \
-        .value = (value_), .help = (help_), MODEL(field_), .commands = (commands_)                 \
+        .value = (value_), .help = (help_), MODEL(field_), .commands = (commands_),                \
+        .group = ROOF_GROUP_MODEL                                                                  \
     }
 /* A bound for plans of models, as a text. */
 #define LIMIT(option_, value_, help_)                                                              \
     {                                                                                              \
         .option = (option_), .kind = ROOF_INPUT_TEXT, .value = (value_), .help = (help_),          \
-        .of = ROOF_OF_MODELS, .commands = ROOF_COMMAND_RECOMMEND                                   \
+        .of = ROOF_OF_MODELS, .commands = ROOF_COMMAND_RECOMMEND, .group = ROOF_GROUP_LIMITS       \
     }
 #define SWITCH(option_, field_, help_)                                                             \
     {                                                                                              \
         .option = (option_), .kind = ROOF_INPUT_FLAG, .max = 1, .help = (help_), MODEL(field_),    \
-        .commands = POINT                                                                          \
+        .commands = POINT, .group = ROOF_GROUP_MODEL                                               \
     }
 /* The longest lengths and largest groups of models. */
 #define LENGTH_MAX 1000000000
@@ -58,6 +61,7 @@
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
 static const char *const chart_formats[] = {"text", "svg", "png", "pdf", "gnuplot", "json", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
+static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
@@ -74,7 +78,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .kind = ROOF_INPUT_TEXT,
                      .value = "ID|FILE",
                      .help = "device, or a JSON file with one (default " ROOF_DEFAULT_HARDWARE ")",
-                     .commands = WORKLOAD},
+                     .commands = WORKLOAD,
+                     .group = ROOF_GROUP_DEVICE},
     ROW(PRECISION_BOTH) = FORMAT(NULL, "precision", 'p', precision,
                                  "weights and activations at once (default fp16)", POINT),
     ROW(WEIGHTS) = FORMAT("weights", "weights", 'w', weights, "format of the weights", POINT),
@@ -93,13 +98,15 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .help = "peaks with 2:4 structured sparsity, where the device has them",
                    .offset = offsetof(struct roof_workload, sparse),
                    .field = true,
-                   .commands = WORKLOAD},
+                   .commands = WORKLOAD,
+                   .group = ROOF_GROUP_DEVICE},
     ROW(SET) = {.option = "set",
                 .kind = ROOF_INPUT_TEXT,
                 .value = "KEY=VALUE",
                 .help = "override a figure of the hardware (bandwidth_gb_s=500, "
                         "peak_tflops.fp16=100)",
                 .commands = WORKLOAD | ROOF_COMMAND_LIST,
+                .group = ROOF_GROUP_DEVICE,
                 .many = true},
     ROW(STACK) = CHOICE("stack", stack, stacks, 3, "best|trtllm|vllm|sglang",
                         "whose kernels the expected time is of (default best: the fastest)"),
@@ -118,19 +125,22 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .of = ROOF_OF_OPERATORS,
                         .offset = offsetof(struct roof_workload, working_set),
                         .field = true,
-                        .commands = WORKLOAD},
+                        .commands = WORKLOAD,
+                        .group = ROOF_GROUP_EXPECTED},
     ROW(NO_LAUNCH_OVERHEAD) = {.option = "no-launch-overhead",
                                .kind = ROOF_INPUT_FLAG,
                                .max = 1,
                                .help = "expected time without the launch of the kernel",
                                .offset = offsetof(struct roof_workload, no_launch_overhead),
                                .field = true,
-                               .commands = WORKLOAD},
+                               .commands = WORKLOAD,
+                               .group = ROOF_GROUP_EXPECTED},
     ROW(CALIBRATION) = {.option = "calibration",
                         .kind = ROOF_INPUT_TEXT,
                         .value = "FILE",
                         .help = "parameters of the expected time, from roofline-calibrate",
-                        .commands = WORKLOAD},
+                        .commands = WORKLOAD,
+                        .group = ROOF_GROUP_EXPECTED},
     ROW(PHASE) = {.key = "phase",
                   .option = "phase",
                   .kind = ROOF_INPUT_CHOICE,
@@ -139,7 +149,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .value = "decode|prefill|mixed",
                   .help = "what a pass of the model does (default decode)",
                   MODEL(phase),
-                  .commands = POINT},
+                  .commands = POINT,
+                  .group = ROOF_GROUP_MODEL},
     ROW(CONTEXT) = LENGTH_OF("context", context, "context",
                              "prompt tokens, or tokens a decode step works on (default 4096, or "
                              "the model's limit)",
@@ -164,7 +175,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .value = "N",
                          .help = "speculative decoding: tokens proposed per step",
                          MODEL(draft_tokens),
-                         .commands = POINT},
+                         .commands = POINT,
+                         .group = ROOF_GROUP_MODEL},
     ROW(ACCEPTANCE) = NUMBER("acceptance", acceptance, "acceptance", "FRACTION",
                              "probability that a proposed token is accepted (default 0.7)"),
     ROW(DRAFT_MODEL) = {.option = "draft-model",
@@ -172,7 +184,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .value = "NAME|FILE",
                         .help = "the model that proposes (default: proposals cost nothing)",
                         .of = ROOF_OF_MODELS,
-                        .commands = POINT},
+                        .commands = POINT,
+                        .group = ROOF_GROUP_MODEL},
     ROW(TP) = LENGTH("tp", tp, "tp", "tensor parallelism: devices that share each layer"),
     ROW(PP) = LENGTH("pp", pp, "pp", "pipeline parallelism: stages"),
     ROW(LAYOUT) = {.option = "layout",
@@ -182,7 +195,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                        "formats of a kind of checkpoint (list layouts), or checkpoint: what the "
                        "model's config says",
                    .of = ROOF_OF_MODELS,
-                   .commands = POINT},
+                   .commands = POINT,
+                   .group = ROOF_GROUP_MODEL},
     ROW(CLASS) = {.option = "class",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "NAME=P",
@@ -190,6 +204,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                           "attention=fp8",
                   .of = ROOF_OF_MODELS,
                   .commands = POINT,
+                  .group = ROOF_GROUP_MODEL,
                   .many = true},
     ROW(SPLIT_PROJECTIONS) = SWITCH("split-projections", split_projections,
                                     "Q, K, V and gate, up as products of their own"),
@@ -204,7 +219,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 .value = "N",
                 .help = "operators, or plans, to show (default 12; plot: all)",
                 .of = ROOF_OF_MODELS,
-                .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_PLOT},
+                .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_PLOT,
+                .group = ROOF_GROUP_OUTPUT},
     ROW(FROM) = {.option = "from",
                  .kind = ROOF_INPUT_TEXT,
                  .value = "FILE",
@@ -260,12 +276,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                               .value = "CLASS",
                               .help = "worst class allowed: none, minimal, <1%, 1-2%, 2-5% "
                                       "(default), severe",
-                              .commands = ROOF_COMMAND_RECOMMEND},
+                              .commands = ROOF_COMMAND_RECOMMEND,
+                              .group = ROOF_GROUP_LIMITS},
     ROW(NATIVE_ONLY) = {.option = "native-only",
                         .kind = ROOF_INPUT_FLAG,
                         .max = 1,
                         .help = "only formats that the device multiplies itself",
-                        .commands = ROOF_COMMAND_RECOMMEND},
+                        .commands = ROOF_COMMAND_RECOMMEND,
+                        .group = ROOF_GROUP_LIMITS},
     ROW(MAX_TTFT) = LIMIT("max-ttft", "TIME", "longest time to the first token (500ms, 1s)"),
     ROW(MAX_TPOT) = LIMIT("max-tpot", "TIME", "longest time per token (30ms)"),
     ROW(MIN_TOKENS_PER_S) = LIMIT("min-tokens-per-s", "RATE", "least tokens/s of all sequences"),
@@ -276,7 +294,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .value = "N",
                         .help = "fewest sequences in flight; a batch of as many is tried, too",
                         .of = ROOF_OF_MODELS,
-                        .commands = ROOF_COMMAND_RECOMMEND},
+                        .commands = ROOF_COMMAND_RECOMMEND,
+                        .group = ROOF_GROUP_LIMITS},
     ROW(MAX_COST) = LIMIT("max-cost", "PRICE", "highest cost per million tokens"),
     ROW(MAX_POWER) = LIMIT("max-power", "WATT", "most power of all devices, at their TDP"),
     ROW(PRICE) = {.option = "price-per-hour",
@@ -285,6 +304,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                   .help = "price of a device per hour, in any currency",
                   .of = ROOF_OF_MODELS,
                   .commands = ROOF_COMMAND_RECOMMEND,
+                  .group = ROOF_GROUP_LIMITS,
                   .many = true},
     ROW(ENGINE) =
         {.option = "engine",
@@ -374,7 +394,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md",
-                   .commands = TABLES},
+                   .commands = TABLES,
+                   .group = ROOF_GROUP_OUTPUT},
     ROW(CHART_FORMAT) = {.option = "format",
                          .letter = 'f',
                          .kind = ROOF_INPUT_CHOICE,
@@ -383,18 +404,35 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .value = "FORMAT",
                          .help = "text (default), svg, png, pdf, gnuplot or json; with -o, by its "
                                  "extension",
-                         .commands = ROOF_COMMAND_PLOT},
+                         .commands = ROOF_COMMAND_PLOT,
+                         .group = ROOF_GROUP_OUTPUT},
+    ROW(UPDATE) = {.option = "update",
+                   .kind = ROOF_INPUT_FLAG,
+                   .max = 1,
+                   .help = "write what was found into the files where it deviates",
+                   .commands = ROOF_COMMAND_CHECK},
+    ROW(CHECK_FORMAT) = {.option = "format",
+                         .letter = 'f',
+                         .kind = ROOF_INPUT_CHOICE,
+                         .choices = check_formats,
+                         .max = 3,
+                         .value = "FORMAT",
+                         .help = "text (default), json, tap or junit",
+                         .commands = ROOF_COMMAND_CHECK,
+                         .group = ROOF_GROUP_OUTPUT},
     ROW(COLUMNS) = {.option = "columns",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "KEY,...",
                     .help = "these columns only (csv, ndjson, md)",
-                    .commands = TABLES & ~(unsigned)ROOF_COMMAND_COMPARE},
+                    .commands = TABLES & ~(unsigned)ROOF_COMMAND_COMPARE,
+                    .group = ROOF_GROUP_OUTPUT},
     ROW(OUTPUT) = {.option = "output",
                    .letter = 'o',
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
                    .help = "write to FILE, complete or not at all",
-                   .commands = ALL},
+                   .commands = ALL | ROOF_COMMAND_CHECK,
+                   .group = ROOF_GROUP_OUTPUT},
 };
 
 const struct roof_input *roof_input(size_t id)

@@ -622,8 +622,10 @@ static void gqa(struct builder *b)
     product_node(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->head_dim, m->o_bias);
 }
 
-/* The products that are absorbed into Q and into the output: one matrix per head. */
-static void absorbed_node(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k)
+/* The products that are absorbed into Q and into the output: one matrix per head, which holds so
+ * many of the outputs of kv_b. */
+static void absorbed_node(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k,
+                          int64_t outputs)
 {
     const int64_t heads = b->model->heads / b->s->tp;
     const struct roof_node node = {
@@ -635,7 +637,7 @@ static void absorbed_node(struct builder *b, const char *name, int64_t rows, int
                      .sparse = b->s->common.sparse},
         .elements = (double)heads * (double)n * (double)k,
         .tensors = 0.5, /* the two are halves of one tensor, kv_b */
-        .channels = (double)heads * (double)n};
+        .channels = (double)heads * (double)outputs};
     add_node(b, &node);
 }
 
@@ -696,9 +698,10 @@ static void mla(struct builder *b)
             add_node(b, &expand);
             add_node(b, &node);
         } else {
-            absorbed_node(b, "q_absorb", rows, m->kv_lora_rank, m->qk_nope_head_dim);
+            absorbed_node(b, "q_absorb", rows, m->kv_lora_rank, m->qk_nope_head_dim,
+                          m->qk_nope_head_dim);
             add_node(b, &node);
-            absorbed_node(b, "v_absorb", rows, m->v_head_dim, m->kv_lora_rank);
+            absorbed_node(b, "v_absorb", rows, m->v_head_dim, m->kv_lora_rank, m->v_head_dim);
         }
     }
     product_node(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->v_head_dim,
@@ -761,23 +764,24 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
     add_node(b, &node);
 }
 
-/* All three matrices in one operator where their formats allow it. Gate and up share a kernel; with
- * formats that differ, it is taken in the wider. */
+/* Gate and up share a kernel; with formats that differ, it is that of the wider. */
+static enum roof_weight gate_up_weight(const struct builder *b)
+{
+    const enum roof_precision gate = class_formats(b, ROOF_WEIGHT_EXPERT_GATE).weights;
+    const enum roof_precision up = class_formats(b, ROOF_WEIGHT_EXPERT_UP).weights;
+    return wider(gate, up) == gate ? ROOF_WEIGHT_EXPERT_GATE : ROOF_WEIGHT_EXPERT_UP;
+}
+
+/* All three matrices in one operator where their formats allow it. */
 static void experts(struct builder *b)
 {
     const int64_t width = b->model->expert_intermediate / b->s->tp;
     const double up = 2 * (double)width;
     const double down = (double)b->model->hidden;
-    const struct roof_formats gate_formats = class_formats(b, ROOF_WEIGHT_EXPERT_GATE);
-    const struct roof_formats up_formats = class_formats(b, ROOF_WEIGHT_EXPERT_UP);
+    const enum roof_weight first = gate_up_weight(b);
+    const struct roof_formats first_formats = class_formats(b, first);
     const struct roof_formats down_formats = class_formats(b, ROOF_WEIGHT_EXPERT_DOWN);
-    const enum roof_weight first =
-        wider(gate_formats.weights, up_formats.weights) == gate_formats.weights
-            ? ROOF_WEIGHT_EXPERT_GATE
-            : ROOF_WEIGHT_EXPERT_UP;
-    const struct roof_formats *const both =
-        first == ROOF_WEIGHT_EXPERT_GATE ? &gate_formats : &up_formats;
-    if (memcmp(both, &down_formats, sizeof down_formats) == 0) {
+    if (memcmp(&first_formats, &down_formats, sizeof down_formats) == 0) {
         experts_node(b, "experts", ROOF_OPERATOR_MOE, first, 3, up + down);
         return;
     }
@@ -788,17 +792,21 @@ static void experts(struct builder *b)
 /*
  * Copies of a token that leave its device, over ep of them: one to each other device that has at
  * least one of its top_k experts, which are drawn from all without repetition. A device has none of
- * them with probability C(E - E/ep, k) / C(E, k).
+ * them with probability C(E - E/ep, k) / C(E, k); one minus that is the sum over the draws that may
+ * be the first to meet it, in which nothing cancels.
  */
 static double copies_sent(const struct roof_model *m, int64_t ep)
 {
-    const int64_t here = m->experts / ep;
+    const int64_t share = m->experts / ep;
+    const double here = (double)share;
     double none = 1;
+    double some = 0;
     for (int64_t i = 0; i < m->top_k; i++) {
-        const double left = (double)(m->experts - here - i);
-        none *= left > 0 ? left / (double)(m->experts - i) : 0;
+        const double left = (double)(m->experts - i);
+        some += none * here / left;
+        none *= fmax(0, left - here) / left;
     }
-    return (double)(ep - 1) * (1 - none);
+    return (double)(ep - 1) * some;
 }
 
 static void moe(struct builder *b)
@@ -817,13 +825,14 @@ static void moe(struct builder *b)
                 (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k},
                 0);
     /* Each token goes to the devices of its experts, and their sums come back. An all-to-all sends
-     * (ep - 1) / ep of what it is given. */
+     * (ep - 1) / ep of what it is given; what is no whole number of elements is rounded up, what
+     * only the arithmetic makes none is one. */
     const double sent = (double)b->tokens * (double)m->hidden * copies_sent(m, ep);
-    const int64_t given = ep > 1 ? (int64_t)ceil(sent * (double)ep / (double)(ep - 1)) : 0;
+    const double given_part = ep > 1 ? sent * (double)ep / (double)(ep - 1) : 0;
+    const int64_t given = (int64_t)ceil(given_part * (1 - 1e-14));
     if (ep > 1) {
         collective_node(b, "dispatch", ROOF_OPERATOR_ALL_TO_ALL,
-                        class_formats(b, ROOF_WEIGHT_EXPERT_GATE).activations, given, ep,
-                        b->ep_within);
+                        class_formats(b, gate_up_weight(b)).activations, given, ep, b->ep_within);
     }
     experts(b);
     if (ep > 1) {
@@ -857,7 +866,7 @@ static void layers(struct builder *b)
         norm_node(b, "attn_post_norm", b->tokens, m->hidden);
     }
     residual(b, "attn_add");
-    if (!m->parallel) {
+    if (!m->parallel || m->own_norms) {
         norm_node(b, "mlp_norm", b->tokens, m->hidden);
     }
     if (b->layer->moe) {
@@ -914,7 +923,7 @@ static void last_stage(struct builder *b)
     add_node(b, &head);
     if (b->s->tp > 1) {
         collective_node(b, "logits_all_gather", ROOF_OPERATOR_ALL_GATHER, b->s->common.formats.out,
-                        b->rows * m->vocab, b->s->tp, b->s->tp);
+                        b->rows * m->vocab, b->s->tp, b->tp_within);
     }
 }
 
@@ -1043,8 +1052,9 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     set_groups(&b);
     set_links(&b, stage, node_size);
     b.kv_heads = model->kv_heads >= scenario->tp ? model->kv_heads / scenario->tp : 1;
-    out->residual_bytes = roof_tensor_bytes(scenario->common.formats.out,
-                                            (double)b.tokens * (double)model->hidden, 0, 0);
+    out->residual_bytes =
+        roof_tensor_bytes(scenario->common.formats.out, (double)b.tokens * (double)model->hidden, 1,
+                          (double)b.tokens);
     if (stage == 0) {
         first_stage(&b);
     }

@@ -54,9 +54,9 @@ notices() {
 # --- layers ---------------------------------------------------------------------------------------
 
 # A module includes only modules before it. docs/design.md says what each is for.
-order="status decimal_table decimal quantity text json data registry precision hardware operator kernel_parameters calibration kernel \
-predict explain model model_make layout gguf safetensors checkpoint csv transformer inference study speedup engine plan plan_why emit request sweep recommend crossover table records compare \
-speedup_report report model_report chart chart_layout chart_report chart_gnuplot study_report plan_report engine_report roofline cli calibrate"
+order="status decimal_table decimal quantity text json data schema registry precision hardware operator kernel_parameters calibration kernel \
+predict explain model model_make layout gguf safetensors checkpoint csv transformer inference study speedup engine plan plan_why emit request sweep recommend crossover table records compare check \
+speedup_report report model_report chart chart_layout chart_report chart_gnuplot study_report plan_report engine_report check_report roofline cli calibrate"
 
 # The table of layers in FILE has the modules in this order.
 described() {
@@ -228,22 +228,31 @@ bad_text() {
 
 # --- the manual -----------------------------------------------------------------------------------
 
-# The options in the help of the commands, one a line.
-help_options() {
-    for command in predict sweep recommend list compare; do
-        "$BIN" "$command" --help
-    done | awk '
-        /^usage:/ { options = 0 }
-        /^Options$/ { options = 1 }
-        options && /^  -/ {
-            sub(/^  /, "")
-            sub(/   *[^ ].*/, "") # the explanation
-            count = split($0, names, ", ")
-            for (i = 1; i <= count; i++) {
-                sub(/[= ].*/, "", names[i])
-                print names[i]
-            }
-        }' | sort -u
+# known COMMAND: its options, one a line: those that it names when it refuses one, and -m, -n, -k.
+known() {
+    {
+        "$BIN" "$1" --no-such-option 2>&1 | sed -n 's/.*nearest first: //p' | tr -d ' ' | tr , '\n'
+        "$BIN" "$1" --help | sed -n 's/^  -\([a-zA-Z]\)[ ,].*/-\1/p'
+    } | sort -u
+}
+
+# The commands that the program names when it refuses one.
+commands() {
+    "$BIN" no-such-command 2>&1 | sed -n 's/.*nearest first: //p' | tr -d ' ' | tr , '\n' | sort
+}
+
+# told COMMAND: the options in its help.
+told() {
+    "$BIN" "$1" --help | sed -n 's/^  \(-[^ =]*\), \(-[^ =]*\).*/\1 \2/p; s/^  \(-[^ =,]*\)[ =].*/\1/p' |
+        tr ' ' '\n' | sort -u
+}
+
+# completed COMMAND: the options that completion offers, and their letters, which it leaves out.
+completed() {
+    {
+        "$BIN" completion words "$1" - | cut -f 1
+        told "$1" | grep -x -e '-[a-zA-Z]'
+    } | sort -u
 }
 
 # manual_options PATTERN FILE: the options (Fl x, Fl Fl xyz or Fl -xyz) on its lines that match.
@@ -258,21 +267,165 @@ manual_options() {
         }' | sort -u
 }
 
-# manual FILE: it has the options of the help, and defines no others.
-manual() {
-    [ -r "$1" ] || { echo "$1 is missing"; return; }
-    help_options > "$scratch/help"
-    manual_options '^[.]' "$1" > "$scratch/named"
-    manual_options '^[.]It' "$1" > "$scratch/defined"
-    comm -23 "$scratch/help" "$scratch/named" | sed "s|.*|$1 does not have the option &|"
-    { cat "$scratch/help"; echo --version; } | sort | comm -13 - "$scratch/defined" |
-        sed "s|.*|$1 has the option &, which no command takes|"
+# lacks WHAT FILE: complains of each line of $scratch/known that is not one of FILE.
+lacks() {
+    comm -23 "$scratch/known" "$2" | sed "s|.*|$1 does not have &|"
 }
 
-bad_manual() {
-    help_options | sed -e '/^-m$/d' -e 's/^--/.It Fl Fl /' -e 's/^-/.It Fl /' > "$scratch/page.1"
-    echo '.It Fl Fl prefill' >> "$scratch/page.1"
-    manual "$scratch/page.1"
+# options MAN FILE: each command and each of its options is in help, in completion, in its page in
+# the folder MAN and in FILE; and no page defines others.
+options() {
+    commands > "$scratch/commands"
+    [ -s "$scratch/commands" ] || echo "no commands"
+    while read -r command; do
+        "$BIN" --help | grep -q "^  $command  *[A-Z]" || echo "--help does not have $command"
+        "$BIN" completion words '' | grep -q "^$command" || echo "completion does not have $command"
+        grep -q -F "**$command**" README.md || echo "README.md does not have $command"
+        grep -q "^\$ roofline $command " docs/commands.md ||
+            echo "docs/commands.md has no example of $command"
+        page=$1/roofline-$command.1
+        [ -r "$page" ] || { echo "$page is missing"; continue; }
+        for named in "It Cm $command" "Xr roofline-$command 1"; do
+            grep -q "^.$named" "$1/roofline.1" || echo "$1/roofline.1 does not have .$named"
+        done
+        known "$command" > "$scratch/known"
+        for place in told completed; do
+            $place "$command" > "$scratch/place"
+            lacks "$command, $place," "$scratch/place"
+        done
+        manual_options '^[.]' "$page" > "$scratch/place"
+        lacks "$page" "$scratch/place"
+        manual_options '^[.]It' "$page" | comm -13 "$scratch/known" - |
+            sed "s|.*|$page has the option &, which $command does not take|"
+        # Options stand between ` and `, alone or with their value.
+        sed -n 's/`/\n/gp' "$2" | sed 's/[ =,].*//' | sort -u > "$scratch/place"
+        grep -v -x -e --help -e -h "$scratch/known" > "$scratch/long" || :
+        mv "$scratch/long" "$scratch/known"
+        lacks "$2" "$scratch/place"
+    done < "$scratch/commands"
+}
+
+# A program whose help and completion leave out --tiling, a page without -m and --top and with an
+# option of its own, and a file without --shard.
+bad_options() {
+    mkdir "$scratch/man"
+    cp docs/man/*.1 "$scratch/man/"
+    sed -e '/^\.It Fl m /d' -e '/^\.It Fl Fl top /s/top/pot/' docs/man/roofline-predict.1 \
+        > "$scratch/man/roofline-predict.1"
+    sed '/^\.It Cm list/d' docs/man/roofline.1 > "$scratch/man/roofline.1"
+    sed 's/--shard/--part/g' docs/formats.md > "$scratch/formats.md"
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\n"%s" "$@" | grep -v -e --tiling\n' "$BIN" > "$scratch/program"
+    chmod +x "$scratch/program"
+    real=$BIN
+    BIN=$scratch/program
+    options "$scratch/man" "$scratch/formats.md"
+    BIN=$real
+}
+
+# The options in the pages are those that the program would write there today.
+written() {
+    mkdir "$scratch/written"
+    cp docs/man/*.1 "$scratch/written/"
+    sh docs/man/options.sh "$BIN" "$scratch/written"/*.1
+    diff -r docs/man "$scratch/written" -x options.sh
+}
+
+# --- keys -----------------------------------------------------------------------------------------
+
+# The keys of all rows that are printed, and the members of the documents in JSON, one a line.
+keys() {
+    "$BIN" list operators -f csv --columns name | sed 1d | while read -r operator; do
+        "$BIN" completion words predict "$operator" --columns ''
+    done
+    for command in 'predict model' 'sweep model' 'recommend gemm' 'recommend model' \
+        'list hardware' 'list precisions' 'list operators' 'list models' 'list layouts' \
+        'list engines'; do
+        # shellcheck disable=SC2086
+        "$BIN" completion words $command --columns ''
+    done
+    ! command -v jq > "$scratch/found" || members
+}
+
+# Of documents that exist as JSON alone.
+members() {
+    documents > "$scratch/documents"
+    jq -r 'paths | map(select(type == "string")) | .[-1] // empty' \
+        "$scratch/documents" | grep -v -x -F -f "$scratch/data" || :
+}
+
+# In JSON; names that are data, not keys, go to $scratch/data.
+documents() {
+    "$BIN" list precisions -f csv --columns name | sed 1d > "$scratch/data"
+    for arguments in \
+        'predict gemm -m 1 -n 8 -k 8 -H h100-sxm --why --tiling' \
+        'predict attention --heads 8 --head-dim 8 --kv-len 8' \
+        'predict gemm -m 1 -n 8 -k 8 --explain h100-sxm,a100-sxm-80gb' \
+        'predict model llama-3-8b --top 1' \
+        'predict model llama-3-8b --explain h100-sxm,a100-sxm-80gb' \
+        'recommend gemm -m 1 -n 8 -k 8' \
+        'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --max-tpot 1s --top 2' \
+        'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --explain bf16,fp8' \
+        'predict model llama-3-8b --prompt 64 --generate 8 --draft-tokens 2' \
+        'list operators gemm' 'list precisions nvfp4' 'list layouts q4_k_m' 'list hardware gb10' \
+        'plot model llama-3-8b -H h100-sxm --attainable' 'list models gemma-3-27b' 'list engines vllm'; do
+        # shellcheck disable=SC2086
+        "$BIN" $arguments -f json || :
+    done
+    printf 'operator,m,n,k,measured_us\ngemm,1,8,8,9\n' > "$scratch/measured.csv"
+    "$BIN" compare "$scratch/measured.csv" -f ndjson
+    "$BIN" compare "$scratch/measured.csv" --summary -f json
+}
+
+# described_keys FILE: each key is there, in a table: between the bars of a line, or in code.
+described_keys() {
+    keys > "$scratch/keys"
+    [ "$(wc -l < "$scratch/keys")" -gt 200 ] || echo "only $(wc -l < "$scratch/keys") keys"
+    awk '/^\|/ { print } !/^\|/ { count = split($0, part, "`"); for (i = 2; i <= count; i += 2) print part[i] }' \
+        "$1" | tr -c 'A-Za-z0-9_\n' '\n' | sort -u > "$scratch/there"
+    sort -u "$scratch/keys" | comm -23 - "$scratch/there" | sed "s|.*|$1 does not have the key &|"
+}
+
+bad_keys() {
+    sed -e 's/ridge_point/ridge/g' -e 's/kv_cache_bytes//' docs/formats.md \
+        > "$scratch/formats.md"
+    described_keys "$scratch/formats.md"
+}
+
+# --- the pages ------------------------------------------------------------------------------------
+
+# links PAGE...: what a page links to is there, its headings too.
+links() {
+    for page; do
+        grep -o '](\([^)]*\))' "$page" | sed 's/^](\(.*\))$/\1/' | grep -v '^https*:' | sort -u |
+            while IFS='#' read -r file anchor; do
+                target=$page
+                [ -z "$file" ] || target=$(dirname "$page")/$file
+                if [ ! -e "$target" ]; then
+                    echo "$page links to $file, which is not there"
+                elif [ -n "$anchor" ]; then
+                    sed -n 's/^##* //p' "$target" | tr '[:upper:] ' '[:lower:]-' |
+                        tr -cd 'a-z0-9_\n-' | grep -q -x -e "$anchor" ||
+                        echo "$page links to $file#$anchor, which is no heading"
+                fi
+            done
+    done
+}
+
+# indexed INDEX: it has every page beside it.
+indexed() {
+    for page in "$(dirname "$1")"/*.md; do
+        [ "$page" = "$1" ] || grep -q -F "](${page##*/})" "$1" || echo "$1 does not have $page"
+    done
+}
+
+bad_links() {
+    mkdir "$scratch/pages"
+    printf '# A b, c\n[x](other.md) [y](#a-b-c) [z](#nowhere) [u](gone.md)\n' > "$scratch/pages/README.md"
+    printf '# Other\n[a](README.md#a-b-c)\n' > "$scratch/pages/other.md"
+    : > "$scratch/pages/lost.md"
+    links "$scratch/pages/README.md" "$scratch/pages/other.md"
+    indexed "$scratch/pages/README.md"
 }
 
 # --- the formulas ---------------------------------------------------------------------------------
@@ -365,7 +518,14 @@ installed() {
     for header in include/roofline/*.h; do
         cmp "$header" "$root/usr/$header"
     done
-    cmp docs/roofline.1 "$root/usr/share/man/man1/roofline.1"
+    for page in docs/man/*.1; do
+        cmp "$page" "$root/usr/share/man/man1/${page##*/}"
+    done
+    for place in bash-completion/completions/roofline zsh/site-functions/_roofline \
+        fish/vendor_completions.d/roofline.fish; do
+        shell=${place%%[-/]*}
+        "$BIN" completion "$shell" | cmp - "$root/usr/share/$place"
+    done
     cmp "$first/build/libroofline.a" "$root/usr/lib/libroofline.a"
     [ -x "$root/usr/bin/roofline" ] || echo "the program is not installed"
     if grep -F "$scratch" "$root/usr/lib/pkgconfig/roofline.pc"; then
@@ -379,32 +539,51 @@ installed() {
     version=$("$root/usr/bin/roofline" --version)
     [ "$version" = "roofline $(${PKG_CONFIG:-pkg-config} --modversion roofline)" ] ||
         echo "roofline.pc has another version than the program"
-    cat > "$scratch/user.c" <<'EOF'
-#include <roofline/roofline.h>
-#include <stdio.h>
-
-int main(void)
-{
-    struct roof_hardware *device = NULL;
-    struct roof_workload work = ROOF_WORKLOAD_INIT;
-    struct roof_prediction prediction;
-    work.op = ROOF_OPERATOR_GEMV;
-    work.shape.n = work.shape.k = 4096;
-    if (roof_hardware_load(&device, "gb10", NULL, NULL) != ROOF_OK ||
-        roof_predict(&prediction, &work, device, NULL) != ROOF_OK) {
-        return 1;
-    }
-    printf("%.2f us, %s-bound\n", prediction.time_s * 1e6,
-           roof_bottleneck_name(prediction.bottleneck));
-    roof_hardware_free(device);
-    return 0;
-}
-EOF
     # shellcheck disable=SC2046
-    $CC -std=c11 -o "$scratch/user" "$scratch/user.c" \
-        $(${PKG_CONFIG:-pkg-config} --cflags --libs roofline)
-    answer=$("$scratch/user")
-    [ "$answer" = '116.97 us, memory-bound' ] || echo "a program on the library says '$answer'"
+    $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -o "$scratch/user" docs/example.c \
+        $(${PKG_CONFIG:-pkg-config} --cflags --libs roofline) -pthread
+    "$scratch/user" > "$scratch/answer"
+    block text docs/library.md | diff - "$scratch/answer"
+}
+
+# block KIND FILE: what is in its blocks of that kind.
+block() {
+    awk -v kind="\`\`\`$1" '/^```/ { inside = $0 == kind; next } inside' "$2"
+}
+
+# quoted FILE: the C in it stands in docs/example.c, line by line.
+quoted() {
+    block c "$1" | grep -v -x -F -f docs/example.c || :
+}
+
+# workflow FILE: the script of its last step runs, in a folder of its own.
+workflow() {
+    mkdir "$scratch/bin" "$scratch/workflow"
+    ln -s "$BIN" "$scratch/bin/roofline"
+    block yaml "$1" | awk '/^ *run: \|$/ { inside = 1; next } inside' > "$scratch/step"
+    [ -s "$scratch/step" ] || echo "$1 has no step"
+    (
+        cd "$scratch/workflow"
+        PATH=$scratch/bin:$PATH sh -e "$scratch/step"
+    ) > "$scratch/printed" || { echo "the step ends with $?"; cat "$scratch/printed"; }
+    grep -q '^roofline/plan/1,1,' "$scratch/workflow/plans.csv" || echo "the step makes no plans"
+}
+
+# python FILE: the Python in it runs, where pandas is there.
+python() {
+    if ! python3 -c 'import pandas' 2> "$scratch/found"; then
+        echo "     the use of pandas in $1 is not tested: it is not installed" >&3
+        return
+    fi
+    block python "$1" > "$scratch/block.py"
+    PATH=$scratch/bin:$PATH python3 "$scratch/block.py" > "$scratch/printed"
+    grep -q '^16 .*[0-9]$' "$scratch/printed" || cat "$scratch/printed"
+}
+
+bad_quoted() {
+    # shellcheck disable=SC2016
+    printf '%s\n' '```c' 'int main(void)' 'int man(void)' '```' 'else' '```c' 'int i;' '```' > "$scratch/quoted.md"
+    quoted "$scratch/quoted.md"
 }
 
 # --------------------------------------------------------------------------------------------------
@@ -421,11 +600,23 @@ notices "$(compilers | grep -c .)" bad_headers
 check 'each public header compiles alone' headers include
 notices 5 bad_text
 check 'no tabs, trailing blanks, loose ends or paths of one machine' all_text
-notices 2 bad_manual
-check 'the manual and the help have the same options' manual docs/roofline.1
+notices 7 bad_options
+check 'help, completion, manual and docs/formats.md have every command and option' options docs/man \
+    docs/formats.md
+check 'the options in the manual are those of the help' written
+notices 2 bad_keys
+check 'every key that is printed is in docs/formats.md' described_keys docs/formats.md
+notices 3 bad_links
+check 'links of the pages lead somewhere' links README.md docs/*.md
+check 'docs/README.md has every page' indexed docs/README.md
 notices 5 bad_formulas
 check 'the formulas of all operators are documented' formulas docs/formulas.md
 check 'the same bytes are built in any folder' reproducible
 check 'what is installed can be used' installed
+notices 2 bad_quoted
+exec 3>&1
+check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md
+check 'the Python of docs/recipes.md runs' python docs/recipes.md
+check 'the library guide quotes its example' quoted docs/library.md
 
 [ $failures -eq 0 ]

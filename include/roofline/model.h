@@ -110,9 +110,11 @@ struct roof_model {
     bool mlp_bias;
     bool expert_bias;
     bool router_bias;
-    bool qk_norm;     /**< a norm over each head of Q and K */
-    bool post_norms;  /**< norms after the attention and the MLP too */
-    bool parallel;    /**< attention and MLP share their input norm and their residual */
+    bool qk_norm;    /**< a norm over each head of Q and K */
+    bool post_norms; /**< norms after the attention and the MLP too */
+    bool
+        parallel; /**< attention and MLP have the same input, and their results are added at once */
+    bool own_norms;   /**< parallel, each with an input norm of its own; else they share one */
     bool sinks;       /**< a learned scalar per head in the softmax */
     bool shared_gate; /**< a gate vector on the shared expert */
     /** Formats of what lies outside the layers (embedding, norm, lm_head); AUTO: as the request

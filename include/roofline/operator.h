@@ -156,6 +156,19 @@ enum roof_input_kind {
 /** Which workloads take an input. */
 enum roof_taker { ROOF_OF_ALL, ROOF_OF_OPERATORS, ROOF_OF_MODELS };
 
+/** The heading of an input in help and manual. */
+enum roof_group {
+    ROOF_GROUP_COMMAND, /**< those of one command or two */
+    ROOF_GROUP_WORKLOAD,
+    ROOF_GROUP_MODEL,
+    ROOF_GROUP_FORMATS,
+    ROOF_GROUP_DEVICE,
+    ROOF_GROUP_EXPECTED,
+    ROOF_GROUP_LIMITS,
+    ROOF_GROUP_OUTPUT,
+    ROOF_GROUP_COUNT
+};
+
 /** One input key: the only place where its name, option, range and help stand. */
 struct roof_input {
     const char *key;    /**< in JSON, CSV and check files; NULL when it is no key */
@@ -172,6 +185,7 @@ struct roof_input {
     enum roof_taker of; /**< which workloads take it */
     unsigned commands;  /**< which commands take it (request.h); 0 for dimensions */
     bool many;          /**< may be given several times */
+    enum roof_group group;
 };
 
 /** Largest value of a dimension. */

@@ -26,7 +26,9 @@ enum roof_command {
     ROOF_COMMAND_RECOMMEND = 4,
     ROOF_COMMAND_LIST = 8,
     ROOF_COMMAND_COMPARE = 16,
-    ROOF_COMMAND_PLOT = 32
+    ROOF_COMMAND_PLOT = 32,
+    ROOF_COMMAND_CHECK = 64,
+    ROOF_COMMAND_COMPLETION = 128
 };
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
@@ -96,15 +98,17 @@ enum roof_input_id {
     ROOF_INPUT_TITLE,
     ROOF_INPUT_SIZE,
     ROOF_INPUT_CHARSET,
+    ROOF_INPUT_UPDATE,
     ROOF_INPUT_FORMAT,
     ROOF_INPUT_CHART_FORMAT, /**< the same option of plot */
+    ROOF_INPUT_CHECK_FORMAT, /**< and of check */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_OUTPUT,
     ROOF_INPUT_COUNT
 };
 
 /** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands but
- * list. */
+ * list and completion. */
 const struct roof_input *roof_input(size_t id);
 /** Whether a command takes an input. */
 bool roof_input_allowed(size_t id, enum roof_command command);

@@ -30,6 +30,7 @@ struct work {
     int64_t width; /* 0: not given */
     int64_t height;
     int64_t charset;
+    double measured_s; /* 0: not given */
     size_t top;
     struct roof_chart_ceilings ceilings;
     struct cli_grid grid;
@@ -73,16 +74,16 @@ static enum roof_status read_size(struct work *w, struct roof_error *error)
     const bool columns = w->format == TEXT;
     const int64_t least = columns ? ROOF_CHART_COLUMNS_MIN : ROOF_CHART_PIXELS_MIN;
     const int64_t most = columns ? ROOF_CHART_COLUMNS_MAX : ROOF_CHART_PIXELS_MAX;
-    const char *const times = text == NULL ? NULL : strchr(text, 'x');
-    char width[24] = "";
+    char width[24];
     if (text == NULL) {
         return ROOF_OK;
     }
-    const size_t length = times == NULL ? strlen(text) : (size_t)(times - text);
+    const size_t length = strcspn(text, "x");
+    const char *const times = text[length] == '\0' ? NULL : text + length;
     if (length >= sizeof width) {
         return roof_error_set(error, ROOF_USAGE, "--size is WIDTHxHEIGHT, not '%s'", text);
     }
-    memcpy(width, text, length);
+    snprintf(width, sizeof width, "%.*s", (int)length, text);
     enum roof_status status =
         roof_parse_integer(&w->width, width, "the width of --size", least, most, error);
     if (status == ROOF_OK && times != NULL && columns) {
@@ -99,6 +100,7 @@ static enum roof_status read_options(struct work *w, struct roof_error *error)
     const struct cli_options *const options = w->options;
     const char *const ceilings = options->value[ROOF_INPUT_CEILINGS];
     const char *const top = options->value[ROOF_INPUT_TOP];
+    const char *const measured = options->value[ROOF_INPUT_MEASURED];
     int64_t shown = ROOF_GRAPH_MAX;
     enum roof_status status = read_format(w, error);
     if (status == ROOF_OK) {
@@ -109,6 +111,9 @@ static enum roof_status read_options(struct work *w, struct roof_error *error)
     }
     if (status == ROOF_OK && top != NULL) {
         status = roof_input_parse(&shown, roof_input(ROOF_INPUT_TOP), top, error);
+    }
+    if (status == ROOF_OK && measured != NULL) {
+        status = roof_parse_time(&w->measured_s, measured, "--measured", error);
     }
     if (status == ROOF_OK && ceilings != NULL) {
         status = roof_chart_parse_ceilings(&w->ceilings, ceilings, error);
@@ -152,23 +157,16 @@ static void put_axes(struct roof_text *out, const struct work *w, const void *as
 static enum roof_status add_operator(struct work *w, const struct roof_prediction *prediction,
                                      struct roof_error *error)
 {
-    const char *const measured = w->options->value[ROOF_INPUT_MEASURED];
     struct roof_prediction with_time;
-    double measured_s = 0;
-    if (measured != NULL) {
-        const enum roof_status status = roof_parse_time(&measured_s, measured, "--measured", error);
-        if (status != ROOF_OK) {
-            return status;
-        }
+    if (w->measured_s > 0) {
         with_time = *prediction;
-        roof_predict_measured(&with_time, measured_s);
+        roof_predict_measured(&with_time, w->measured_s);
         prediction = &with_time;
     }
     roof_text_put(&w->group, roof_operator_row(prediction->workload.op)->name);
     put_axes(&w->group, w, &prediction->workload, false);
     put_axes(&w->name, w, &prediction->workload, true);
-    const bool unnamed = w->name.length == 0;
-    if (unnamed) {
+    if (w->name.length == 0) {
         roof_report_workload(&w->name, &prediction->workload);
     }
     return w->name.failed || w->group.failed
@@ -449,6 +447,25 @@ static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
     return status;
 }
 
+static enum roof_status plot(const struct cli_options *options, bool *bad, struct roof_error *error)
+{
+    struct work *const w = calloc(1, sizeof *w); /* large */
+    if (w == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    w->options = w->known.options = options;
+    roof_chart_init(&w->chart);
+    const enum roof_status status = run(w, bad, error);
+    roof_records_close(&w->records);
+    roof_chart_free(&w->chart);
+    roof_text_free(&w->name);
+    roof_text_free(&w->group);
+    cli_grid_close(&w->grid);
+    cli_known_free(&w->known);
+    free(w);
+    return status;
+}
+
 int cli_plot(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {0};
@@ -458,23 +475,8 @@ int cli_plot(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK && options.help) {
         return 0;
     }
-    struct work *const w = calloc(1, sizeof *w); /* large */
-    if (w == NULL) {
-        status = roof_error_set(&error, ROOF_MEMORY, "out of memory");
-    }
     if (status == ROOF_OK) {
-        w->options = w->known.options = &options;
-        roof_chart_init(&w->chart);
-        status = run(w, &bad, &error);
-    }
-    if (w != NULL) {
-        roof_records_close(&w->records);
-        roof_chart_free(&w->chart);
-        roof_text_free(&w->name);
-        roof_text_free(&w->group);
-        cli_grid_close(&w->grid);
-        cli_known_free(&w->known);
-        free(w);
+        status = plot(&options, &bad, &error);
     }
     return status != ROOF_OK ? cli_fail(command->name, &error)
            : bad             ? cli_exit_code(ROOF_INVALID)

@@ -27,8 +27,8 @@ static const struct cli_command commands[] = {
      "Ranks the number formats for an operator, or the ways to serve a model, with reasons.",
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H gb10\n"
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"
-     "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k --generate 500 "
-     "--max-tpot 30ms\n"},
+     "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
+     "      --generate 500 --max-tpot 30ms\n"},
     {"compare", ROOF_COMMAND_COMPARE, cli_compare, "FILE.csv",
      "Compares measured times with predictions, row by row or by groups.",
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
@@ -40,14 +40,32 @@ static const struct cli_command commands[] = {
      "  roofline plot model llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
      "  roofline plot gemm -m 1:4096:x4 -n 4096 -k 4096 -H a100-sxm-80gb,h100-sxm -o gemm.png\n"
      "  roofline plot --from measured.csv -H h100-sxm --line cuBLAS=794TFLOPS -o measured.pdf\n"},
+    {"check", ROOF_COMMAND_CHECK, cli_check, "FILE.json ...",
+     "Checks expected values against predictions and recommendations, for CI.",
+     "  roofline check checks.json\n"
+     "  roofline check checks/*.json -f junit -o results.xml\n"
+     "  roofline check checks.json --update\n"},
     {"list", ROOF_COMMAND_LIST, cli_list,
      "hardware|precisions|operators|models|layouts|engines [ID]",
      "Prints what is known: devices, formats, operators, models, layouts, engines.",
      "  roofline list hardware\n"
      "  roofline list hardware gb10\n"
-     "  roofline list precisions nvfp4\n"},
+     "  roofline list precisions nvfp4\n"
+     "  roofline list operators flash-attention\n"
+     "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
+    {"completion", ROOF_COMMAND_COMPLETION, cli_completion, "bash|zsh|fish",
+     "Prints what makes a shell complete the words of command lines.",
+     "  . <(roofline completion bash)\n"
+     "  roofline completion zsh > ~/.zsh/functions/_roofline\n"
+     "  roofline completion fish > ~/.config/fish/completions/roofline.fish\n"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
+
+const struct cli_command *cli_commands(size_t *count)
+{
+    *count = COMMANDS;
+    return commands;
+}
 
 int cli_exit_code(enum roof_status status)
 {
@@ -80,9 +98,9 @@ static void print_usage(FILE *out)
                  "How fast transformers and their operators can run on a device at a precision,\n"
                  "what limits them, and what to change.\n\n");
     for (size_t i = 0; i < COMMANDS; i++) {
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
     }
-    fprintf(out, "\nroofline COMMAND --help has the options of a command and examples.\n"
+    fprintf(out, "\nroofline help COMMAND, or COMMAND --help, has its options and examples.\n"
                  "roofline --version prints the version. The manual: man roofline.\n");
 }
 
@@ -107,10 +125,10 @@ int main(int argc, char **argv)
     (void)unsetenv("POSIXLY_CORRECT");
 
     if (argc < 2) {
-        fputs("roofline: which command? predict, sweep, recommend, compare, plot or list; see "
-              "roofline "
-              "--help\n",
-              stderr);
+        fputs(
+            "roofline: which command? predict, sweep, recommend, compare, plot, check or list; see "
+            "roofline --help\n",
+            stderr);
         return cli_exit_code(ROOF_USAGE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -120,6 +138,15 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0) {
         printf("roofline %d.%d.%d\n", ROOF_VERSION_MAJOR, ROOF_VERSION_MINOR, ROOF_VERSION_PATCH);
         return finish(0);
+    }
+    char option[] = "--help";
+    if (strcmp(argv[1], "help") == 0 && (argc == 2 || argv[2][0] == '-')) {
+        print_usage(stdout);
+        return finish(0);
+    }
+    if (strcmp(argv[1], "help") == 0) { /* help COMMAND ... is COMMAND --help ... */
+        argv[1] = argv[2];
+        argv[2] = option;
     }
     const char *names[COMMANDS];
     for (size_t i = 0; i < COMMANDS; i++) {

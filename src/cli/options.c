@@ -18,7 +18,9 @@ struct table {
 };
 
 /* Operands are counted by argtable up to this; more than a command takes is our own message. */
-#define OPERANDS_SEEN 16
+#define OPERANDS_SEEN (CLI_OPERANDS_MAX + 1)
+/* Most operands of a command that takes no list of files. */
+#define OPERANDS_MAX 2
 
 static enum roof_status build(struct table *t, const struct cli_command *command,
                               struct roof_error *error)
@@ -142,60 +144,32 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     }
 }
 
-/* What options mean where plans of a model are searched; NULL: they are refused. */
-static const struct {
-    size_t input;
-    const char *help;
-} of_plans[] = {
-    {ROOF_DIM_BATCH,
-     "sequences in flight: a list or range START:STOP (default 1 to 2048, doubling)"},
-    {ROOF_DIM_DEVICES,
-     "devices, each time all of them: a list or range START:STOP (default 1,2,4,8)"},
-    {ROOF_DIM_EP, NULL},
-    {ROOF_INPUT_BY, NULL},
-    {ROOF_INPUT_HARDWARE, "kinds of devices, a list (default " ROOF_DEFAULT_HARDWARE ")"},
-    {ROOF_INPUT_KV, "the only format of the KV cache (default: those that engines have)"},
-    {ROOF_INPUT_FORMATS, "the only formats, as engines call them or of their weights, a list"},
-    {ROOF_INPUT_EXPLAIN, "why B is faster than A: two devices, or two formats of engines"},
-    {ROOF_INPUT_CONTEXT, "tokens of a sequence, decoded without prompts (default 4096)"}};
-
-static void print_help(struct table *t, const struct cli_command *command)
+/* Where the values of an option go that may be given several times; NULL: of another. */
+static struct cli_many *many_of(struct cli_options *options, size_t input)
 {
-    enum roof_operator op = ROOF_OPERATOR_COUNT;
-    if (t->operands->count > 0) { /* roofline predict gemm --help: only what gemm takes */
-        (void)roof_operator_find(&op, t->operands->sval[0], NULL);
+    return input == ROOF_INPUT_SET     ? &options->set
+           : input == ROOF_INPUT_CLASS ? &options->classes
+           : input == ROOF_INPUT_PRICE ? &options->prices
+           : input == ROOF_INPUT_LINE  ? &options->lines
+                                       : NULL;
+}
+
+enum roof_status cli_options_add(struct cli_options *options, size_t input, const char *text,
+                                 struct roof_error *error)
+{
+    struct cli_many *const many = many_of(options, input);
+    if (options->value[input] == NULL) {
+        options->value[input] = text;
     }
-    const bool model = t->operands->count > 0 && strcmp(t->operands->sval[0], "model") == 0;
-    for (size_t i = 0; i < t->count && (model || op < ROOF_OPERATOR_COUNT); i++) {
-        struct arg_hdr *const header = t->entry[i];
-        const bool taken = roof_input_taken(roof_input(t->input[i]), model, NULL) == ROOF_OK &&
-                           (model || t->input[i] >= ROOF_DIM_COUNT ||
-                            roof_operator_has(op, (enum roof_dimension)t->input[i]));
-        if (!taken) {
-            header->glossary = NULL;
-        }
-        for (size_t k = 0; k < sizeof of_plans / sizeof *of_plans; k++) {
-            if (model && command->id == ROOF_COMMAND_RECOMMEND &&
-                of_plans[k].input == t->input[i]) {
-                header->glossary = of_plans[k].help;
-            }
-        }
+    if (many == NULL) {
+        return ROOF_OK;
     }
-    printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s\nOptions\n", command->name,
-           command->operands, command->summary, command->examples);
-    arg_print_glossary(stdout, t->entry, "  %-31s %s\n");
-    if (command->id != ROOF_COMMAND_LIST) {
-        printf(
-            "\nIntegers may carry k, M, G (1000) or Ki, Mi, Gi (1024).%s\nA WORKLOAD is an "
-            "operator (roofline list operators) or \"model NAME\" (roofline list\nmodels), or a "
-            "model's config.json, folder, .gguf or .safetensors file. With one of\nthem, --help "
-            "shows only its options. Devices: roofline list hardware. Formats:\nroofline list "
-            "precisions.\n",
-            command->id == ROOF_COMMAND_SWEEP
-                ? "\nDimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; "
-                  "formats and\ndevices take lists."
-                : "");
+    if (many->count == CLI_MANY_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "the option --%s is given more than %d times",
+                              roof_input(input)->option, CLI_MANY_MAX);
     }
+    many->value[many->count++] = text;
+    return ROOF_OK;
 }
 
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
@@ -213,7 +187,7 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
     if (status == ROOF_OK) {
         const int errors = arg_parse(argc, argv, t.entry);
         if (t.help->count > 0) {
-            print_help(&t, command);
+            cli_help(command, t.operands->count > 0 ? t.operands->sval[0] : NULL);
             out->help = true;
         } else if (errors > 0) {
             status = parse_error(&t, error);
@@ -227,23 +201,18 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
                 continue;
             }
             const struct arg_str *const entry = t.entry[i];
-            out->value[input] = entry->count > 0 ? entry->sval[0] : NULL;
             if (entry->count > 0 && strncmp(entry->sval[0], "--", 2) == 0) {
                 char name[ROOF_INPUT_NAME_SIZE];
                 status = roof_error_set(error, ROOF_USAGE, "%s needs a value, not the option %s",
                                         roof_input_name(name, roof_input(input)), entry->sval[0]);
             }
-            struct cli_many *const many = input == ROOF_INPUT_SET     ? &out->set
-                                          : input == ROOF_INPUT_CLASS ? &out->classes
-                                          : input == ROOF_INPUT_PRICE ? &out->prices
-                                          : input == ROOF_INPUT_LINE  ? &out->lines
-                                                                      : NULL;
-            for (int k = 0; many != NULL && k < entry->count; k++) {
-                many->value[many->count++] = entry->sval[k];
+            for (int k = 0; k < entry->count && status == ROOF_OK; k++) {
+                status = cli_options_add(out, input, entry->sval[k], error);
             }
         }
+        const int most = command->id == ROOF_COMMAND_CHECK ? CLI_OPERANDS_MAX : OPERANDS_MAX;
         for (int i = 0; i < t.operands->count; i++) {
-            if (i == CLI_OPERANDS_MAX) {
+            if (i == most) {
                 status = roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'",
                                         t.operands->sval[i]);
                 break;

@@ -29,7 +29,8 @@ faults() {
             done
         done
         for command in --help --version 'predict --help' 'sweep --help' 'recommend --help' \
-            'list --help' 'list hardware' 'list operators' 'predict gemv -n 4 -k 4 --why' \
+            'list --help' 'completion zsh' 'completion words pre' 'list hardware' 'list operators' \
+            'predict gemv -n 4 -k 4 --why' \
             'recommend gemv -n 4 -k 4 --formats int2'; do
             run "$command > full" "roofline $command > /dev/full"
             refused 4

@@ -82,6 +82,21 @@ documented() {
     [ $count -ge 3 ] || fail "only $count charts"
 }
 
+# A chart of text is as wide as the terminal, if it has one.
+terminal() {
+    if ! script --version 2> /dev/null | grep -q util-linux; then
+        skipped=$((skipped + 1))
+        return
+    fi
+    for columns in 70 140; do
+        run "a terminal of $columns columns" \
+            "script -qefc 'stty cols $columns; roofline plot' typed < /dev/null > /dev/null"
+        accepted
+        widest=$(tr -d '\r' < typed | awk '/TFLOPS/ && length > most { most = length } END { print most }')
+        [ "$widest" = $columns ] || fail "the chart has $widest columns"
+    done
+}
+
 with_gnuplot() {
     for format in svg png pdf; do
         run "an image: $format" "roofline plot model llama-3-8b -H h100-sxm --phase decode,prefill -o x.$format"
@@ -117,6 +132,7 @@ with_gnuplot() {
 images() {
     without_gnuplot
     documented
+    terminal
     if command -v gnuplot > /dev/null; then
         with_gnuplot
     else

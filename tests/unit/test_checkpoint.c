@@ -534,16 +534,16 @@ static void test_expert_layers(void **state)
 
 /* Letters: T tied, q o m biases of QKV, O and MLP, e r of experts and router, L layer norm, U no
  * gate, K a norm over each head, P norms behind too, S sinks, G a gate on the shared expert, X
- * parallel, N a table of positions. */
+ * parallel, O each with a norm of its own, N a table of positions. */
 static const char *traits(const struct roof_model *m)
 {
     static char out[32];
-    snprintf(out, sizeof out, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s", m->tied ? "T" : "",
+    snprintf(out, sizeof out, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", m->tied ? "T" : "",
              m->qkv_bias ? "q" : "", m->o_bias ? "o" : "", m->mlp_bias ? "m" : "",
              m->expert_bias ? "e" : "", m->router_bias ? "r" : "", m->layernorm ? "L" : "",
              m->gated ? "" : "U", m->qk_norm ? "K" : "", m->post_norms ? "P" : "",
              m->sinks ? "S" : "", m->shared_gate ? "G" : "", m->parallel ? "X" : "",
-             m->position_rows > 0 ? "N" : "");
+             m->own_norms ? "O" : "", m->position_rows > 0 ? "N" : "");
     return out;
 }
 
@@ -577,7 +577,7 @@ static void test_families(void **state)
         {"gpt_oss", "", "qoerS"},
         {"glm4_moe", "", "qr"},
         {"phi", "", "qomLUX"},
-        {"gpt_neox", "", "qomLUX"},
+        {"gpt_neox", "", "qomLUXO"},
         {"starcoder2", "", "TqomLU"},
         {"gpt2", "\"n_positions\": 128", "TqomLUN"},
         {"opt", "\"max_position_embeddings\": 128", "TqomLUN"},
@@ -953,9 +953,12 @@ static void test_parameters_by_hand(void **state)
         /* A norm over a head of 8 for Q and one for K. */
         {"qwen3", "", plain + 6 * 2 * 8, 0},
         {"gemma2", "", plain - 6400 + 6 * 2 * 64, 0},
-        /* Two matrices, layer norms with a bias, biases everywhere, one norm per layer. */
+        /* Two matrices, layer norms with a bias, biases everywhere; in parallel with one norm per
+         * layer, or with two. */
+        {"phi", "", 2 * 6400 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 2 * 64) + 2 * 64,
+         0},
         {"gpt_neox", "",
-         2 * 6400 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 2 * 64) + 2 * 64, 0},
+         2 * 6400 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 4 * 64) + 2 * 64, 0},
         {"gpt2", "\"n_positions\": 32",
          6400 + 32 * 64 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 4 * 64) + 2 * 64, 0},
         {"opt", "\"max_position_embeddings\": 32, \"layer_norm_elementwise_affine\": false",

@@ -674,9 +674,10 @@ static void test_fits(void **state)
     set(h, "memory_capacity_bytes", bytes * 1.11);
     assert_int_equal(infer(m, s, h)->fits, ROOF_FIT_NO);
     roof_hardware_free(h);
-    /* What is printed on the box counts where nothing else is known, and not where it is. */
+    /* What is printed on the box, in GiB, counts where nothing else is known, and not where it is.
+     */
     struct roof_hardware *box = parse_device(DEVICE(", \"memory_nominal_gb\": 5"));
-    assert_near(infer(m, s, box)->memory_capacity_bytes, 5e9, 0);
+    assert_near(infer(m, s, box)->memory_capacity_bytes, 5. * 1024 * 1024 * 1024, 0);
     roof_hardware_free(box);
     box = parse_device(DEVICE(", \"memory_nominal_gb\": 5, \"memory_capacity_bytes\": 4e9"));
     assert_near(infer(m, s, box)->memory_capacity_bytes, 4e9, 0);
@@ -696,6 +697,10 @@ static void test_activation_memory(void **state)
     /* Q 10 x 4 x 24, out 10 x 4 x 12, K and V 1000 x 4 x (24 + 12); making them reads latents of
      * 1000 x 32 and writes 1000 x 4 x 28, which is less. */
     assert_near(i->activation_memory_bytes, 2. * (10 * 64 + 960 + 480 + 1000 * 4 * 36), 0);
+    /* Scales are held too: of the residual, and of what the head writes beside its fp16 input. */
+    s = asked(ROOF_PHASE_DECODE, 3, 100);
+    s.common.formats.out = ROOF_PRECISION_INT8_CHANNEL;
+    assert_near(infer(m, s, h)->activation_memory_bytes, 3. * ((64 + 4) + 2 * 64 + (1000 + 4)), 0);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -891,6 +896,17 @@ static void test_compute_bound_batch(void **state)
     i = infer(m, asked(ROOF_PHASE_PREFILL, 1, 100), h);
     assert_near(limits.compute_bound_batch[find(i, "down_proj") - i->node], 1, 0);
     assert_near(limits.compute_bound_batch[find(i, "lm_head") - i->node], 12, 0);
+    /* Of two chunks of 5 in prefill one passes a stage at a time: 8 others make 13 rows, and the
+     * first batch of which 8 are together is 7 x 2 + 1. */
+    struct roof_scenario chunks = asked(ROOF_PHASE_MIXED, 1, 50);
+    chunks.chunk = 5;
+    chunks.prefill_batch = 2;
+    chunks.pp = 2;
+    set(h, "link_gb_s", 1);
+    limits = limits_of(m, chunks, h);
+    i = infer(m, chunks, h);
+    assert_near(limits.compute_bound_batch[find(i, "qkv_proj") - i->node], 15, 0);
+    assert_near(limits.compute_bound_batch[find(i, "lm_head") - i->node], 21, 0);
     roof_model_free(m);
     roof_hardware_free(h);
     /* At the batch it is bound by compute, at one less it is not. */

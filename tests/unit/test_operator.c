@@ -364,7 +364,7 @@ static const struct {
     ROW(KV_APPEND, TENSORS, 0, 0, 72 + 2 * 4, 0, 72 + 2 * 4, NONE, .tokens = 4, .kv_heads = 2,
         .head_dim = 8),
     ROW(EMBEDDING, TENSORS, 0, 22, 0, 22, 0, NONE, .tokens = 4, .hidden = 8),
-    ROW(MOE, TENSORS, 1536, 1.75 * 3 * (72 + 4), 45 + 2 * 4, 9 + 4, 0, NONE, .tokens = 2,
+    ROW(MOE, TENSORS, 1536, 1.75 * 3 * (72 + 4), 45 + 3 * 4, 9 + 4, 0, NONE, .tokens = 2,
         .hidden = 8, .intermediate = 16, .experts = 4, .top_k = 1),
     ROW(ROUTER, TENSORS, 176, 0, 22, 4.5 + 4 + 8 * 4, 0, NONE, .tokens = 4, .experts = 8,
         .top_k = 2),

@@ -64,7 +64,7 @@ static void test_rows(void **unused)
         for (size_t other = 0; other < id; other++) {
             const struct roof_input *const earlier = roof_input(other);
             /* An option may have two rows, for different commands. */
-            for (unsigned command = 1; command <= ROOF_COMMAND_PLOT; command *= 2) {
+            for (unsigned command = 1; command <= ROOF_COMMAND_CHECK; command *= 2) {
                 if (roof_input_allowed(id, (enum roof_command)command) &&
                     roof_input_allowed(other, (enum roof_command)command)) {
                     assert_string_not_equal(input->option, earlier->option);
@@ -146,6 +146,7 @@ static void test_commands(void **unused)
 #define LIST ROOF_COMMAND_LIST
 #define COMPARE ROOF_COMMAND_COMPARE
 #define PLOT ROOF_COMMAND_PLOT
+#define CHECK ROOF_COMMAND_CHECK
         {"m", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"kv-len", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"hardware", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
@@ -177,9 +178,11 @@ static void test_commands(void **unused)
         {"ceilings", PLOT},
         {"attainable", PLOT},
         {"size", PLOT},
-        {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT},
+        {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK},
+        {"update", CHECK},
     };
-    static const enum roof_command commands[] = {PREDICT, SWEEP, RECOMMEND, LIST, COMPARE, PLOT};
+    static const enum roof_command commands[] = {PREDICT, SWEEP, RECOMMEND, LIST,
+                                                 COMPARE, PLOT,  CHECK};
     for (size_t i = 0; i < COUNT(cases); i++) {
         for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
             if (roof_input(id) != option(cases[i].option)) {
@@ -196,7 +199,8 @@ static void test_commands(void **unused)
     for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) { /* each is of use to some command */
         assert_true(roof_input_allowed(id, PREDICT) || roof_input_allowed(id, SWEEP) ||
                     roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST) ||
-                    roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT));
+                    roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT) ||
+                    roof_input_allowed(id, CHECK));
         assert_true(id >= ROOF_DIM_COUNT || !roof_input_allowed(id, LIST));
     }
 }

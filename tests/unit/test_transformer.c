@@ -298,7 +298,7 @@ static void test_scales(void **state)
                 2 * ((2048 + 1536) * 9. / 16 + 4), 0);
     s.weight[W(KV_B)] = P(INT8_CHANNEL);
     g = build(m, s, 0, 0);
-    assert_near(roof_node_bytes(find(g, "q_absorb")), 2 * (2048 + 4 * 4 * 32), 0);
+    assert_near(roof_node_bytes(find(g, "q_absorb")), 2 * (2048 + 4 * 4 * 16), 0);
     assert_near(roof_node_bytes(find(g, "v_absorb")), 2 * (1536 + 4 * 4 * 12), 0);
     roof_model_free(m);
 }
@@ -448,6 +448,7 @@ static void test_families(void **state)
                                     FLASH("attention", 4, 3, 8, 2, 1, 50, 0),
                                     BIASED("o_proj", 4, 3, 64, 128),
                                     VECTOR("attn_add", 4, ADD, 3, 64),
+                                    LAYERNORM("mlp_norm", 4, 3),
                                     BIASED("up_proj", 4, 3, 80, 64),
                                     VECTOR("mlp_act", 4, GELU, 3, 80),
                                     BIASED("down_proj", 4, 3, 64, 80),
@@ -613,7 +614,7 @@ static void test_experts(void **state)
 static void test_expert_parallel(void **state)
 {
     (void)state;
-    struct roof_model *const m = parse(MOE);
+    struct roof_model *m = parse(MOE);
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 5, 50);
     s.common.shape.ep = 2;
     /* 5 sequences: 3 on one device. A token's two experts are both here with probability
@@ -663,6 +664,22 @@ static void test_expert_parallel(void **state)
     g = build(m, s, 0, 0);
     assert_int_equal(find(g, "dispatch")->workload.formats.activations, P(FP8_E4M3));
     assert_int_equal(find(g, "combine")->workload.formats.activations, P(BF16));
+    /* Gate and up are taken in the wider format, and so is what they take in. */
+    s.weight[ROOF_WEIGHT_EXPERT_UP] = P(BF16);
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "experts_gate_up")->workload.formats.activations, P(BF16));
+    assert_int_equal(find(g, "dispatch")->workload.formats.activations, P(BF16));
+    roof_model_free(m);
+    /* An expert on each device: a token goes to five of twelve, 5/12 of them are its own, and what
+     * leaves is 11/12 of what is given. That is a whole number, and stays one. */
+    m = parse("{\"model_type\": \"mixtral\", \"num_local_experts\": 12, "
+              "\"num_experts_per_tok\": 5, " DENSE_SIZES "}");
+    for (int64_t batch = 1; batch <= 50; batch++) {
+        s = asked(ROOF_PHASE_DECODE, 12 * batch, 50);
+        s.common.shape.ep = 12;
+        assert_int_equal(find(build(m, s, 0, 0), "dispatch")->workload.shape.elements,
+                         batch * 64 * 5);
+    }
     roof_model_free(m);
 }
 
@@ -989,6 +1006,10 @@ static void test_groups_across_nodes(void **state)
         const struct roof_graph *const g = build(m, s, cases[i].stage, cases[i].node_size);
         const int64_t tp = find(g, "attn_all_reduce")->workload.shape.within;
         const int64_t ep = find(g, "dispatch")->workload.shape.within;
+        const bool last = cases[i].stage + 1 == cases[i].pp;
+        if (last) {
+            assert_int_equal(find(g, "logits_all_gather")->workload.shape.within, tp);
+        }
         if (tp != cases[i].tp_within || ep != cases[i].ep_within) {
             fail_msg("case %zu: within %lld and %lld", i, (long long)tp, (long long)ep);
         }

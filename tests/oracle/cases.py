@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""Cases drawn at random: devices, operators with their dimensions and formats, models, scenarios.
+Some of them are not valid, on purpose: the program must refuse those, too.
+"""
+import json
+import os
+
+import formats
+import operators
+
+
+def size(random, bits):
+    """From 1 to below 2^(bits + 1), evenly on a log scale, or a round number."""
+    top = 1 << random.randint(0, bits)
+    return top if random.random() < 0.3 else top + random.randrange(top)
+
+
+def chance(random, probability):
+    return random.random() < probability
+
+
+def device_file(random, folder, number):
+    """A device with figures that no real one has; some are unknown."""
+    def figure(low, high):
+        return round(random.uniform(low, high), random.randint(0, 3))
+
+    def table(least, high, names):
+        return {name: figure(1, high) for name in
+                random.sample(names, random.randint(least, len(names)))}
+    units = "fp64 fp32 tf32 bf16 fp16 fp8_e4m3 fp8_e5m2 int8 int4 int2 mxfp8 mxfp6 mxfp4 mxint8 " \
+            "nvfp4".split()
+    matrix = table(1, 5000, units)
+    data = {"id": f"random-{number}", "bandwidth_gb_s": figure(50, 9000), "peak_tflops": matrix,
+            "sparse_tflops": table(0, 9000, list(matrix)),
+            "vector_tflops": table(0, 100, "fp64 fp32 bf16 fp16 int8".split())}
+    for key, value in (("memory_capacity_bytes", random.randint(10 ** 9, 3 * 10 ** 11)),
+                       ("memory_nominal_gb", random.choice((8, 24, 80, 192))),
+                       ("devices_per_node", random.choice((1, 2, 4, 8, 72))),
+                       ("link_gb_s", figure(10, 900)), ("network_gb_s", figure(5, 100)),
+                       ("link_latency_us", figure(0.5, 5)), ("network_latency_us", figure(1, 20))):
+        if chance(random, 0.7):
+            data[key] = value
+    path = os.path.join(folder, f"device-{number}.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(data, file)
+    return path
+
+
+def operator(random, op):
+    """Dimensions of an operator."""
+    d = {}
+
+    def draw(bits, *names):
+        for name in names:
+            d[name] = size(random, bits)
+
+    def maybe(bits, *names):
+        for name in names:
+            if chance(random, 0.6):
+                d[name] = size(random, bits)
+    if op in ("gemm", "bmm"):
+        draw(14, "m", "n", "k")
+        (draw if op == "bmm" else maybe)(7, "batch")
+    elif op == "gemv":
+        draw(16, "n", "k")
+    elif op in operators.ATTENTION + operators.LATENT:
+        maybe(6, "batch")
+        draw(7, "heads")
+        if op in operators.ATTENTION:
+            groups = [x for x in range(1, d["heads"] + 1) if d["heads"] % x == 0]
+            d["kv_heads"] = random.choice(groups) if chance(random, 0.95) else size(random, 7)
+            draw(8, "head_dim")
+            if chance(random, 0.4):
+                d["window"] = random.choice((0, size(random, 14)))
+        else:
+            maybe(9, "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+        draw(15, "kv_len")
+        length = random.choice((1, d["kv_len"], random.randint(1, d["kv_len"]), size(random, 15)))
+        if op == "mla-prefill" or chance(random, 0.7):
+            d["query_len"] = length
+        if chance(random, 0.6):
+            d["causal"] = random.choice((0, 1, 1))
+    elif op in operators.ROWS:
+        draw(14, "tokens", "hidden")
+        if op in ("rmsnorm", "layernorm") and chance(random, 0.6):
+            d["gain"] = random.choice((0, 1))
+    elif op in ("rope", "kv-append"):
+        draw(13, "tokens")
+        draw(5, "kv_heads")
+        draw(8, "head_dim")
+        d["heads"] = d["kv_heads"] * size(random, 4) if chance(random, 0.95) else size(random, 6)
+        if op == "rope" and chance(random, 0.3):
+            del d["kv_heads"]
+        if op == "kv-append" and chance(random, 0.5):
+            del d["heads"]
+    elif op == "router" or op in operators.EXPERTS:
+        draw(13, "tokens")
+        draw(9, "experts")
+        d["top_k"] = random.randint(1, min(d["experts"], 16)) if chance(random, 0.95) \
+            else size(random, 9)
+        if op != "router":
+            draw(12, "hidden", "intermediate")
+            if chance(random, 0.5):
+                d["routing"] = random.choice(("uniform", "balanced"))
+            if chance(random, 0.5):
+                d["ep"] = random.choice([x for x in range(1, d["experts"] + 1)
+                                         if d["experts"] % x == 0] + [size(random, 3)])
+    else:
+        draw(30, "elements")
+        if op != "send":
+            d["devices"] = random.choice((1, 2, 3, 4, 6, 8, 16, 72))
+            if chance(random, 0.4):
+                d["algorithm"] = random.choice(("ring", "one-shot"))
+        if chance(random, 0.4):
+            d["within"] = random.choice((1, 2, 4, 8, 9, 16, 100))
+    return d
+
+
+def asked_formats(random, op=None):
+    """What is said of formats; each combination of two comes up."""
+    said = {}
+    for role, likely in (("precision", 0.5), ("weights", 0.4), ("activations", 0.4), ("kv", 0.3),
+                         ("out", 0.3), ("compute", 0.15)):
+        if not chance(random, likely):
+            continue
+        if role in ("precision", "weights", "kv") or chance(random, 0.03) or \
+                (op == "quantize" and role == "out"):
+            said[role] = random.choice(formats.NAMES)
+        elif role != "compute" or op is None or op in operators.PRODUCTS + ["attention"]:
+            said[role] = random.choice(formats.MULTIPLIED)
+    return said
+
+
+def config(random):
+    """A config.json of a model that nobody trained."""
+    kind = random.choice("llama mistral qwen2 qwen2_moe qwen3 qwen3_moe gemma gemma2 gemma3_text phi "
+                         "gpt_neox gpt2 opt gpt_oss mixtral deepseek_v2 deepseek_v3 phi3".split())
+    heads = random.choice((4, 6, 8, 12, 16, 32))
+    size_of_head = random.choice((32, 64, 80, 128))
+    c = dict(model_type=kind, hidden_size=heads * size_of_head,
+             num_hidden_layers=random.randint(1, 12), num_attention_heads=heads,
+             intermediate_size=16 * size(random, 9), vocab_size=size(random, 16) + 7)
+    if chance(random, 0.8):
+        c["max_position_embeddings"] = size(random, 17) + 100
+    elif kind in ("gpt2", "opt"):
+        c["max_position_embeddings"] = 5000
+    if kind not in ("gpt2", "opt", "phi", "gpt_neox") and not kind.startswith("deepseek"):
+        if chance(random, 0.7):
+            c["num_key_value_heads"] = random.choice([x for x in range(1, heads + 1)
+                                                      if heads % x == 0])
+        if chance(random, 0.3) or kind.startswith("gemma3"):
+            c["head_dim"] = random.choice((32, 64, 96, 128, 256))
+        for key, probability in (("attention_bias", 0.2), ("mlp_bias", 0.1)):
+            if chance(random, probability):
+                c[key] = chance(random, 0.7)
+        if kind.startswith("gemma3"):
+            c.setdefault("num_key_value_heads", heads)
+    if kind in ("mistral", "gemma2", "gemma3_text", "gpt_oss", "qwen2", "qwen3", "phi3"):
+        if chance(random, 0.7):
+            c["sliding_window"] = size(random, 12)
+        if kind.startswith("qwen") and chance(random, 0.7):
+            c["use_sliding_window"] = chance(random, 0.7)
+            c["max_window_layers"] = random.randint(0, 14)
+        elif kind == "gemma3_text" and chance(random, 0.5):
+            c["sliding_window_pattern"] = random.randint(1, 7)
+        elif chance(random, 0.2):
+            c["layer_types"] = [random.choice(("sliding_attention", "full_attention"))
+                                for _ in range(c["num_hidden_layers"])]
+    if chance(random, 0.4):
+        c["tie_word_embeddings"] = chance(random, 0.6)
+    if kind in ("phi", "gpt_neox") and chance(random, 0.5):
+        c["partial_rotary_factor" if kind == "phi" else "rotary_pct"] = random.choice((0.25, 0.5, 1))
+    if kind == "gpt_neox" and chance(random, 0.3):
+        c["use_parallel_residual"] = chance(random, 0.5)
+    if kind.startswith("deepseek"):
+        c.update(kv_lora_rank=16 * random.randint(1, 40), qk_nope_head_dim=8 * random.randint(1, 20),
+                 qk_rope_head_dim=2 * random.randint(1, 40), v_head_dim=8 * random.randint(1, 20))
+        if chance(random, 0.6):
+            c["q_lora_rank"] = 16 * random.randint(1, 100)
+    if kind in ("mixtral", "qwen3_moe", "qwen2_moe", "gpt_oss") or kind.startswith("deepseek"):
+        names = {"mixtral": "num_local_experts", "gpt_oss": "num_local_experts"}
+        experts = random.choice((4, 8, 12, 16, 64, 128))
+        deepseek = kind.startswith("deepseek")
+        c[names.get(kind, "n_routed_experts" if deepseek else "num_experts")] = experts
+        c["num_experts_per_tok"] = random.randint(1, min(8, experts))
+        if kind not in ("mixtral", "gpt_oss") or chance(random, 0.2):
+            c["moe_intermediate_size"] = 16 * size(random, 7)
+        if deepseek:
+            if chance(random, 0.7):
+                c["n_shared_experts"] = random.randint(1, 3)
+            if chance(random, 0.6):
+                c["first_k_dense_replace"] = random.randint(0, 3)
+            if chance(random, 0.3):
+                c["moe_layer_freq"] = random.randint(1, 3)
+        elif kind == "qwen2_moe" and chance(random, 0.7):
+            c["shared_expert_intermediate_size"] = 16 * size(random, 7)
+        if kind.startswith("qwen"):
+            if chance(random, 0.4):
+                c["decoder_sparse_step"] = random.randint(1, 3)
+            if chance(random, 0.3):
+                c["mlp_only_layers"] = [random.randrange(c["num_hidden_layers"])]
+    return c
+
+
+def scenario(random, model):
+    """A phase with its sizes, a split and formats."""
+    d = {}
+    phase = random.choice(("decode", "decode", "prefill", "prefill", "mixed"))
+    if phase != "decode" or chance(random, 0.5):
+        d["phase"] = phase
+    if chance(random, 0.7):
+        d["batch"] = size(random, 7)
+    if chance(random, 0.8):
+        d["context"] = size(random, 13)
+    if phase == "prefill":
+        if chance(random, 0.3):
+            d["chunk"] = size(random, 10)
+        elif chance(random, 0.3):
+            d["prefix_hit"] = random.choice((0, 1, 0.5, round(random.random(), 3)))
+    elif phase == "mixed":
+        for key, bits in (("chunk", 9), ("prefill_batch", 3), ("prefill_context", 12)):
+            if chance(random, 0.6):
+                d[key] = size(random, bits)
+    elif chance(random, 0.3):
+        d["draft_tokens"] = random.randint(1, 8)
+        if chance(random, 0.5):
+            d["acceptance"] = round(random.random() * 0.99, 2)
+    if phase == "decode" and chance(random, 0.12):
+        d.pop("context", None)
+        d.pop("phase", None)
+        d.update(prompt=size(random, 9), generate=size(random, 4))
+        if chance(random, 0.3):
+            d["prefix_hit"] = round(random.random(), 2)
+    for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):
+        if chance(random, likely):
+            d[key] = random.choice((1, 2, 2, 4, 8, 3))
+    if chance(random, 0.2):
+        d["reserve"] = round(random.random() * 0.99, 2)
+    if model.experts > 1 and chance(random, 0.3):
+        d["routing"] = random.choice(("uniform", "balanced"))
+    return d

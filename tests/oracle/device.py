@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Hardware files, read for themselves, and docs/formulas.md ("Units and peaks", "Collectives")."""
+import glob
+import json
+import os
+from fractions import Fraction
+
+from formats import BROKEN, FORMATS, Refused
+
+_BOTH = {"fp8": ("fp8_e4m3", "fp8_e5m2"), "mxfp8": ("mxfp8_e4m3", "mxfp8_e5m2"),
+         "mxfp6": ("mxfp6_e3m2", "mxfp6_e2m3")}
+GIGA, TERA, MICRO = 10 ** 9, 10 ** 12, Fraction(1, 10 ** 6)
+
+
+class Device:
+    def __init__(self, path, name=None):
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file, parse_float=Fraction)
+
+        def figure(key, unit=1):
+            value = data.get(key)
+            value = value.get("value") if isinstance(value, dict) else value
+            return None if value is None else Fraction(value) * unit
+
+        def peaks(key):
+            table = {}
+            for name, value in data.get(key, {}).items():
+                value = value["value"] if isinstance(value, dict) else value
+                for one in _BOTH.get(name, (name,)):
+                    table[one] = Fraction(value) * TERA
+            return table
+
+        self.name = name or data["id"]
+        self.bandwidth = figure("bandwidth_gb_s", GIGA)
+        self.matrix, self.sparse = peaks("peak_tflops"), peaks("sparse_tflops")
+        self.vector = peaks("vector_tflops")
+        self.capacity = figure("memory_capacity_bytes")
+        if self.capacity is None:
+            self.capacity = figure("memory_nominal_gb", 2 ** 30)
+        self.node = figure("devices_per_node")
+        self.link, self.network = figure("link_gb_s", GIGA), figure("network_gb_s", GIGA)
+        self.link_latency = figure("link_latency_us", MICRO) or Fraction(0)
+        self.network_latency = figure("network_latency_us", MICRO) or Fraction(0)
+
+    def unit(self, name, sparse):
+        """Format that a product asked for in `name` runs at, peak, and whether it is sparse."""
+        fallbacks = [] if "fallback" in BROKEN else FORMATS[name]["fallbacks"].split()
+        for one in [name] + fallbacks:
+            if one in self.matrix:
+                if sparse and one in self.sparse:
+                    return one, self.sparse[one], True
+                return one, self.matrix[one], False
+            if one in self.vector:
+                return one, self.vector[one], False
+        return name, None, False
+
+    def joined(self, within):
+        """Bandwidth and latency between devices that lie within so many consecutive ones."""
+        if self.node is None or within <= self.node:
+            if self.link is None:
+                raise Refused("link")
+            return self.link, self.link_latency
+        # A node of one device has no link of its own.
+        link = self.link if self.link is not None or self.node > 1 else self.network
+        if link is None or self.network is None:
+            raise Refused("network")
+        return min(link, self.network), self.network_latency
+
+
+def shipped(data):
+    paths = sorted(glob.glob(os.path.join(data, "hardware", "*.json")))
+    return {device.name: device for device in map(Device, paths)}

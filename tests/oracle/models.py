@@ -1,0 +1,700 @@
+# SPDX-License-Identifier: MIT
+"""Models, written a second time from docs/formulas.md ("Models") and docs/formats.md ("Model
+files", "Layouts"): from a config.json and a scenario to operators, totals, memory and rates.
+"""
+import json
+import math
+import os
+from fractions import Fraction
+
+import operators
+from formats import BROKEN, FORMATS, Refused, STORED, kept, larger, pair, tensor_bytes
+
+# What the classes of the transformers library do that their configs do not say.
+_NEOX = dict(qkv_bias=1, o_bias=1, mlp_bias=1, layernorm=1, ungated=1)
+FAMILIES = {
+    "llama": {}, "mistral": {}, "mixtral": {}, "phi3": {},
+    "qwen2": dict(qkv_bias=1, window_asked=1),
+    "qwen2_moe": dict(qkv_bias=1, window_asked=1, shared_gate=1),
+    "qwen3": dict(qk_norm=1, window_asked=1), "qwen3_moe": dict(qk_norm=1, window_asked=1),
+    "gemma": dict(tied=1), "gemma2": dict(tied=1, post_norms=1, pattern=2),
+    "gemma3": dict(tied=1, post_norms=1, qk_norm=1, pattern=6),
+    "gemma3_text": dict(tied=1, post_norms=1, qk_norm=1, pattern=6),
+    "phi": dict(_NEOX, parallel=1), "gpt_neox": dict(_NEOX, parallel=1),
+    "gpt2": dict(_NEOX, tied=1, learned=1), "opt": dict(_NEOX, tied=1, learned=1, more_rows=2),
+    "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
+    "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
+}
+GROUPS = {"attention": "q k v o q_a q_b kv_a kv_b".split(), "mlp": "gate up down".split(),
+           "experts": "expert_gate expert_up expert_down".split(),
+           "shared": "shared_gate shared_up shared_down".split()}
+LINEAR = [name for group in GROUPS.values() for name in group]
+CLASSES = ["embedding", "norm", "router", "lm_head"] + LINEAR
+GROUPS["linear"] = LINEAR
+VECTORS = ("embedding", "norm", "lm_head")
+
+
+def spread(assignments):
+    """A format or rule of each class; narrower names win over wider ones."""
+    result = {}
+    order = sorted(assignments, key=lambda name: -len(GROUPS.get(name, (name,))))
+    for name in order:
+        for one in GROUPS.get(name, (name,)):
+            result[one] = assignments[name]
+    return result
+
+
+class Model:
+    """Sizes and parts; `layers` has for each layer (windowed, with experts)."""
+
+    def __init__(self, config, name):
+        text = config.get("text_config", config)
+        kind = text.get("model_type", config.get("model_type"))
+        family = FAMILIES[kind]
+
+        def get(*keys, default=None):
+            for key in keys:
+                value = text.get(key, config.get(key))
+                if value is not None:
+                    return value
+            return default
+
+        def flag(key, part):
+            return bool(get(key, default=family.get(part, 0)))
+        self.name, self.kind = name, kind
+        self.hidden = get("hidden_size", "n_embd")
+        count = get("num_hidden_layers", "n_layer")
+        self.heads = get("num_attention_heads", "n_head")
+        self.kv_heads = get("num_key_value_heads", default=self.heads)
+        self.head_dim = get("head_dim", default=self.hidden // self.heads)
+        self.vocab = get("vocab_size")
+        self.inner = get("intermediate_size", "n_inner", "ffn_dim",
+                         default=4 * self.hidden if family.get("learned") else 0)
+        self.positions = get("max_position_embeddings", "n_positions", default=0)
+        self.learned = bool(family.get("learned"))
+        self.position_rows = self.positions + family.get("more_rows", 0)
+        self.qkv_bias, self.o_bias = (flag("attention_bias", x) for x in ("qkv_bias", "o_bias"))
+        self.mlp_bias = flag("mlp_bias", "mlp_bias")
+        self.tied = flag("tie_word_embeddings", "tied")
+        self.gated = not family.get("ungated")
+        self.norm = "layernorm" if family.get("layernorm") else "rmsnorm"
+        self.qk_norm, self.post_norms = bool(family.get("qk_norm")), bool(family.get("post_norms"))
+        self.parallel = bool(family.get("parallel")) and get("use_parallel_residual", default=True)
+        self.norms = 1 if self.parallel and kind != "gpt_neox" else 2
+        self.sinks, self.shared_gate = bool(family.get("sinks")), bool(family.get("shared_gate"))
+        self.expert_bias = bool(family.get("expert_bias"))
+        self.router_bias = bool(family.get("router_bias"))
+        self.rotated = int(get("partial_rotary_factor", "rotary_pct", default=1) * self.head_dim)
+        self.latent = get("kv_lora_rank", default=0)
+        self.q_latent = get("q_lora_rank", default=0)
+        self.nope, self.rope = get("qk_nope_head_dim"), get("qk_rope_head_dim")
+        self.v = get("v_head_dim")
+        self.experts = get("num_local_experts", "n_routed_experts", "num_experts", default=0)
+        self.top_k = get("num_experts_per_tok", "experts_per_token")
+        self.expert_inner = get("moe_intermediate_size", default=self.inner)
+        self.shared = get("shared_expert_intermediate_size", default=get(
+            "n_shared_experts", default=0) * (self.expert_inner or 0))
+        self.window = get("sliding_window", default=0)
+        windowed = [False] * count
+        if get("layer_types"):
+            windowed = [x == "sliding_attention" and self.window > 0 for x in get("layer_types")]
+        elif self.window and get("use_sliding_window", default=not family.get("window_asked")):
+            every = get("sliding_window_pattern", default=family.get("pattern", 0))
+            first = get("max_window_layers", default=28) if family.get("window_asked") else 0
+            windowed = [i >= first and (every == 0 or (i + 1) % every != 0) for i in range(count)]
+        step, first = get("decoder_sparse_step", default=1), get("first_k_dense_replace", default=0)
+        dense = get("mlp_only_layers", default=[])
+        routed = [self.experts > 1 and i >= first and (i + 1) % step == 0 and i not in dense
+                  and i % get("moe_layer_freq", default=1) == 0 for i in range(count)]
+        self.layers = list(zip(windowed, routed))
+        self.gqa = self.heads // self.kv_heads
+
+
+def shipped(data):
+    result = {}
+    folder = os.path.join(data, "models")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            result[name[:-5]] = Model(json.load(file), name[:-5])
+    return result
+
+
+class Formats:
+    """What each class of weights is stored in, layer by layer, and what meets it."""
+
+    def __init__(self, model, asked, classes, layout):
+        for role in ("activations", "out"):
+            if asked.get(role) in STORED:
+                raise Refused(role)
+        operators.check_compute(asked)
+        if layout and (asked.get("precision") or asked.get("weights")):
+            raise Refused("-w with a layout")
+        layout = layout or {}
+        said = asked.get("precision")
+        self.weights = asked.get("weights") or said or "fp16"
+        self.activations = asked.get("activations") or layout.get("activations") or \
+            (pair(said) if said else "fp16")
+        self.out = asked.get("out") or kept(self.activations)
+        self.kv = asked.get("kv") or layout.get("kv") or kept(self.activations)
+        self.compute = asked.get("compute")
+        self.layers = len(model.layers)
+        self.rules = spread(layout.get("classes", {}))
+        for entry in layout.get("when", []):
+            facts = dict(tied=model.tied, gqa=model.gqa, layers=self.layers, experts=model.experts)
+            if all(facts[key] == value for key, value in entry["if"].items()):
+                self.rules.update(spread(entry["classes"]))
+        self.rules.update(spread(classes))
+
+    def stored(self, name, layer=0):
+        rule = self.rules.get(name)
+        if rule is None:
+            return self.default(name)
+        if isinstance(rule, str):
+            return rule
+        for key, value in rule.items():
+            if key == "else":
+                return value
+            if key == "more_bits":
+                n = self.layers
+                if layer < n // 8 or layer >= 7 * n // 8 or (layer - n // 8) % 3 == 2:
+                    return value
+            else:
+                first = key.split()[1]
+                limit = self.layers // int(first[2:]) if "/" in first else int(first)
+                if layer < limit:
+                    return value
+        raise AssertionError(rule)
+
+    def default(self, name):
+        if name == "router":
+            return "fp32"
+        return larger(self.weights, "bf16") if name in VECTORS else self.weights
+
+    def read_in(self, name, layer=0):
+        """The format of the inputs of a product with these weights."""
+        if name in LINEAR and name not in self.rules:
+            return self.activations
+        return larger(self.activations, pair(self.stored(name, layer)))
+
+    def signature(self, layer):
+        return tuple(self.stored(name, layer) for name in LINEAR + ["router"])
+
+
+class Node:
+    """One operator of the graph; `resident`: (format, elements, tensors, rows) of its weights."""
+
+    def __init__(self, name, op, dims, formats, resident=(), routed=False):
+        self.name, self.op, self.formats = name, op, formats
+        self.dims = operators.defaults(op, {k: v for k, v in dims.items() if k != "bias"})
+        if dims.get("bias"):
+            self.dims["bias"] = 1
+        self.resident, self.routed, self.borrowed = list(resident), routed, False
+
+
+def ceil_div(a, b):
+    return -(-a // b)
+
+
+class Scenario:
+    """What is asked of a model, with its defaults."""
+
+    def __init__(self, model, asked):
+        def get(key, default):
+            return asked.get(key, default)
+        self.asked = asked
+        self.phase, self.batch = get("phase", "decode"), get("batch", 1)
+        self.tp, self.pp, self.ep = get("tp", 1), get("pp", 1), get("ep", 1)
+        self.routing = get("routing", "uniform")
+        self.drafts, self.acceptance = get("draft_tokens", 0), Fraction(str(get("acceptance", 0.7)))
+        self.reserve = Fraction(str(get("reserve", 0.1)))
+        if self.reserve > Fraction(99, 100):
+            raise Refused("reserve")
+        self.split, self.unfused = get("split_projections", 0), get("unfused_attention", 0)
+        limit = min(4096, model.positions) if model.positions else 4096
+        self.context = get("context", limit)
+        self.others = self.others_context = 0
+        self.new = 1 + self.drafts
+        for key, phases in (("prefix_hit", "prefill"), ("chunk", "prefill mixed"),
+                            ("prefill_batch", "mixed"), ("prefill_context", "mixed"),
+                            ("draft_tokens", "decode")):
+            if key in asked and self.phase not in phases:
+                raise Refused(key)
+        if self.phase == "prefill":
+            cached = min(int(Fraction(str(get("prefix_hit", 0))) * self.context), self.context - 1)
+            self.new = get("chunk", self.context - cached)
+            if self.new > self.context:
+                raise Refused("chunk")
+        elif self.phase == "mixed":
+            self.chunk = get("chunk", 512)
+            self.others = get("prefill_batch", 1)
+            self.others_context = get("prefill_context", self.chunk)
+            if self.others_context < self.chunk:
+                raise Refused("prefill context")
+        self.seen = self.context + self.drafts
+        if model.learned and max(self.context, self.others_context) > model.positions:
+            raise Refused("positions")
+        tokens = self.batch * self.new + self.others * getattr(self, "chunk", 0)
+        if tokens * max(model.vocab, model.hidden) > 10 ** 12:
+            raise Refused("tokens")
+        micro = max(self.batch, self.others)
+        self.microbatches = min(self.pp, micro)
+
+    def sequences(self, count):
+        """Of one microbatch."""
+        return ceil_div(count, self.microbatches)
+
+
+def check_split(m, s):
+    t = s.tp
+    if m.heads % t or (m.kv_heads % t and t % m.kv_heads):
+        raise Refused("heads")
+    dense = any(not routed for _, routed in m.layers)
+    if (dense and m.inner % t) or s.pp > len(m.layers):
+        raise Refused("split")
+    if m.experts > 1:
+        if m.expert_inner % t or m.shared % t or m.experts % s.ep:
+            raise Refused("experts")
+    elif s.ep > 1:
+        raise Refused("ep")
+
+
+class Graph:
+    """The operators of one pipeline stage, as (count, Node)."""
+
+    def __init__(self, m, s, f, stage, device_node, layers):
+        self.m, self.s, self.f, self.nodes = m, s, f, {}
+        self.device_node, self.stage = device_node, stage
+        b, others = s.sequences(s.batch), s.sequences(s.others) if s.others else 0
+        self.whole = b * s.new + others * (s.chunk if others else 0)
+        self.b, self.others = ceil_div(b, s.ep), ceil_div(others, s.ep)
+        self.n = self.b * s.new + self.others * (s.chunk if others else 0)
+        decode = s.phase != "prefill"
+        self.rows = (self.b * s.new if decode else self.b) + self.others
+        t, h = s.tp, m.hidden
+        last = stage == s.pp - 1
+        if stage == 0:
+            self.vector("embedding", "embedding", dict(tokens=self.n, hidden=h),
+                        weights="embedding",
+                        resident=[(f.stored("embedding"), ceil_div(m.vocab, t) * h, 1,
+                                   ceil_div(m.vocab, t))])
+            self.reduce("embedding_all_reduce")
+            if m.learned:
+                self.vector("position", "embedding", dict(tokens=self.n, hidden=h),
+                            weights="embedding",
+                            resident=[(f.stored("embedding"), m.position_rows * h, 1,
+                                       m.position_rows)])
+                self.vector("position_add", "add", dict(tokens=self.n, hidden=h))
+        seen = {}
+        for i in layers:
+            key = m.layers[i] + f.signature(i)
+            if key not in seen:
+                seen[key] = [i, 0]
+            seen[key][1] += 1
+        for i, count in seen.values():
+            self.count = count
+            self.layer(i)
+        self.count = 1
+        if last:
+            self.normed("final_norm", self.rows, h)
+            one = ceil_div(m.vocab, t)
+            self.product("lm_head", "lm_head", 0, self.rows, one, h)
+            head = next(node for node in self.nodes if node.name == "lm_head")
+            # In another format, or on another device, it is a copy.
+            head.borrowed = m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding")
+            if t > 1:
+                self.collective("logits_all_gather", "all-gather", self.rows * m.vocab, t, f.out)
+        else:
+            self.collective("send", "send", self.n * h, 2, f.out)
+
+    count = 1
+
+    def add(self, node):
+        self.nodes[node] = self.count
+
+    def formats(self, weights, activations, kv=None, compute=None):
+        return dict(weights=weights, activations=activations, out=self.f.out, kv=kv or self.f.kv,
+                    compute=compute)
+
+    def vector(self, name, op, dims, weights="norm", resident=()):
+        formats = self.formats(self.f.stored(weights), self.f.out)
+        self.add(Node(name, op, dims, formats, resident))
+
+    def normed(self, name, rows, width, op=None):
+        op = op or self.m.norm
+        vectors = 2 if op == "layernorm" else 1
+        self.vector(name, op, dict(tokens=rows, hidden=width, gain=1),
+                    resident=[(self.f.stored("norm"), vectors * width, 0, 0)])
+
+    def product(self, name, weight, i, m, n, k, bias=False, op="gemm", batch=1, resident=True):
+        stored = self.f.stored(weight, i)
+        held = [(stored, batch * n * k, 1, batch * n)] if resident else []
+        if bias:
+            held.append((self.f.stored("norm"), n, 0, 0))
+        self.add(Node(name, op, dict(batch=batch, m=m, n=n, k=k, bias=int(bias)),
+                      self.formats(stored, self.f.read_in(weight, i),
+                                   compute=self.f.compute if weight in LINEAR else None), held))
+
+    def link_group(self, kind):
+        """How many consecutive devices the widest group of a kind lies within: `size` while each
+        is inside one node, else more than a node."""
+        t, e, node = self.s.tp, self.s.ep, self.device_node
+        stage = t * e
+        if kind == "tensor":
+            starts, size = range(self.stage * stage, (self.stage + 1) * stage, t), t
+        elif kind == "stage":
+            starts, size = [self.stage * stage], stage
+        else:
+            starts, size = range(self.stage * stage, (self.stage + 1) * stage), stage + 1
+        if node is None or all(a // node == (a + size - 1) // node for a in starts):
+            return min(size, node) if node else size
+        return max(size, node + 1)
+
+    def collective(self, name, op, elements, devices, fmt, within="tensor"):
+        within = {"send": "send", "all-to-all": "stage"}.get(op, within)
+        dims = dict(elements=elements, devices=devices, within=self.link_group(within))
+        dims["within"] = max(dims["within"], devices)
+        if op == "send":
+            del dims["devices"]
+        self.add(Node(name, op, dims, self.formats(self.f.weights, fmt)))
+
+    def reduce(self, name):
+        if self.s.tp > 1:
+            self.collective(name, "all-reduce", self.n * self.m.hidden, self.s.tp, self.f.out)
+
+    def layer(self, i):
+        m, s, f, n = self.m, self.s, self.f, self.n
+        h = m.hidden
+        windowed, routed = m.layers[i]
+        self.normed("attn_norm", n, h)
+        if m.latent:
+            self.latent_attention(i)
+        else:
+            self.plain_attention(i, windowed)
+        if not m.parallel:
+            self.reduce("attn_all_reduce")
+        if m.post_norms:
+            self.normed("attn_post_norm", n, h)
+        self.vector("attn_add", "add", dict(tokens=n, hidden=h))
+        if m.norms == 2:
+            self.normed("mlp_norm", n, h)
+        if routed:
+            self.expert_layer(i)
+        else:
+            self.mlp("", "", i, m.inner // s.tp)
+        self.reduce("mlp_all_reduce")
+        if m.post_norms:
+            self.normed("mlp_post_norm", n, h)
+        self.vector("mlp_add", "add", dict(tokens=n, hidden=h))
+
+    def attend(self, op, dims, kv, name):
+        """Attention of the sequences in decode and of those in prefill."""
+        s = self.s
+        kinds = [(self.b, s.new, s.seen, "_decode" if self.others else "")]
+        if self.others:
+            kinds.append((self.others, s.chunk, s.others_context, "_prefill"))
+        for batch, new, seen, phase in kinds:
+            self.add(Node("attention" + phase + name, op, dict(dims, batch=batch, query_len=new,
+                                                         kv_len=seen, causal=1),
+                          self.formats(self.f.weights, self.f.out, kv)))
+
+    def plain_attention(self, i, windowed):
+        m, s, f, n = self.m, self.s, self.f, self.n
+        heads, groups, d = m.heads // s.tp, max(1, m.kv_heads // s.tp), m.head_dim
+        one = len({f.stored(x, i) for x in "qkv"}) == 1 and \
+            len({f.read_in(x, i) for x in "qkv"}) == 1
+        if one and not s.split:
+            self.product("qkv_proj", "q", i, n, (heads + 2 * groups) * d, m.hidden, m.qkv_bias)
+        else:
+            for name, width in (("q", heads), ("k", groups), ("v", groups)):
+                self.product(name + "_proj", name, i, n, width * d, m.hidden, m.qkv_bias)
+        if m.qk_norm:
+            self.normed("q_norm", n * heads, d, "rmsnorm")
+            self.normed("k_norm", n * groups, d, "rmsnorm")
+        if not m.learned:
+            self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=groups,
+                                             head_dim=m.rotated))
+        self.vector("kv_append", "kv-append", dict(tokens=n, heads=heads, kv_heads=groups,
+                                                   head_dim=d))
+        self.attend("attention" if s.unfused else "flash-attention",
+                    dict(heads=heads, kv_heads=groups, head_dim=d,
+                         window=m.window if windowed else 0), f.kv,
+                    "_window" if windowed else "")
+        if m.sinks:
+            last = list(self.nodes)[-1]
+            last.resident.append((f.stored("norm"), heads, 0, 0))
+        self.product("o_proj", "o", i, n, m.hidden, heads * d, m.o_bias)
+
+    def latent_attention(self, i):
+        m, s, f, n = self.m, self.s, self.f, self.n
+        heads, width = m.heads // s.tp, m.latent + m.rope
+        if m.q_latent:
+            same = f.stored("q_a", i) == f.stored("kv_a", i) and \
+                f.read_in("q_a", i) == f.read_in("kv_a", i)
+            if same and not s.split:
+                self.product("qkv_a_proj", "q_a", i, n, m.q_latent + width, m.hidden)
+            else:
+                self.product("q_a_proj", "q_a", i, n, m.q_latent, m.hidden)
+                self.product("kv_a_proj", "kv_a", i, n, width, m.hidden)
+            self.normed("q_a_norm", n, m.q_latent, "rmsnorm")
+            self.product("q_b_proj", "q_b", i, n, heads * (m.nope + m.rope), m.q_latent)
+        else:
+            self.product("q_proj", "q", i, n, heads * (m.nope + m.rope), m.hidden)
+            self.product("kv_a_proj", "kv_a", i, n, width, m.hidden)
+        self.normed("kv_a_norm", n, m.latent, "rmsnorm")
+        self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=1, head_dim=m.rope))
+        self.vector("kv_append", "kv-append", dict(tokens=n, kv_heads=1,
+                                                   head_dim=Fraction(width, 2)))
+        sizes = dict(heads=heads, kv_lora_rank=m.latent, qk_nope_head_dim=m.nope,
+                     qk_rope_head_dim=m.rope, v_head_dim=m.v)
+        # The matrix that expands the latent is stored once, however it is used.
+        held = (f.stored("kv_b", i), heads * (m.nope + m.v) * m.latent, 1, heads * (m.nope + m.v))
+        decode = s.phase != "prefill"
+        if decode:
+            rows = self.b * s.new
+            self.product("q_absorb", "kv_b", i, rows, m.latent, m.nope, op="bmm", batch=heads,
+                         resident=False)
+            self.attend_latent("mla-decode", sizes, self.b, s.new, s.seen, f.kv)
+            self.product("v_absorb", "kv_b", i, rows, m.v, m.latent, op="bmm", batch=heads,
+                         resident=False)
+        for batch, new, seen in ([] if decode else [(self.b, s.new, s.context)]) + \
+                ([(self.others, s.chunk, s.others_context)] if self.others else []):
+            self.product("kv_b_proj", "kv_b", i, batch * seen, heads * (m.nope + m.v), m.latent,
+                         resident=False)
+            self.attend_latent("mla-prefill", sizes, batch, new, seen, f.out)
+        list(self.nodes)[-1].resident.append(held)
+        self.product("o_proj", "o", i, n, m.hidden, heads * m.v, m.o_bias)
+
+    def attend_latent(self, op, sizes, batch, new, seen, kv):
+        phase = ("_decode" if op == "mla-decode" else "_prefill") if self.others else ""
+        self.add(Node("attention" + phase, op, dict(sizes, batch=batch, query_len=new, kv_len=seen,
+                                            causal=1), self.formats(self.f.weights, self.f.out, kv)))
+
+    def mlp(self, prefix, classes, i, inner):
+        m, s, f, n = self.m, self.s, self.f, self.n
+        gate, up, down = classes + "gate", classes + "up", classes + "down"
+        if not m.gated:
+            self.product(prefix + "up_proj", up, i, n, inner, m.hidden, m.mlp_bias)
+        elif f.stored(gate, i) == f.stored(up, i) and f.read_in(gate, i) == f.read_in(up, i) \
+                and not s.split:
+            self.product(prefix + "gate_up_proj", gate, i, n, 2 * inner, m.hidden, m.mlp_bias)
+        else:
+            self.product(prefix + "gate_proj", gate, i, n, inner, m.hidden, m.mlp_bias)
+            self.product(prefix + "up_proj", up, i, n, inner, m.hidden, m.mlp_bias)
+        self.vector((prefix or "mlp_") + "act", "silu-mul" if m.gated else "gelu",
+                    dict(tokens=n, hidden=inner))
+        self.product(prefix + "down_proj", down, i, n, m.hidden, inner, m.mlp_bias)
+
+    def copies(self):
+        """Devices beside its own that a token is sent to, in expectation."""
+        e, k, ep = self.m.experts, self.m.top_k, self.s.ep
+        missed = Fraction(math.comb(e - e // ep, k), math.comb(e, k))
+        return (ep - 1) * (1 - missed)
+
+    def expert_layer(self, i):
+        m, s, f, n = self.m, self.s, self.f, self.n
+        h, inner = m.hidden, m.expert_inner // s.tp
+        self.product("router", "router", i, n, m.experts, h, m.router_bias)
+        self.vector("top_k", "router", dict(tokens=n, experts=m.experts, top_k=m.top_k))
+        gate, up = f.stored("expert_gate", i), f.stored("expert_up", i)
+        stored = larger(gate, up)
+        read = f.read_in("expert_gate" if stored == gate else "expert_up", i)
+        down, read_down = f.stored("expert_down", i), f.read_in("expert_down", i)
+        if s.ep > 1:
+            sent = math.ceil(n * h * self.copies() * s.ep / (s.ep - 1))
+            self.collective("dispatch", "all-to-all", sent, s.ep, read)
+        dims = dict(tokens=self.whole, hidden=h, intermediate=inner, experts=m.experts,
+                    top_k=m.top_k, routing=s.routing, ep=s.ep, bias=int(m.expert_bias))
+        own = m.experts // s.ep
+        bias = f.stored("norm")
+
+        def expert(name, op, fmt, read, matrices, rows):
+            held = [(fmt, own * matrices * h * inner, own * matrices, own * rows)]
+            if m.expert_bias:
+                held.append((bias, own * rows, 0, 0))
+            self.add(Node(name, op, dims, self.formats(fmt, read, compute=f.compute), held,
+                          routed=True))
+        if stored == down and read == read_down:
+            expert("experts", "moe", stored, read, 3, 2 * inner + h)
+        else:
+            expert("experts_gate_up", "moe-gate-up", stored, read, 2, 2 * inner)
+            expert("experts_down", "moe-down", down, read_down, 1, h)
+        if s.ep > 1:
+            self.collective("combine", "all-to-all", sent, s.ep, f.out)
+        if m.shared:
+            self.mlp("shared_", "shared_", i, m.shared // s.tp)
+            if m.shared_gate:
+                list(self.nodes)[-1].resident.append((f.stored("norm"), h, 0, 0))
+            self.vector("shared_add", "add", dict(tokens=n, hidden=h))
+
+    # Totals of the stage.
+    def predict(self, device, sparse):
+        return [(count, node, self.one(node, device, sparse)) for node, count in self.nodes.items()]
+
+    @staticmethod
+    def one(node, device, sparse):
+        # Weights are pruned, caches are not.
+        sparse = sparse and node.op not in operators.ATTENTION + operators.LATENT
+        p = operators.predict(node.op, node.dims, node.formats, device, sparse)
+        if node.op == "all-reduce" and device.joined(node.dims["within"])[1] > 0:
+            other = operators.predict(node.op, dict(node.dims, algorithm="one-shot"), node.formats,
+                                      device, sparse)
+            p = min(p, other, key=lambda x: x["time"])
+        return p
+
+    def weights_memory(self):
+        return sum(count * sum(tensor_bytes(*part) for part in node.resident)
+                   for node, count in self.nodes.items() if not node.borrowed)
+
+    def cache(self, layers, context=None):
+        """Of all sequences: each device of a group has ceil(B / e) of them."""
+        m, s = self.m, self.s
+        sequences = [(ceil_div(s.batch, s.ep), context or s.seen)]
+        if s.others:
+            sequences.append((ceil_div(s.others, s.ep), s.others_context))
+        total = Fraction(0)
+        for i in layers:
+            for count, seen in sequences:
+                tokens = min(seen, m.window) if m.layers[i][0] else seen
+                total += cache_bytes(m, s.tp, self.f.kv, count * tokens)
+        return total
+
+    def activations_memory(self, predicted):
+        residual = tensor_bytes(self.f.out, self.n * self.m.hidden, 1, self.n)
+        most = 0
+        for _, node, p in predicted:
+            for part in p.get("parts", [p]):
+                held = part["by_role"]["activations"] + part["by_role"]["out"]
+                if node.op == "mla-prefill":
+                    held += part["by_role"]["kv"]
+                most = max(most, held)
+        return residual + most
+
+
+def cache_bytes(m, tp, kv, tokens):
+    if m.latent:
+        return tensor_bytes(kv, tokens * (m.latent + m.rope), 0, tokens)
+    groups = max(1, m.kv_heads // tp)
+    return tensor_bytes(kv, 2 * tokens * groups * m.head_dim, 0, 2 * tokens * groups)
+
+
+def stages(count, pp):
+    """The layers of each stage."""
+    result, first = [], 0
+    for stage in range(pp):
+        size = count // pp + (stage < count % pp)
+        result.append(range(first, first + size))
+        first += size
+    return result
+
+
+def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None):
+    """The row that the program should print of one pass, or of a request."""
+    s = Scenario(m, asked)
+    check_split(m, s)
+    f = Formats(m, asked, classes or {}, layout)
+    parts = stages(len(m.layers), s.pp)
+    graphs = [Graph(m, s, f, stage, device.node, layers) for stage, layers in enumerate(parts)]
+    predicted = [graph.predict(device, sparse) for graph in graphs]
+    sums = [operators.add_up([(count, p) for count, _, p in one]) for one in predicted]
+    slowest = max(range(s.pp), key=lambda x: sums[x]["time"])
+    everything = operators.add_up([(count, p) for one in predicted for count, _, p in one])
+    path, slow, micro = everything["time"], sums[slowest]["time"], s.microbatches
+    if "stages" in BROKEN:
+        step = path
+    elif s.phase == "prefill":
+        step = path + (micro - 1) * slow
+    else:
+        step = max(path, micro * slow)
+    memory = [(graph.weights_memory(), graph.cache(layers), graph.activations_memory(one))
+              for graph, layers, one in zip(graphs, parts, predicted)]
+    most = max(memory, key=sum)
+    weights, cache, active = most
+    if "acceptance" in BROKEN:
+        s.acceptance = 1
+    tokens_per_step = sum(s.acceptance ** j for j in range(s.drafts + 1))
+    total = sums[slowest]
+    if everything["network_bytes"] is not None:
+        total["network_bytes"] = total["network_bytes"] or Fraction(0)
+    row = dict(flops=total["flops"], bytes=total["bytes"], network_bytes=total["network_bytes"],
+               arithmetic_intensity=total["intensity"], memory_time=everything["memory"],
+               compute_time=everything["compute"], network_time=everything["network"], time=path,
+               bottleneck=everything["bottleneck"], step=step, weights=weights, cache=cache,
+               active=active, by_role=total["by_role"], shares=everything["shares"],
+               attainable=total["attainable"] if s.pp == 1 else None,
+               native=all(p["native"] for one in predicted for _, _, p in one),
+               tokens_per_step=tokens_per_step, predicted=predicted, slowest=slowest, s=s, f=f)
+    row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1) for _ in m.layers)
+    row["capacity"], row["reserve"] = device.capacity, None
+    if draft:
+        draft_asked = dict(asked, context=s.context, tp=s.tp * s.ep, ep=1)
+        for key in ("draft_tokens", "acceptance", "routing"):
+            draft_asked.pop(key, None)
+        other = infer(draft, draft_asked, device, {}, None, sparse)
+        row["draft"] = s.drafts * other["step"]
+        row["step"] = step = step + row["draft"]
+        row["weights"] += other["weights"]
+        row["cache"] += other["cache"]
+    row["fits"] = None if device.capacity is None else \
+        row["weights"] + row["cache"] + row["active"] <= (1 - s.reserve) * device.capacity
+    row["ttft"] = row["tpot"] = None
+    if s.phase == "prefill":
+        row["ttft"] = None if "chunk" in asked and s.new < s.context else step
+        row["rate"] = s.batch * s.new / step
+    else:
+        row["tpot"] = step / tokens_per_step
+        row["rate"] = s.batch * tokens_per_step / step
+    return row
+
+
+def parameters(m):
+    """All of the model and those that a token uses."""
+    f = Formats(m, {}, {}, None)
+    graph = Graph(m, Scenario(m, {"context": 1}), f, 0, None, range(len(m.layers)))
+    total = active = Fraction(0)
+    for node, count in graph.nodes.items():
+        if node.borrowed:
+            continue
+        elements = count * sum(part[1] for part in node.resident)
+        total += elements
+        active += elements * Fraction(m.top_k, m.experts) if node.routed else elements
+    return total, active
+
+
+def request(m, asked, device, **options):
+    """A prompt and the tokens generated after it: a prefill, which yields the first of them, and
+    decode steps at the contexts P + 1 to P + G - 1, one by one."""
+    prompt, generate = asked["prompt"], asked["generate"]
+    common = {key: value for key, value in asked.items() if key not in ("prompt", "generate")}
+    if m.learned and prompt + generate > m.positions:
+        raise Refused("positions")
+    steps = {key: value for key, value in common.items() if key != "prefix_hit"}
+    before = {key: value for key, value in common.items() if key not in ("draft_tokens",
+                                                                         "acceptance")}
+    first = infer(m, dict(before, phase="prefill", context=prompt), device, **options)
+    times, shares = Fraction(0), dict(first["shares"])
+    for context in range(prompt + 1, prompt + generate):
+        step = infer(m, dict(steps, context=context), device, **options)
+        times += step["tpot"]
+    row = infer(m, dict(steps, context=prompt + generate), device, **options)
+    row["active"] = max(row["active"], first["active"])
+    row["fits"] = None if device.capacity is None else row["weights"] + row["cache"] + \
+        row["active"] <= (1 - row["s"].reserve) * device.capacity
+    row["ttft"], row["tpot"] = first["ttft"], times / (generate - 1) if generate > 1 else None
+    row["e2e"] = first["ttft"] + times
+    row["rate"] = row["s"].batch * generate / row["e2e"]
+    return row
+
+
+def crossover(m, row):
+    """The context from which a decode step reads more bytes of the cache than of weights."""
+    s, f = row["s"], row["f"]
+    # K and V of a layer have a scale each where the format has one per tensor, at any context.
+    scales = FORMATS[f.kv].get("tensor", 0) * len(m.layers) * (1 if m.latent else 2)
+    read = row["by_role"]["weights"] - scales
+    each = cache_bytes(m, s.tp, f.kv, 1) * row["predicted"][0][0][1].dims["tokens"]
+    windowed = sum(1 for x, _ in m.layers if x)
+    full = len(m.layers) - windowed
+    at = read / (each * len(m.layers))
+    if windowed and at > m.window:
+        at = (read / each - windowed * m.window) / full if full else None
+    return at

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""Operators and the roofline bound, written a second time from docs/formulas.md with exact
+fractions. No number is taken from the program.
+"""
+from fractions import Fraction
+
+from formats import (BROKEN, FORMATS, Refused, STORED, multiplied_at, resolve, scale_bytes,
+                     tensor_bytes)
+
+PRODUCTS = ("gemm gemv bmm attention-scores attention-values flash-attention mla-decode mla-prefill "
+            "moe moe-gate-up moe-down").split()
+COLLECTIVES = "all-reduce all-gather reduce-scatter all-to-all send".split()
+ATTENTION = "attention-scores attention-values softmax attention flash-attention".split()
+LATENT = "mla-decode mla-prefill".split()
+EXPERTS = "moe moe-gate-up moe-down".split()
+ROWS = "rmsnorm layernorm add silu-mul gelu quantize embedding".split()
+ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "router"] + COLLECTIVES
+_LATENT_SIZES = dict(kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128)
+ROLES = "weights activations out kv".split()
+
+
+def power(base, exponent):
+    """base ** exponent of a fraction from 0 to 1, exact where that is short; else to 400 bits."""
+    result = Fraction(1)
+    while exponent:
+        if exponent & 1:
+            result = _short(result * base)
+        base = _short(base * base)
+        exponent >>= 1
+    return result
+
+
+def _short(value):
+    if value.denominator.bit_length() <= 4000:
+        return value
+    shift = 400 - (value.numerator.bit_length() - value.denominator.bit_length())
+    return Fraction((value.numerator << shift) // value.denominator, 1 << shift)
+
+
+def pairs_and_keys(d):
+    """Pairs of query and key, and how many keys are read. Queries are the last of the keys:
+    query i (from 0) sees those up to its own position S - T + i if the mask is causal."""
+    length, keys = d["query_len"], d["kv_len"]
+    seen = min(d["window"], keys) if d["window"] else keys
+    if not d["causal"] or "causal" in BROKEN:
+        return length * seen, min(keys, seen + length - 1)
+    # Query i sees min(seen, S - T + i + 1) keys; the first sees S - T + 1, the last all `seen`.
+    short = max(0, min(length, seen - (keys - length + 1)))
+    first = keys - length + 1
+    pairs = short * first + short * (short - 1) // 2 + (length - short) * seen
+    return pairs, min(keys, seen + length - 1)
+
+
+def defaults(op, dims):
+    """Dimensions filled in, and checked."""
+    d = dict(dims)
+    if op in ("gemm", "gemv", "bmm"):
+        d.setdefault("batch", 1)
+        if op == "gemv":
+            d["m"] = 1
+    if op in ATTENTION + LATENT:
+        d.setdefault("batch", 1)
+        d.setdefault("query_len", 1)
+        d.setdefault("causal", 0)
+        d.setdefault("window", 0)
+        if op in LATENT:
+            d = dict(_LATENT_SIZES, **d)
+        if d["causal"] and d["query_len"] > d["kv_len"]:
+            raise Refused("more queries than keys")
+    if op in ATTENTION or op == "rope":
+        d.setdefault("kv_heads", d["heads"])
+    if op == "kv-append":
+        d.setdefault("heads", d["kv_heads"])
+    if (op in ATTENTION or op in ("rope", "kv-append")) and d["heads"] % d["kv_heads"]:
+        raise Refused("heads")
+    if op in EXPERTS:
+        d.setdefault("routing", "uniform")
+        d.setdefault("ep", 1)
+        if d["experts"] % d["ep"]:
+            raise Refused("ep")
+    if op in EXPERTS + ["router"] and d["top_k"] > d["experts"]:
+        raise Refused("top_k")
+    if op in COLLECTIVES:
+        group = 2 if op == "send" else d["devices"]
+        if d.get("within") is None:
+            d["within"] = group
+        elif op != "send" and d["within"] < group:
+            raise Refused("within")
+        d.setdefault("algorithm", "ring")
+        d.setdefault("devices", group)
+    return d
+
+
+def work(op, d):
+    """FLOPs, and by role (elements, tensors, rows with a scale of their own); for collectives also
+    the elements that are sent, and messages one after another; `bytes`: output without a format."""
+    w = dict(flops=0)
+    tokens, hidden = d.get("tokens"), d.get("hidden")
+    if op in ("gemm", "gemv", "bmm"):
+        b, m, n, k = d["batch"], d["m"], d["n"], d["k"]
+        w.update(flops=2 * b * m * n * k, weights=(b * n * k, 1, b * n),
+                 activations=(b * m * k, 1, b * m), out=(b * m * n, 1, b * m))
+        if d.get("bias"):
+            w["bias"] = b * n
+    elif op in ATTENTION:
+        b, h, g, size = d["batch"], d["heads"], d["kv_heads"], d["head_dim"]
+        if "gqa" in BROKEN:
+            g = h
+        length = d["query_len"]
+        pairs, keys = pairs_and_keys(d)
+        scores = (b * h * length * d["kv_len"], 1, b * h * length)
+        rows = (b * length * h * size, 1, b * length)
+        one = (b * keys * g * size, 1, b * keys * g)
+        if op == "attention-scores":
+            w.update(flops=2 * b * h * size * pairs, activations=rows, kv=one, out=scores)
+        elif op == "attention-values":
+            w.update(flops=2 * b * h * size * pairs, activations=scores, kv=one, out=rows)
+        elif op == "softmax":
+            w.update(flops=5 * b * h * pairs, activations=scores, out=scores)
+        else:
+            w.update(flops=4 * b * h * size * pairs, activations=rows, out=rows,
+                     kv=tuple(2 * x for x in one))
+    elif op in LATENT:
+        b, h, length = d["batch"], d["heads"], d["query_len"]
+        latent, nope, rope, v = (d[x] for x in _LATENT_SIZES)
+        pairs, keys = pairs_and_keys(d)
+        if op == "mla-decode":
+            # K is the latent and the position, V the latent: one product with each.
+            w.update(flops=2 * b * h * pairs * ((latent + rope) + latent),
+                     activations=(b * length * h * (latent + rope), 1, b * length),
+                     kv=(b * keys * (latent + rope), 1, b * keys),
+                     out=(b * length * h * latent, 1, b * length))
+        else:
+            w.update(flops=2 * b * h * pairs * ((nope + rope) + v),
+                     activations=(b * length * h * (nope + rope), 1, b * length),
+                     kv=(b * keys * h * (nope + rope + v), 2, 2 * b * keys * h),
+                     out=(b * length * h * v, 1, b * length))
+    elif op in ROWS:
+        each = (tokens * hidden, 1, tokens)
+        per_element = dict(rmsnorm=5, layernorm=7, add=1, gelu=10, quantize=4, embedding=0)
+        w.update(flops=per_element.get(op, 4) * tokens * hidden, out=each)
+        if op == "embedding":
+            w["weights"] = each
+        else:
+            w["activations"] = tuple((2 if op in ("add", "silu-mul") else 1) * x for x in each)
+        if op in ("rmsnorm", "layernorm") and d.get("gain"):
+            vectors = 2 if op == "layernorm" else 1
+            w["weights"] = (vectors * hidden, vectors, vectors)
+    elif op == "rope":
+        elements = tokens * (d["heads"] + d["kv_heads"]) * d["head_dim"]
+        w.update(flops=3 * elements, activations=(elements, 2, 2 * tokens),
+                 out=(elements, 2, 2 * tokens))
+    elif op == "kv-append":
+        elements = 2 * tokens * d["kv_heads"] * d["head_dim"]
+        w.update(activations=(elements, 2, 2 * tokens), kv=(elements, 2, 2 * tokens * d["kv_heads"]))
+    elif op == "router":
+        chosen = tokens * d["top_k"]
+        w.update(flops=5 * tokens * d["experts"] + 2 * chosen,
+                 activations=(tokens * d["experts"], 1, tokens), out=(chosen, 1, tokens),
+                 bytes=4 * chosen)
+    elif op in EXPERTS:
+        inner, e, k, ep = d["intermediate"], d["experts"], d["top_k"], d["ep"]
+        if d["routing"] == "balanced":
+            touched = Fraction(min(e, tokens * k), ep)
+        else:
+            # A token leaves an expert alone with probability 1 - k/E, all of them do with its
+            # power: the expected number of experts that one token or more chose.
+            touched = e * (1 - power(Fraction(e - k, e), tokens)) / ep
+        if "touched" in BROKEN:
+            touched = Fraction(min(e, tokens * k), ep)
+        routed = Fraction(tokens * k, ep)
+        rows = min(Fraction(tokens), routed)
+        come, go = (rows * hidden, 1, rows), (routed * inner, 1, routed)
+        if op == "moe":
+            # Input read; gated result written and read; output written.
+            w.update(flops=6 * routed * hidden * inner,
+                     weights=(3 * touched * hidden * inner, 3 * touched,
+                              touched * (2 * inner + hidden)),
+                     activations=tuple(x + 2 * y for x, y in zip(come, go)), out=come)
+        elif op == "moe-gate-up":
+            w.update(flops=4 * routed * hidden * inner,
+                     weights=(2 * touched * hidden * inner, 2 * touched, 2 * touched * inner),
+                     activations=come, out=go)
+        else:
+            w.update(flops=2 * routed * hidden * inner,
+                     weights=(touched * hidden * inner, touched, touched * hidden),
+                     activations=go, out=come)
+        if d.get("bias"):
+            w["bias"] = touched * {"moe": 2 * inner + hidden, "moe-gate-up": 2 * inner,
+                                   "moe-down": hidden}[op]
+    elif op in COLLECTIVES:
+        x, p = d["elements"], d["devices"]
+        whole, share = (x, 1, 1), (Fraction(x, p), 1, 1)
+        part = Fraction((p - 1) * x, p)
+        w.update(activations=whole, out=whole)
+        if op == "all-reduce" and d["algorithm"] == "one-shot":
+            w.update(sent=(p - 1) * x, flops=(p - 1) * x, steps=min(1, p - 1))
+        elif op == "all-reduce":
+            w.update(sent=2 * part, flops=part, steps=2 * (p - 1))
+        elif op == "reduce-scatter":
+            w.update(sent=part, flops=part, steps=p - 1, out=share)
+        elif op == "all-gather":
+            w.update(sent=part, steps=p - 1, activations=share)
+        elif op == "all-to-all":
+            w.update(sent=part, steps=min(1, p - 1))
+        else:
+            w.update(sent=x, steps=1)
+            del w["out"]
+    return w
+
+
+def _bottleneck(memory, compute, network):
+    """The largest; compute at equality with memory."""
+    if "overlap" in BROKEN:
+        return "memory", memory + (compute or 0) + (network or 0)
+    name, longest = "memory", memory
+    if compute is not None and compute >= longest:
+        name, longest = "compute", compute
+    if network is not None and network > longest:
+        name, longest = "network", network
+    return name, longest
+
+
+def bound(op, dims, formats, device, sparse=False):
+    """The prediction of one operator that is not a composite, in SI units; formats are resolved."""
+    w = work(op, dims)
+    by_role = dict.fromkeys(ROLES, Fraction(0))
+    for role in ROLES:
+        if role in w:
+            by_role[role] = tensor_bytes(formats[role], *w[role])
+            if "scales" in BROKEN:
+                by_role[role] -= scale_bytes(formats[role], *w[role][1:])
+    if "bias" in w:
+        by_role["weights"] += tensor_bytes(formats["out"], w["bias"], 0, 0)
+    by_role["out"] += w.get("bytes", 0)
+    total = sum(by_role.values())
+    if op in PRODUCTS:
+        other = "kv" if op in ATTENTION + LATENT else "weights"
+        asked = formats.get("compute") or multiplied_at(formats["activations"], formats[other])
+        asked = FORMATS[asked].get("unit", asked)
+        at, peak, sparse_peak = device.unit(asked, sparse)
+        native = at == asked and peak is not None
+    else:
+        asked = at = "fp32"
+        peak, sparse_peak = device.vector.get("fp32"), False
+        native = peak is not None or w["flops"] == 0
+    p = dict(op=op, flops=Fraction(w["flops"]), by_role=by_role, bytes=total, native=native,
+             compute_precision=at, sparse=sparse_peak, peak=peak, intensity=w["flops"] / total,
+             ridge=None if peak is None else peak / device.bandwidth)
+    p["memory"] = total / device.bandwidth
+    p["compute"] = Fraction(0) if w["flops"] == 0 else None if peak is None else w["flops"] / peak
+    p["network"] = p["network_bytes"] = None
+    if op in COLLECTIVES:
+        alone = op != "send" and dims["devices"] == 1
+        link, latency = (1, 0) if alone else device.joined(dims["within"])
+        row = FORMATS[formats["activations"]]
+        p["network_bytes"] = Fraction(row["bits"], 8 * row["elements"]) * w["sent"]
+        p["network"] = p["network_bytes"] / link + w["steps"] * latency
+    p["bottleneck"], p["time"] = _bottleneck(p["memory"], p["compute"], p["network"])
+    p["attainable"] = None if p["compute"] is None else p["flops"] / p["time"]
+    p["fraction"] = None if peak is None else p["attainable"] / peak
+    return p
+
+
+def predict(op, dims, formats, device, sparse=False):
+    """The prediction of an operator, composites too; formats are resolved, dims filled in."""
+    if op != "attention":
+        return bound(op, dims, formats, device, sparse)
+    between = dict(formats, activations=formats["out"], out=formats["activations"])
+    parts = [bound("attention-scores", dims, formats, device, sparse),
+             bound("softmax", dims, between, device, sparse),
+             bound("attention-values", dims, formats, device, sparse)]
+    p = add_up([(1, part) for part in parts])
+    p.update(compute_precision=parts[0]["compute_precision"], sparse=parts[0]["sparse"],
+             native=all(part["native"] for part in parts), parts=parts, fraction=None)
+    return p
+
+
+def add_up(counted):
+    """Totals of operators that run one after the other, each `count` times."""
+    p = dict(op=None, by_role={role: sum(c * x["by_role"][role] for c, x in counted)
+                               for role in ROLES}, peak=None, ridge=None)
+    for key in ("flops", "bytes", "memory", "time"):
+        p[key] = sum(c * x[key] for c, x in counted)
+    for key in ("network_bytes", "network"):
+        known = [c * x[key] for c, x in counted if x[key] is not None]
+        p[key] = sum(known) if known else None
+    unknown = any(x["compute"] is None for _, x in counted)
+    p["compute"] = None if unknown else sum(c * x["compute"] for c, x in counted)
+    share = {}
+    for c, x in counted:
+        share[x["bottleneck"]] = share.get(x["bottleneck"], 0) + c * x["time"]
+    p["shares"] = share
+    p["bottleneck"] = max(share, key=lambda name: share[name])
+    p["intensity"] = p["flops"] / p["bytes"]
+    p["attainable"] = None if unknown else p["flops"] / p["time"]
+    return p
+
+
+def check_compute(asked):
+    compute = asked.get("compute")
+    if compute in STORED and "unit" not in FORMATS[compute]:
+        raise Refused("compute")
+
+
+def ask(op, dims, asked, device, sparse=False):
+    """A prediction from what the program is given."""
+    dims = defaults(op, dims)
+    formats = resolve(asked, "bf16" if op == "quantize" else "fp16")
+    if op == "quantize" and not asked.get("out"):
+        formats["out"] = "fp8_e4m3"
+    elif op != "quantize" and asked.get("out") in STORED:
+        raise Refused("out")
+    if asked.get("compute") and op not in PRODUCTS + ["attention"]:
+        raise Refused("compute")
+    check_compute(asked)
+    return dims, formats, predict(op, dims, formats, device, sparse)

@@ -1,0 +1,545 @@
+# SPDX-License-Identifier: MIT
+"""The program against formulas that were written a second time (see docs/testing.md).
+
+    python3 oracle.py PROGRAM DATA --cases N --seed S
+"""
+import argparse
+import collections
+import json
+import os
+import random as randomness
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction
+
+import cases
+import device as devices
+import formats
+import models
+import operators
+
+TOLERANCE = 1e-12
+TERA, MILLI, MICRO = 10 ** 12, Fraction(1, 1000), Fraction(1, 10 ** 6)
+SHOWN = 10
+# Models whose own config (--layout checkpoint) says what a layout of the same publisher says.
+CHECKPOINTS = {"deepseek-v3": "deepseek-fp8", "deepseek-r1": "deepseek-fp8",
+               "deepseek-r1-0528-nvfp4-v2": "deepseek-r1-nvfp4-v2",
+               "gpt-oss-20b": "gpt-oss-mxfp4", "gpt-oss-120b": "gpt-oss-mxfp4"}
+
+
+class Comparison:
+    """Counts what agreed, what both refused, and what differed."""
+
+    def __init__(self, quiet=False):
+        self.quiet = quiet
+        self.agreed, self.refused = collections.Counter(), collections.Counter()
+        self.differed, self.values = 0, 0
+        self.fields = collections.Counter()
+
+    def differ(self, what, case):
+        self.differed += 1
+        if self.differed <= SHOWN and not self.quiet:
+            print(f"DIFFERENCE {what}\n    {json.dumps(case)}")
+
+    def field(self, key, got, want, case):
+        """One value; None is an absent one."""
+        self.values += 1
+        if isinstance(want, (str, bool)) or want is None or got is None or \
+                isinstance(got, (str, bool)):
+            same = got == want
+        else:
+            want = float(want)
+            same = got == want or abs(got - want) <= TOLERANCE * abs(want)
+        if not same:
+            self.fields[key] += 1
+            want = float(want) if isinstance(want, Fraction) else want
+            self.differ(f"{key}: program {got}, oracle {want}", case)
+        return same
+
+    def row(self, got, want, kind, case):
+        """A row of the program (None: refused) against the oracle's (None: refused)."""
+        if got is None or want is None:
+            if got is not want:
+                side = "program" if got is None else "oracle"
+                self.fields[f"refused by the {side}"] += 1
+                self.differ(f"refused by the {side} alone", case)
+            else:
+                self.refused[kind] += 1
+            return
+        if all(self.field(key, got.get(key), value, case) for key, value in want.items()):
+            self.agreed[kind] += 1
+
+
+class Program:
+    """Runs the program on records."""
+
+    def __init__(self, path, folder):
+        self.path, self.folder = path, folder
+        self.environment = {key: value for key, value in os.environ.items()
+                            if not key.startswith("ROOFLINE")}
+        self.environment.update(XDG_DATA_HOME=folder, HOME=folder, LC_ALL="C")
+
+    def run(self, arguments, text=None, **environment):
+        return subprocess.run([self.path] + arguments, input=text, capture_output=True, text=True,
+                              env=dict(self.environment, **environment), check=False)
+
+    def records(self, workload, records, options=()):
+        """Rows of `predict --from` by the number of the record; None where it was refused."""
+        text = "".join(json.dumps(dict(record, case=number)) + "\n"
+                       for number, record in enumerate(records))
+        result = self.run(["predict"] + workload + ["--from", "-", "-f", "ndjson"] + list(options),
+                          text)
+        if result.returncode not in (0, 3) or "must be again" in result.stderr:
+            sys.exit(f"predict --from: {result.stderr}")
+        rows = [None] * len(records)
+        for line in result.stdout.splitlines():
+            row = json.loads(line)
+            rows[row["case"]] = row
+        return rows
+
+
+def scaled(value, unit):
+    """In a larger unit; None stays unknown."""
+    return None if value is None else value / unit
+
+
+def operator_row(dims, resolved, p, device):
+    """The row that the program should print of an operator."""
+    row = {key: value for key, value in resolved.items() if key != "compute"}
+    for role in operators.ROLES:
+        row[f"{role}_bytes"] = p["by_role"][role]
+    composite = p["op"] is None
+    row.update(flops=p["flops"], bytes=p["bytes"], arithmetic_intensity=p["intensity"],
+               ridge_point=p["ridge"], memory_time_us=p["memory"] / MICRO,
+               compute_time_us=scaled(p["compute"], MICRO),
+               time_us=p["time"] / MICRO, bottleneck=p["bottleneck"],
+               attainable_tflops=scaled(p["attainable"], TERA), bandwidth_gb_s=device.bandwidth / 10 ** 9,
+               peak_tflops=scaled(None if composite else p["peak"], TERA),
+               fraction_of_peak=p["fraction"], native=p["native"],
+               compute_precision=p["compute_precision"], network_bytes=p["network_bytes"],
+               network_time_us=scaled(p["network"], MICRO))
+    return row
+
+
+def drawn_operators(every_device, random, count):
+    """Random operators, formats and devices."""
+    for number in range(count):
+        op = operators.ALL[number % len(operators.ALL)]
+        yield op, random.choice(list(every_device)), cases.asked_formats(random, op)
+
+
+def paired_operators(every_device, random):
+    """Each pair of formats that meet in a product, or that a tensor is read and written in, and
+    each operator on each device."""
+    for one in formats.NAMES:
+        for other in formats.NAMES:
+            name = random.choice(list(every_device))
+            yield "gemm", name, dict(weights=one, activations=other)
+            yield "flash-attention", name, dict(kv=one, activations=other)
+            yield "quantize", name, dict(activations=one, out=other)
+            yield "bmm", name, dict(precision=one, compute=other)
+    for op in operators.ALL:
+        for name in every_device:
+            yield op, name, {}
+
+
+def check_operators(comparison, program, every_device, random, drawn):
+    batch, wanted, kinds = [], [], []
+    for op, name, asked in drawn:
+        dims = cases.operator(random, op)
+        sparse = random.random() < 0.3
+        record = dict(operator=op, hardware=name, **dims, **asked)
+        if sparse:
+            record["sparse"] = 1
+        batch.append(record)
+        kinds.append(op)
+        try:
+            full, resolved, p = operators.ask(op, dims, asked, every_device[name], sparse)
+            row = operator_row(full, resolved, p, every_device[name])
+            if sparse:
+                row["sparse"] = p["sparse"]
+            wanted.append(row)
+            for role, one in resolved.items():
+                comparison.agreed[f"format {one}"] += one is not None
+        except formats.Refused:
+            wanted.append(None)
+    for record, got, want, kind in zip(batch, program.records([], batch), wanted, kinds):
+        comparison.row(got, want, kind, record)
+
+
+def check_catalog(comparison, program):
+    """The blocks of the formats."""
+    for line in program.run(["list", "precisions", "-f", "ndjson"]).stdout.splitlines():
+        got = json.loads(line)
+        row = formats.FORMATS.get(got["name"])
+        want = row and dict(block_elements=row["elements"], significant_bits=row["width"],
+                            bits_per_element=row["bits"] / row["elements"],
+                            tensor_bytes=row.get("tensor", 0), channel_bytes=row.get("channel", 0),
+                            fallbacks=" ".join(row["fallbacks"].split()) or None)
+        got["fallbacks"] = " ".join(got.get("fallbacks", [])) or None
+        # Elements and bytes may be those of several blocks that make whole bytes.
+        if row:
+            want["block_elements"] = got["block_bytes"] * 8 * row["elements"] / row["bits"]
+        comparison.row(got, want, "formats", got["name"])
+
+
+def model_row(row):
+    """The row that the program should print of a model."""
+    s, f = row["s"], row["f"]
+    row_of = {f"{role}_bytes": row["by_role"][role] for role in operators.ROLES}
+    fits = row["fits"]
+    rate = None if fits is False else row["rate"]
+    row_of.update(
+        activations=f.activations, out=f.out, kv=f.kv, native=row["native"], flops=row["flops"],
+        bytes=row["bytes"], network_bytes=row["network_bytes"],
+        arithmetic_intensity=row["arithmetic_intensity"], memory_time_us=row["memory_time"] / MICRO,
+        compute_time_us=scaled(row["compute_time"], MICRO),
+        network_time_us=scaled(row["network_time"], MICRO), time_us=row["time"] / MICRO,
+        bottleneck=row["bottleneck"], attainable_tflops=scaled(row["attainable"], TERA),
+        weights_memory_bytes=row["weights"], kv_cache_bytes=row["cache"],
+        activation_memory_bytes=row["active"], kv_bytes_per_token=row["per_token"],
+        memory_capacity_bytes=row["capacity"], fits=fits,
+        memory_reserve_bytes=scaled(row["capacity"], 1 / s.reserve) if s.reserve else
+        scaled(row["capacity"], 1) and 0, step_ms=row["step"] * 1000,
+        ttft_ms=scaled(row["ttft"], MILLI), tpot_ms=scaled(row["tpot"], MILLI),
+        tokens_per_step=row["tokens_per_step"], tokens_per_s=rate,
+        tokens_per_s_per_user=scaled(rate, s.batch), devices=s.tp * s.pp * s.ep)
+    if "draft" in row:
+        row_of["draft_ms"] = row["draft"] * 1000
+    if "e2e" in row:
+        # A sum of many passes has no FLOPs, bytes and operators.
+        keep = "activations out kv weights_memory_bytes kv_cache_bytes activation_memory_bytes " \
+            "kv_bytes_per_token memory_capacity_bytes fits ttft_ms tpot_ms tokens_per_step " \
+            "tokens_per_s tokens_per_s_per_user devices"
+        row_of = {key: row_of[key] for key in keep.split()}
+        row_of.update(e2e_ms=row["e2e"] * 1000, time_us=row["e2e"] / MICRO)
+    return row_of
+
+
+def infer(model, asked, *arguments, **options):
+    return (models.request if "prompt" in asked else models.infer)(model, asked, *arguments,
+                                                                   **options)
+
+
+def check_models(comparison, program, every_device, every_model, random, count, groups):
+    """Random scenarios; what no column says is the same for a group of them."""
+    for group in range(groups):
+        options, classes = [], {}
+        if group % 3 == 2 or random.random() < 0.2:
+            for name in random.sample(models.CLASSES + list(models.GROUPS), random.randint(1, 3)):
+                classes[name] = random.choice(formats.NAMES)
+                options += ["--class", f"{name}={classes[name]}"]
+        switches = {}
+        for key in ("split_projections", "unfused_attention"):
+            if random.random() < 0.25:
+                switches[key] = 1
+                options.append("--" + key.replace("_", "-"))
+        records, wanted, kinds = [], [], []
+        for _ in range(count // groups):
+            name = random.choice(list(every_model["models"]))
+            model = every_model["models"][name]
+            asked = cases.scenario(random, model)
+            said = cases.asked_formats(random, "gemm")
+            layout = None
+            if group % 3 == 1:
+                where = random.choice(list(every_model["layouts"]))
+                layout = every_model["layouts"][where]
+                asked["layout"] = where
+                if name in CHECKPOINTS and random.random() < 0.7:
+                    layout = every_model["layouts"][CHECKPOINTS[name]]
+                    asked["layout"] = "checkpoint"
+            if layout and random.random() < 0.95:
+                said = {key: said[key] for key in said if key not in ("weights", "precision")}
+            asked.update(said)
+            where = random.choice(list(every_device))
+            sparse = random.random() < 0.2
+            records.append(dict(asked, model=name, hardware=where))
+            if sparse:
+                records[-1]["sparse"] = 1
+            kinds.append("request" if "prompt" in asked else asked.get("phase", "decode"))
+            try:
+                wanted.append(model_row(infer(model, dict(asked, **switches), every_device[where],
+                                              classes=classes, layout=layout, sparse=sparse)))
+            except formats.Refused:
+                wanted.append(None)
+        for record, got, want, kind in zip(records, program.records(["model"], records, options),
+                                           wanted, kinds):
+            comparison.row(got, want, kind, [record, options])
+            if got and want:
+                comparison.agreed["model " + every_model["models"][record["model"]].kind] += 1
+
+
+def check_drafts(comparison, program, every_device, every_model, random, count):
+    """A draft model is an option, so each pair is a process."""
+    for _ in range(count):
+        name, draft = (random.choice(list(every_model["models"])) for _ in range(2))
+        where = random.choice(list(every_device))
+        asked = cases.scenario(random, every_model["models"][name])
+        for key in ("phase", "chunk", "prefill_batch", "prefill_context", "prefix_hit", "prompt",
+                    "generate"):
+            asked.pop(key, None)
+        asked["draft_tokens"] = random.randint(1, 6)
+        record = dict(asked, model=name, hardware=where)
+        try:
+            want = model_row(models.infer(every_model["models"][name], asked, every_device[where],
+                                          draft=every_model["models"][draft]))
+        except formats.Refused:
+            want = None
+        got = program.records(["model"], [record], ["--draft-model", draft, "--draft-tokens", "1"])[0]
+        comparison.row(got, want, "drafts", [record, draft])
+
+
+def operators_of(row):
+    """What a model's graph has, by name, shape and formats: how often in all, on the slowest
+    stage, and the predictions. How wide a group lies and by which algorithm are left out: stages
+    differ in them."""
+    found = {}
+    for stage, one in enumerate(row["predicted"]):
+        for count, node, p in one:
+            dims = {key: value for key, value in node.dims.items()
+                    if key not in ("within", "algorithm", "bias")}
+            if node.op in operators.LATENT:
+                del dims["window"]
+            if node.op == "kv-append":
+                del dims["heads"]
+            if node.op == "send":
+                del dims["devices"]
+            used = tuple((role, node.formats[role]) for role in operators.ROLES
+                         if p["by_role"][role])
+            key = (node.name, node.op, tuple(sorted((k, str(v)) for k, v in dims.items())), used)
+            entry = found.setdefault(key, [0, 0, []])
+            entry[0] += count
+            entry[1] += count if stage == row["slowest"] else 0
+            entry[2].append((node, p))
+    return found
+
+
+def operator_key(got, sizes):
+    dims = {key: got[key] for key in sizes if key in got}
+    for key in ("within", "algorithm"):
+        dims.pop(key, None)
+    if got["operator"] == "kv-append":
+        dims.pop("heads", None)
+    dims = {key: int(value) if isinstance(value, bool) else value for key, value in dims.items()}
+    used = tuple((role, got[role]) for role in operators.ROLES if got[f"{role}_bytes"])
+    return (got["name"], got["operator"], tuple(sorted((k, str(v)) for k, v in dims.items())), used)
+
+
+SIZES = ("m n k batch heads kv_heads head_dim query_len kv_len causal window kv_lora_rank "
+         "qk_nope_head_dim qk_rope_head_dim v_head_dim tokens hidden gain intermediate experts top_k "
+         "routing ep elements devices within algorithm").split()
+
+
+def check_graphs(comparison, program, every_device, every_model, random, count):
+    """Single predictions in JSON: every operator of the graph with its counts, and the limits."""
+    for _ in range(count):
+        name, where = (random.choice(list(x)) for x in (every_model["models"], every_device))
+        model, device = every_model["models"][name], every_device[where]
+        asked = cases.scenario(random, model)
+        for key in ("prompt", "generate"):
+            asked.pop(key, None)
+        asked.update(cases.asked_formats(random, "gemm"))
+        arguments = ["predict", "model", name, "-H", where, "-f", "json"]
+        for key, value in asked.items():
+            arguments += ["--" + key.replace("_", "-"), str(value)]
+        result = program.run(arguments)
+        case = " ".join(arguments)
+        try:
+            row = infer(model, asked, device)
+        except formats.Refused:
+            comparison.row(None if result.returncode else {}, None, "graphs", case)
+            continue
+        if result.returncode:
+            comparison.row(None, {}, "graphs", case)
+            continue
+        got = json.loads(result.stdout)
+        before = comparison.differed
+        theirs, ours = {}, operators_of(row)
+        for one in got["operators"]:
+            entry = theirs.setdefault(operator_key(one, SIZES), [0, 0, []])
+            entry[0] += one["count"]
+            entry[1] += one["device_count"]
+            entry[2].append(one)
+        if set(theirs) != set(ours):
+            comparison.differ(f"operators {sorted(set(theirs) ^ set(ours))}", case)
+        for key in set(theirs) & set(ours):
+            comparison.field(f"count of {key[0]}", theirs[key][0], ours[key][0], case)
+            comparison.field(f"device_count of {key[0]}", theirs[key][1], ours[key][1], case)
+            if len(theirs[key][2]) == 1:
+                (one,), (node, p) = theirs[key][2], ours[key][2][0]
+                want = operator_row({}, {}, p, device)
+                for field, value in want.items():
+                    if not node.dims.get("within"):
+                        comparison.field(f"{field} of {key[0]}", one.get(field), value, case)
+        check_limits(comparison, got["limits"], model, asked, device, row, case)
+        check_bounds(comparison, got["operators"], model, asked, device, case)
+        if comparison.differed == before:
+            comparison.agreed["graphs"] += 1
+
+
+def check_limits(comparison, got, model, asked, device, row, case):
+    total, active = models.parameters(model)
+    comparison.field("parameters", got["parameters"], total, case)
+    comparison.field("active_parameters", got["active_parameters"], active, case)
+    if row["s"].phase == "decode" and not row["s"].drafts and row["s"].pp == 1:
+        comparison.field("kv_crossover_context", got.get("kv_crossover_context"),
+                         models.crossover(model, row), case)
+    for limit, key in (("max_batch", "batch"), ("max_context", "context")):
+        most = got.get(limit)
+        if device.capacity is None:
+            comparison.field(limit, most, None, case)
+            continue
+
+        def fits(value):
+            try:
+                return infer(model, dict(asked, **{key: value}), device)["fits"]
+            except formats.Refused:
+                return False
+        comparison.values += 1
+        if most is None:
+            # Windows that are full do not grow.
+            if key == "batch" or not fits(10 ** 9):
+                comparison.differ(f"no {limit}", case)
+            continue
+        if most and not fits(most):
+            comparison.differ(f"{limit} {most} does not fit", case)
+        if most < 10 ** 9 and fits(most + 1):
+            comparison.differ(f"{limit} {most}, and one more fits", case)
+
+
+def check_bounds(comparison, listed, model, asked, device, case):
+    """The smallest batch from which a product is compute-bound."""
+    names = collections.Counter(one["name"] for one in listed)
+
+    known = {}
+
+    def bound(name, batch):
+        if batch not in known:
+            try:
+                stages = models.infer(model, dict(asked, batch=batch), device)["predicted"]
+            except formats.Refused:
+                stages = []
+            known[batch] = {node.name: p["bottleneck"] for stage in stages for _, node, p in stage}
+        return known[batch].get(name)
+        return None
+    for one in listed:
+        if names[one["name"]] > 1 or one["operator"] not in ("gemm", "moe"):
+            continue
+        batch = one.get("compute_bound_batch")
+        comparison.values += 1
+        if batch is None:
+            if bound(one["name"], 2 ** 20) == "compute":
+                comparison.differ(f"no compute_bound_batch of {one['name']}", case)
+        elif bound(one["name"], batch) not in ("compute", None) or \
+                batch > 1 and bound(one["name"], batch - 1) == "compute":
+            comparison.differ(f"compute_bound_batch {batch} of {one['name']}", case)
+
+
+def check_parameters(comparison, program, every_model):
+    """What `list models` says of those that are shipped."""
+    for line in program.run(["list", "models", "-f", "ndjson"]).stdout.splitlines():
+        got = json.loads(line)
+        model = every_model[got["id"]]
+        total, active = models.parameters(model)
+        row = models.Formats(model, {}, {}, None)
+        comparison.row(got, dict(parameters=total, active_parameters=active, kv_bytes_per_token=sum(
+            models.cache_bytes(model, 1, row.kv, 1) for _ in model.layers)), "list models", got["id"])
+
+
+# Formulas that the self-test breaks in the oracle, one at a time.
+FAULTS = {"scales": "scales of blocks and tensors are not counted",
+          "gqa": "every query head has K and V of its own",
+          "causal": "all T S pairs, whatever the mask",
+          "touched": "tokens choose different experts",
+          "overlap": "memory and compute one after the other",
+          "stages": "a decode step is one pass through the stages",
+          "acceptance": "all drafts are accepted",
+          "fallback": "a product runs at the format that was asked for"}
+
+
+def everything(arguments, cases_wanted, seed, quiet=False):
+    """One run: draws, compares, and returns the comparison."""
+    random = randomness.Random(seed)
+    comparison = Comparison(quiet)
+    with tempfile.TemporaryDirectory() as folder:
+        program = Program(arguments.program, folder)
+        every_device = devices.shipped(arguments.data)
+        every_model = {"models": models.shipped(arguments.data), "layouts": {}}
+        check_catalog(comparison, program)
+        check_parameters(comparison, program, every_model["models"])
+        for number in range(20):
+            path = cases.device_file(random, folder, number)
+            every_device[path] = devices.Device(path, path)
+        for number in range(60):
+            path = os.path.join(folder, f"model-{number}.json")
+            config = cases.config(random)
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(config, file)
+            every_model["models"][path] = models.Model(config, path)
+        layouts = os.path.join(arguments.data, "layouts")
+        for name in sorted(os.listdir(layouts)):
+            with open(os.path.join(layouts, name), encoding="utf-8") as file:
+                every_model["layouts"][name[:-5]] = json.load(file)
+        check_operators(comparison, program, every_device, random,
+                        drawn_operators(every_device, random, cases_wanted))
+        if not quiet:
+            check_operators(comparison, program, every_device, random,
+                            paired_operators(every_device, random))
+        check_models(comparison, program, every_device, every_model, random, cases_wanted // 3,
+                     max(3, cases_wanted // 300))
+        check_drafts(comparison, program, every_device, every_model, random, cases_wanted // 50)
+        check_graphs(comparison, program, every_device, every_model, random, cases_wanted // 100)
+    return comparison
+
+
+def report(comparison):
+    def line(title, names):
+        print(f"{title}:", "  ".join(f"{name} {comparison.agreed[name]}" for name in names))
+    print(f"compared {comparison.values} values; both refused",
+          f"{sum(comparison.refused.values())} cases")
+    line("operators", operators.ALL)
+    line("formats, in any role", [f"format {name}" for name in formats.NAMES])
+    line("models", ["decode", "prefill", "mixed", "request", "drafts", "graphs"])
+    line("classes", sorted(x for x in comparison.agreed if x.startswith("model ")))
+    print("refused by both:", "  ".join(f"{k} {n}" for k, n in sorted(comparison.refused.items())))
+
+
+def self_test(arguments):
+    """Breaks one formula at a time; each must show."""
+    missed = 0
+    for fault, words in FAULTS.items():
+        formats.BROKEN.add(fault)
+        comparison = everything(arguments, arguments.cases, arguments.seed, quiet=True)
+        formats.BROKEN.clear()
+        fields = ", ".join(name for name, _ in comparison.fields.most_common(3))
+        print(f"{'seen' if comparison.differed else 'MISSED'}  {fault}: {words}:",
+              f"{comparison.differed} differences ({fields})")
+        missed += comparison.differed == 0
+    return 1 if missed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("data")
+    parser.add_argument("--cases", type=int, default=3000, help="of operators; models: a third")
+    parser.add_argument("--seed", type=int, help="default: another one each time")
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.seed is None:
+        arguments.seed = randomness.SystemRandom().randrange(10 ** 9)
+    print(f"oracle: seed {arguments.seed}, {arguments.cases} cases")
+    if arguments.self_test:
+        return self_test(arguments)
+    comparison = everything(arguments, arguments.cases, arguments.seed)
+    report(comparison)
+    if comparison.differed:
+        print(f"{comparison.differed} DIFFERENCES:", dict(comparison.fields))
+        return 1
+    print("no differences")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
