@@ -8,7 +8,6 @@
  * Words: src/table.c tests/fuzz/cli.c
  */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -37,16 +36,20 @@ static const struct {
                "\"num_attention_heads\": 8, \"num_key_value_heads\": 2, \"intermediate_size\": 80, "
                "\"vocab_size\": 1000}"},
     {"h.json",
-     "{\"id\": \"h\", \"bandwidth_gb_s\": 100, \"memory_capacity_gb\": 80, "
+     "{\"id\": \"h\", \"bandwidth_gb_s\": 100, \"memory_capacity_bytes\": 80e9, "
      "\"peak_tflops\": {\"fp16\": 1, \"fp8\": 2, \"nvfp4\": 4}, \"vector_tflops\": {\"fp32\": "
      "0.1}, \"devices_per_node\": 2, \"link_gb_s\": 10, \"network_gb_s\": 1, \"tdp_w\": 700}"},
-    {"l.json", "{\"id\": \"l\", \"formats\": {\"linear\": \"fp8\", \"lm_head\": \"bf16\"}}"},
+    {"l.json", "{\"schema\": \"roofline/layout/1\", \"id\": \"l\", \"activations\": \"fp8\", "
+               "\"classes\": {\"linear\": \"fp8\", \"lm_head\": \"bf16\"}}"},
     {"r.csv", "operator,m,n,k,weights,measured_us,note\ngemm,1,64,64,fp8,3,\"a, b\"\n"
               "gemv,,4,4,,2,x\ngemm,2,0,4,,1,\n"},
     {"m.csv", "operator,model,batch,context,measured_us\nmodel,m.json,1,8,5\nmodel,none,1,8,5\n"},
+    {"c.json", "{\"schema\": \"roofline/check/1\", \"checks\": [{\"name\": \"a\", \"inputs\": "
+               "{\"operator\": \"gemm\", \"m\": 1, \"n\": 64, \"k\": 64}, \"expect\": "
+               "{\"bytes\": 8448, \"time_us\": 7, \"bottleneck\": \"compute\"}}]}"},
     {"r.ndjson", "{\"operator\": \"gemm\", \"m\": 1, \"n\": 64, \"k\": 64, \"measured_us\": 3}\n"
                  "{\"operator\": \"add\", \"tokens\": 4, \"hidden\": 4, \"key\": \"\\n\"}\n"},
-    {"s.csv.part", "operator,m,n,k,weights,activations,time_us\n"},
+    {"s.csv.part", "m,n\n1,64\n2,64\n"},
 };
 enum { FILES = sizeof files / sizeof *files };
 
@@ -135,6 +138,7 @@ static void begin(void)
     tidy(true);
     CHECK(unsetenv("HOME") == 0 && unsetenv("XDG_DATA_HOME") == 0);
     CHECK(unsetenv("ROOFLINE_DATA") == 0);
+    CHECK(setenv("PATH", fuzz_folder, 1) == 0); /* no gnuplot is there: no process is started */
 }
 
 /* --- what comes out ------------------------------------------------------------------------ */

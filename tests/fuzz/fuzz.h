@@ -9,6 +9,7 @@
 #ifndef ROOF_FUZZ_H
 #define ROOF_FUZZ_H
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
@@ -103,11 +104,16 @@ static char fuzz_folder[256];
 
 static inline void fuzz_leave(void)
 {
-    char command[sizeof fuzz_folder + 16];
-    snprintf(command, sizeof command, "rm -rf '%s'", fuzz_folder);
-    if (system(command) != 0) {
-        fprintf(stderr, "cannot remove %s\n", fuzz_folder);
+    DIR *const folder = opendir(fuzz_folder);
+    for (struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        char path[sizeof fuzz_folder + sizeof entry->d_name];
+        snprintf(path, sizeof path, "%s/%s", fuzz_folder, entry->d_name);
+        (void)unlink(path); /* a folder is none */
     }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    (void)rmdir(fuzz_folder);
 }
 
 static inline void fuzz_open(struct fuzz_file *out, const char *name)

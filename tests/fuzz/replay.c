@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Runs a fuzz target on files, or on all files of folders: replay FILE|FOLDER... Any compiler. */
-#include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
 
