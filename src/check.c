@@ -521,7 +521,7 @@ static enum roof_status add_expectation(const struct reader *r, struct roof_chec
                                    .number = roof_json_number(&e->difference, value),
                                    .tolerance = tolerance,
                                    .got = "null",
-                                   .difference = NAN};
+                                   .difference = ROOF_UNKNOWN};
     roof_json_place(r->p->json, value, &e->line, &e->column);
     r->p->place[number] = value;
     return e->expected == NULL ? no_memory(r->error) : ROOF_OK;
