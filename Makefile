@@ -227,7 +227,7 @@ recipes:
 
 ## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
 sanitize: sanitize-threads
-	$(MAKE) check-unit check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
+	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
 	    -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow \
 	    -fno-sanitize-recover=all'
 
@@ -245,24 +245,31 @@ fuzz:
 	    -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all'
 	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET)
 
+## fuzz-coverage: the lines that the kept inputs of each fuzz target reach (clang, llvm-cov)
+fuzz-coverage:
+	$(MAKE) $(FUZZ:%=$(BUILD)/coverage/tests/fuzz/%.run) BUILD=$(BUILD)/coverage CC=clang \
+	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping'
+	@sh tests/fuzz/coverage.sh $(BUILD)/coverage $(FUZZ)
+
 ## valgrind: every test under valgrind
 valgrind:
-	$(MAKE) check-unit check-cli WRAPPER='valgrind -q --leak-check=full \
+	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c tests/bench/bench.c tests/bench/process.c \
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c src/calibrate/main.c tests/bench/bench.c \
+          tests/bench/process.c \
           docs/example.c
 ## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
 	$(MAKE) all $(BUILD)/lint-clang/roofline-calibrate CC=clang BUILD=$(BUILD)/lint-clang \
 	    WERROR=-Werror
-	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h) $(LINT_C)
+	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
 	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/man/*.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh
+	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/fuzz/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -294,6 +301,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-formulas check-schemas check-project \
-        check-oracle oracle bless recipes fuzz sanitize sanitize-threads valgrind lint deps \
+        check-oracle oracle bless recipes fuzz fuzz-coverage sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)

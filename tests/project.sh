@@ -195,10 +195,11 @@ bad_headers() {
 
 # --- text -----------------------------------------------------------------------------------------
 
-# files: those of the project, below its fixed entries and the dot-files; images are gnuplot's.
+# files: those of the project, below its fixed entries and the dot-files; images are gnuplot's, and
+# inputs of fuzz targets any bytes.
 files() {
     find Makefile LICENSE README.md data docs include src tests .[!.]* -name .git -prune -o \
-        -name '*.svg' -o -type f -print
+        -path tests/fuzz/corpus -prune -o -name '*.svg' -o -type f -print
 }
 
 # text FILE...

@@ -18,6 +18,7 @@
 #undef fclose
 #undef printf
 #undef pthread_create
+#undef putchar
 #undef stderr
 #undef stdout
 #undef main

@@ -20,6 +20,7 @@ int fuzz_no_thread(void);
 #define stdout fuzz_stdout
 #define stderr fuzz_stderr
 #define fclose(file) fuzz_close(file)
+#define putchar(byte) putc(byte, fuzz_stdout)
 #define printf(...) fprintf(fuzz_stdout, __VA_ARGS__)
 #define pthread_create(thread, attributes, function, context)                                      \
     ((void)(thread), (void)(function), (void)(context), fuzz_no_thread())
