@@ -45,7 +45,8 @@ ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/roofli
 VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
-DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json))
+DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json)) \
+            $(sort $(filter-out %/README.md,$(wildcard data/web/*)))
 LIB_SRC  := $(sort $(wildcard src/*.c))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -214,6 +215,10 @@ oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 
+## check-browser: the pages of --format html in headless Chromium, where there is one
+check-browser: $(BIN)
+	@sh tests/browser.sh $(BIN)
+
 ## bless: rewrite the expected output of the command-line tests, and the options of the manual
 ## (then read the diff)
 bless: $(BIN)
@@ -301,6 +306,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-formulas check-schemas check-project \
-        check-oracle oracle bless recipes fuzz fuzz-coverage sanitize sanitize-threads valgrind lint deps \
+        check-browser check-oracle oracle bless recipes fuzz fuzz-coverage sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)

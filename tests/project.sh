@@ -56,7 +56,7 @@ notices() {
 # A module includes only modules before it. docs/design.md says what each is for.
 order="status decimal_table decimal quantity text json data schema registry precision hardware operator kernel_parameters calibration kernel \
 predict explain model model_make layout gguf safetensors checkpoint csv transformer inference study speedup engine plan plan_why emit request sweep recommend crossover table records compare check \
-speedup_report report model_report chart chart_layout chart_report chart_gnuplot study_report plan_report engine_report check_report roofline cli calibrate"
+speedup_report report model_report chart chart_layout chart_report chart_gnuplot chart_page study_report plan_report engine_report check_report roofline cli calibrate"
 
 # The table of layers in FILE has the modules in this order.
 described() {

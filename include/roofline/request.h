@@ -100,8 +100,9 @@ enum roof_input_id {
     ROOF_INPUT_CHARSET,
     ROOF_INPUT_UPDATE,
     ROOF_INPUT_FORMAT,
-    ROOF_INPUT_CHART_FORMAT, /**< the same option of plot */
-    ROOF_INPUT_CHECK_FORMAT, /**< and of check */
+    ROOF_INPUT_PREDICT_FORMAT, /**< the same option of predict, with html */
+    ROOF_INPUT_CHART_FORMAT,   /**< of plot */
+    ROOF_INPUT_CHECK_FORMAT,   /**< and of check */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_OUTPUT,
     ROOF_INPUT_COUNT

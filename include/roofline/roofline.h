@@ -124,6 +124,7 @@
 #include "roofline/study_report.h"
 
 #include "roofline/chart.h"
+#include "roofline/chart_page.h"
 #include "roofline/chart_report.h"
 
 #include "roofline/engine_report.h"

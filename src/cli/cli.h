@@ -65,6 +65,7 @@ struct cli_options {
     int operand_count;
     enum roof_command command;
     enum roof_output output; /* --format */
+    bool html;               /* --format html of predict, or an output named .html */
     bool help;               /* --help was asked for and printed */
 };
 
@@ -221,6 +222,16 @@ enum roof_status cli_predict_answer(struct roof_text *out, const struct cli_opti
 /* Of predict model NAME. */
 enum roof_status cli_predict_model(struct roof_text *out, const struct cli_options *options,
                                    struct roof_error *error);
+
+/* predict model NAME --format html. */
+enum roof_status cli_page_model(struct roof_text *out, const struct cli_options *options,
+                                struct roof_error *error);
+/* Whether a file is named as a page is. */
+bool cli_page_name(const char *path);
+/* What the sliders of a page move, of a grid of one model whose phase alone takes several values;
+ * false: it is another. */
+bool cli_page_grid(struct roof_page_sizes *out, const struct cli_grid *grid,
+                   const struct cli_options *options);
 
 /* Runs gnuplot on a script and takes what it writes. ROOF_IO when it is not installed, or fails. */
 enum roof_status cli_gnuplot(struct roof_text *image, const struct roof_text *script,

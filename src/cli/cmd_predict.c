@@ -76,6 +76,9 @@ static enum roof_status predict_operator(struct roof_text *out, const struct cli
 enum roof_status cli_predict_answer(struct roof_text *out, const struct cli_options *options,
                                     struct roof_error *error)
 {
+    if (options->html) {
+        return cli_page_model(out, options, error);
+    }
     if (options->value[ROOF_INPUT_EXPLAIN] != NULL) {
         return cli_explain(out, options, false, error);
     }
@@ -93,7 +96,7 @@ int cli_predict(const struct cli_command *command, int argc, char **argv)
     if (status == ROOF_OK && options.help) {
         return 0;
     }
-    if (status == ROOF_OK && options.value[ROOF_INPUT_FROM] != NULL) {
+    if (status == ROOF_OK && options.value[ROOF_INPUT_FROM] != NULL && !options.html) {
         bool bad = false;
         status = cli_predict_from(&options, &bad, &error);
         return status != ROOF_OK ? cli_fail(command->name, &error)

@@ -144,6 +144,19 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     }
 }
 
+/* The choices that predict has are those of the other tables, and html. */
+static enum roof_status read_output(struct cli_options *out, struct roof_error *error)
+{
+    const bool predict = out->command == ROOF_COMMAND_PREDICT;
+    const size_t input = predict ? ROOF_INPUT_PREDICT_FORMAT : ROOF_INPUT_FORMAT;
+    int64_t output = ROOF_OUTPUT_TEXT;
+    const enum roof_status status = cli_choice(&output, out, input, error);
+    out->html = output > ROOF_OUTPUT_MARKDOWN || (predict && out->value[input] == NULL &&
+                                                  cli_page_name(out->value[ROOF_INPUT_OUTPUT]));
+    out->output = out->html ? ROOF_OUTPUT_TEXT : (enum roof_output)output;
+    return status;
+}
+
 /* Where the values of an option go that may be given several times; NULL: of another. */
 static struct cli_many *many_of(struct cli_options *options, size_t input)
 {
@@ -221,12 +234,7 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
         }
     }
     arg_freetable(t.entry, t.size);
-    int64_t output = ROOF_OUTPUT_TEXT;
-    if (status == ROOF_OK) {
-        status = cli_choice(&output, out, ROOF_INPUT_FORMAT, error);
-        out->output = (enum roof_output)output;
-    }
-    return status;
+    return status == ROOF_OK ? read_output(out, error) : status;
 }
 
 bool cli_is_model(const struct cli_options *options)

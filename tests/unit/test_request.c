@@ -173,7 +173,7 @@ static void test_commands(void **unused)
         {"objective", RECOMMEND},
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
-        {"format", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE},
+        {"format", SWEEP | RECOMMEND | LIST | COMPARE}, /* predict and plot have others */
         {"columns", PREDICT | SWEEP | RECOMMEND | LIST},
         {"ceilings", PLOT},
         {"attainable", PLOT},
@@ -238,6 +238,16 @@ static void test_help_is_true(void **unused)
     assert_int_equal(ROOF_OUTPUT_MARKDOWN, COUNT(outputs) - 1);
     assert_true(roof_input(ROOF_INPUT_FORMAT) == format);
     assert_string_equal(roof_input(ROOF_INPUT_CHART_FORMAT)->option, "format");
+    /* Those of predict are the same, and one more. */
+    const struct roof_input *const predict = roof_input(ROOF_INPUT_PREDICT_FORMAT);
+    assert_int_equal(predict->max, COUNT(outputs));
+    for (size_t i = 0; i < COUNT(outputs); i++) {
+        assert_string_equal(predict->choices[i], outputs[i]);
+    }
+    assert_string_equal(predict->choices[COUNT(outputs)], "html");
+    assert_string_equal(predict->option, "format");
+    assert_true(roof_input_allowed(ROOF_INPUT_PREDICT_FORMAT, ROOF_COMMAND_PREDICT));
+    assert_false(roof_input_allowed(ROOF_INPUT_FORMAT, ROOF_COMMAND_PREDICT));
 }
 
 /* --- one value ----------------------------------------------------------------------------- */
