@@ -231,6 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         argv[argc] = NULL;
         CHECK(fchdir(folder) == 0);
         asked = 0;
+        out[0] = err[0] = '\0'; /* nothing may be written */
         fuzz_stdout = fmemopen(out, sizeof out, "w");
         fuzz_stderr = fmemopen(err, sizeof err, "w");
         CHECK(fuzz_stdout != NULL && fuzz_stderr != NULL);

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include "model_make.h"
 
-#define WEIGHTS (UINT64_C(1) << 40)
+#define WEIGHTS (UINT64_C(1) << 22)
 #define FIRST_WEIGHTS 4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
