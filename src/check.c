@@ -521,7 +521,7 @@ static enum roof_status add_expectation(const struct reader *r, struct roof_chec
                                    .number = roof_json_number(&e->difference, value),
                                    .tolerance = tolerance,
                                    .got = "null",
-                                   .difference = NAN};
+                                   .difference = ROOF_UNKNOWN};
     roof_json_place(r->p->json, value, &e->line, &e->column);
     r->p->place[number] = value;
     return e->expected == NULL ? no_memory(r->error) : ROOF_OK;
@@ -546,7 +546,9 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
         if (status == ROOF_OK && value == NULL) {
             status = bad(r, node, "needs a value");
         }
-        if (status == ROOF_OK && roof_json_count(node) > 1 && !roof_json_number(&number, value)) {
+        /* An update may leave null in place of a number that is absent now. */
+        if (status == ROOF_OK && roof_json_count(node) > 1 && !roof_json_number(&number, value) &&
+            !roof_json_is_null(value)) {
             status = bad(r, node, "a tolerance is of a number");
         }
     }

@@ -273,13 +273,26 @@ static bool has_roof(const struct work *w, const struct roof_hardware *hardware)
     return false;
 }
 
+/* Those of -H go by their ids, which of a file is another than its name. */
+static enum roof_status device_of_record(struct work *w, const struct roof_hardware **out,
+                                         struct roof_error *error)
+{
+    for (size_t i = 0; i < w->grid.devices; i++) {
+        if (strcmp(w->grid.device[i]->id, w->records.hardware) == 0) {
+            *out = w->grid.device[i];
+            return ROOF_OK;
+        }
+    }
+    return cli_known_hardware(&w->known, out, w->records.hardware, error);
+}
+
 /* What is wrong with a record is told, and is no failure. */
 static enum roof_status add_record(struct work *w, struct roof_error *error)
 {
     struct roof_records *const records = &w->records;
     const struct roof_hardware *hardware = NULL;
     const struct roof_prediction *prediction = NULL;
-    enum roof_status status = cli_known_hardware(&w->known, &hardware, records->hardware, error);
+    enum roof_status status = device_of_record(w, &hardware, error);
     if (status == ROOF_OK && !has_roof(w, hardware)) {
         status = add_roof(w, hardware, error);
     }

@@ -434,11 +434,12 @@ static void test_update(void **state)
     struct roof_checks checks;
     struct asked asked = {.document = DOCUMENT};
     struct roof_text text = ROOF_TEXT_INIT;
-    read_file(&checks, "{ \"schema\":\"roofline/check/1\",\"checks\" :[{\"name\":\"x\",\n"
-                       "\t\"expect\": {\"time_us\":{ \"relative\":1e-3,\"value\": 9.9e1 },\r\n"
-                       "  \"bottleneck\" :\"compute\"  , \"flops\": 0.0e5, \"native\": null,\n"
-                       "  \"network_time_us\": 7, \"parts.0.flops\":1.00},\n"
-                       "  \"inputs\": {\"operator\": \"attention\"} }] }\n\n");
+    read_file(&checks,
+              "{ \"schema\":\"roofline/check/1\",\"checks\" :[{\"name\":\"x\",\n"
+              "\t\"expect\": {\"time_us\":{ \"relative\":1e-3,\"value\": 9.9e1 },\r\n"
+              "  \"bottleneck\" :\"compute\"  , \"flops\": 0.0e5, \"native\": null,\n"
+              "  \"network_time_us\": {\"value\": 7, \"absolute\": 1}, \"parts.0.flops\":1.00},\n"
+              "  \"inputs\": {\"operator\": \"attention\"} }] }\n\n");
     run(&checks, &asked);
     assert_int_equal(checks.deviations, 4);
     assert_int_equal(roof_checks_updated(&text, &checks), 4);
@@ -446,7 +447,8 @@ static void test_update(void **state)
                         "{ \"schema\":\"roofline/check/1\",\"checks\" :[{\"name\":\"x\",\n"
                         "\t\"expect\": {\"time_us\":{ \"relative\":1e-3,\"value\": 100.5 },\r\n"
                         "  \"bottleneck\" :\"memory\"  , \"flops\": 0.0e5, \"native\": true,\n"
-                        "  \"network_time_us\": null, \"parts.0.flops\":1.00},\n"
+                        "  \"network_time_us\": {\"value\": null, \"absolute\": 1}, "
+                        "\"parts.0.flops\":1.00},\n"
                         "  \"inputs\": {\"operator\": \"attention\"} }] }\n\n");
     roof_checks_free(&checks);
     read_file(&checks, text.data); /* and then all is as expected */
