@@ -1297,6 +1297,72 @@ static void test_prefix_hit(void **state)
     roof_model_free(m);
 }
 
+/* --- classes of weights -------------------------------------------------------------------- */
+
+static struct roof_scenario classes(const char *const *assignments, int count)
+{
+    struct roof_scenario s;
+    struct roof_error error = {0};
+    roof_scenario_init(&s);
+    if (roof_scenario_classes(&s, assignments, count, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    return s;
+}
+
+/* A narrower name wins over a wider one, in whatever order they come; of one width, the last. */
+static void test_classes(void **state)
+{
+    (void)state;
+    struct roof_scenario s = classes(NULL, 0);
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        assert_int_equal(s.weight[w], ROOF_PRECISION_AUTO);
+    }
+    const char *const widths[] = {"down=int8", "linear=fp8", "mlp=int4", "lm_head=bf16",
+                                  "down=fp16"};
+    s = classes(widths, COUNT(widths));
+    assert_int_equal(s.weight[W(Q)], P(FP8_E4M3));
+    assert_int_equal(s.weight[W(EXPERT_UP)], P(FP8_E4M3));
+    assert_int_equal(s.weight[W(GATE)], P(INT4));
+    assert_int_equal(s.weight[W(UP)], P(INT4));
+    assert_int_equal(s.weight[W(DOWN)], P(FP16));
+    assert_int_equal(s.weight[W(LM_HEAD)], P(BF16));
+    assert_int_equal(s.weight[W(EMBEDDING)], ROOF_PRECISION_AUTO);
+    assert_int_equal(s.weight[W(NORM)], ROOF_PRECISION_AUTO);
+    const char *const first[] = {"embedding=int8"}; /* the first of all classes, and no other */
+    s = classes(first, 1);
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        assert_int_equal(s.weight[w], w == W(EMBEDDING) ? P(INT8) : ROOF_PRECISION_AUTO);
+    }
+}
+
+/* Names of up to 31 bytes are looked up. */
+static void test_refused_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *assignment, *message;
+    } cases[] = {
+        {"lm_head", "--class takes NAME=P such as lm_head=bf16, not 'lm_head'"},
+        {"a23456789012345678901234567890123=bf16",
+         "--class takes NAME=P such as lm_head=bf16, not 'a23456789012345678901234567890123=bf16'"},
+        {"a2345678901234567890123456789012=bf16",
+         "--class takes NAME=P such as lm_head=bf16, not 'a2345678901234567890123456789012=bf16'"},
+        {"a234567890123456789012345678901=bf16", "unknown class 'a234567890123456789012345678901'"},
+        {"head=bf16", "unknown class 'head'"},
+        {"lm_head=bf", "unknown precision 'bf'"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_scenario s;
+        struct roof_error error = {0};
+        roof_scenario_init(&s);
+        assert_int_equal(roof_scenario_classes(&s, &cases[i].assignment, 1, &error), ROOF_USAGE);
+        if (strncmp(error.message, cases[i].message, strlen(cases[i].message)) != 0) {
+            fail_msg("%s", error.message);
+        }
+    }
+}
+
 static void refused(const char *config, struct roof_scenario s, const char *message)
 {
     struct roof_model *const m = parse(config);
@@ -1561,6 +1627,8 @@ int main(void)
         cmocka_unit_test(test_kv_formats),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_prefix_hit),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_refused_classes),
         cmocka_unit_test(test_refused_splits),
         cmocka_unit_test(test_refused_sizes),
         cmocka_unit_test(test_refused_combinations),
