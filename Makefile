@@ -45,7 +45,8 @@ ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/roofli
 VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
-DATA     := $(sort $(shell find data -name '*.json'))
+DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json)) \
+            $(sort $(filter-out %/README.md,$(wildcard data/web/*)))
 LIB_SRC  := $(sort $(wildcard src/*.c))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -57,6 +58,12 @@ BIN      := $(BUILD)/roofline
 FIT      := $(BUILD)/roofline-calibrate
 BENCH    := $(BUILD)/tests/bench/bench
 PROCESS  := $(BUILD)/tests/bench/process
+# Each file but the one that replays inputs is a fuzz target; it has a folder of inputs.
+FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
+FUZZ     := $(FUZZ_SRC:tests/fuzz/%.c=%)
+FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/%.run)
+# The program without its main and its signals, for the target of the whole command line.
+FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c,$(CLI_SRC)))
 
 ## all: build the static library and the program (the default)
 all: $(LIB) $(BIN)
@@ -83,6 +90,16 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
 	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+
+# A fuzz target with what runs it: files one by one, or libFuzzer (FUZZER=-fsanitize=fuzzer).
+FUZZER   ?=
+$(BUILD)/tests/fuzz/cli/%.o: src/cli/%.c tests/fuzz/cli/streams.h $(BUILD)/command
+	@mkdir -p $(@D)
+	$(COMPILE) $(ARG_CFLAGS) -include tests/fuzz/cli/streams.h -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/fuzz/cli.run: $(FUZZ_CLI)
+$(BUILD)/tests/fuzz/%.run: $(BUILD)/tests/fuzz/%.o $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o) $(LIB)
+	$(COMPILE) $(FUZZER) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # The data is JSON in data/ and bytes in the library.
 $(BUILD)/gen/data_files.c: src/embed.sh $(DATA) $(BUILD)/command
@@ -150,12 +167,19 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-cli check-project check-oracle recipes
+check: check-unit check-fuzz check-cli check-formulas check-schemas check-project check-oracle recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
 	    if $(WRAPPER) $$t > $$t.log 2>&1; then echo "ok   $$t"; \
 	    else cat $$t.log; echo "FAIL $$t"; exit 1; fi; done
+
+check-fuzz: $(FUZZ_BIN)
+	@for t in $(FUZZ); do \
+	    if $(WRAPPER) $(BUILD)/tests/fuzz/$$t.run tests/fuzz/corpus/$$t \
+	        > $(BUILD)/tests/fuzz/$$t.log 2>&1; then \
+	        echo "ok   tests/fuzz/$$t: $$(tail -n 1 $(BUILD)/tests/fuzz/$$t.log)"; \
+	    else cat $(BUILD)/tests/fuzz/$$t.log; echo "FAIL tests/fuzz/$$t"; exit 1; fi; done
 
 check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/run.sh $(BIN) tests/cli/*.case
@@ -165,6 +189,12 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
 	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 	@sh tests/cli/completion.sh $(BIN)
+
+check-formulas: $(BIN)
+	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
+
+check-schemas: $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/schema.sh $(BIN)
 
 check-project: $(LIB) $(BIN)
 	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
@@ -184,6 +214,10 @@ SEED  ?=
 oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
+
+## check-browser: the pages of --format html in headless Chromium, where there is one
+check-browser: $(BIN)
+	@sh tests/browser.sh $(BIN)
 
 ## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
 MODULES ?= operator,predict,transformer,sweep,recommend
@@ -208,7 +242,7 @@ recipes:
 
 ## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
 sanitize: sanitize-threads
-	$(MAKE) check-unit check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
+	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
 	    -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow \
 	    -fno-sanitize-recover=all'
 
@@ -217,24 +251,40 @@ sanitize-threads:
 	@sh tests/cli/run.sh $(BUILD)/tsan/roofline tests/cli/sweep.case
 	@THREADS_SANITIZED=1 sh tests/cli/resume.sh $(BUILD)/tsan/roofline
 
+## fuzz: run the fuzz targets, or TARGET=NAME, for SECONDS=60 each with libFuzzer (clang)
+TARGET  ?= $(FUZZ)
+SECONDS ?= 60
+fuzz:
+	$(MAKE) $(TARGET:%=$(BUILD)/fuzz/tests/fuzz/%.run) BUILD=$(BUILD)/fuzz CC=clang \
+	    FUZZER=-fsanitize=fuzzer CFLAGS='-O2 -g -fsanitize-coverage-ignorelist=tests/fuzz/uncounted \
+	    -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all'
+	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET)
+
+## fuzz-coverage: the lines that the kept inputs of each fuzz target reach (clang, llvm-cov)
+fuzz-coverage:
+	$(MAKE) $(FUZZ:%=$(BUILD)/coverage/tests/fuzz/%.run) BUILD=$(BUILD)/coverage CC=clang \
+	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping'
+	@sh tests/fuzz/coverage.sh $(BUILD)/coverage $(FUZZ)
+
 ## valgrind: every test under valgrind
 valgrind:
-	$(MAKE) check-unit check-cli WRAPPER='valgrind -q --leak-check=full \
+	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) src/calibrate/main.c tests/bench/bench.c tests/bench/process.c \
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c src/calibrate/main.c tests/bench/bench.c \
+          tests/bench/process.c \
           docs/example.c
 ## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
 	$(MAKE) all $(BUILD)/lint-clang/roofline-calibrate CC=clang BUILD=$(BUILD)/lint-clang \
 	    WERROR=-Werror
-	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h) $(LINT_C)
+	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
 	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/man/*.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh
+	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/fuzz/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -265,6 +315,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors reports bench demo check check-unit check-cli check-project check-oracle oracle mutate mutate-quick bless recipes sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-formulas check-schemas check-project \
+        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)

@@ -166,6 +166,7 @@ enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof
         return roof_error_set(error, ROOF_USAGE, "%s has no peak for %s", hardware->id,
                               wanted == NULL ? "any format" : "these formats");
     }
+    chart->chosen = chart->chosen || wanted != NULL;
     chart->roofs++;
     return ROOF_OK;
 }
@@ -326,9 +327,8 @@ enum roof_status roof_chart_add_inference(struct roof_chart *chart,
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < count && i < top && status == ROOF_OK; i++) {
         const struct roof_inference_node *const n = &inference->node[order[i]];
-        const double share = (double)n->node.count * n->prediction.time_s / inference->total.time_s;
-        status =
-            roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count, share, error);
+        status = roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count,
+                                roof_infer_share(inference, order[i]), error);
     }
     return status;
 }

@@ -3,14 +3,20 @@
 
 #include <string.h>
 
-enum roof_status roof_data_json(struct roof_json **out, const char *path, struct roof_error *error)
+const struct roof_data_file *roof_data_file(const char *path)
 {
-    *out = NULL;
     for (size_t i = 0; i < roof_data_file_count; i++) {
         if (strcmp(roof_data_files[i].path, path) == 0) {
-            return roof_json_parse(out, roof_data_files[i].text, roof_data_files[i].length, path,
-                                   error);
+            return &roof_data_files[i];
         }
     }
-    return roof_error_set(error, ROOF_INVALID, "no embedded file %s", path);
+    return NULL;
+}
+
+enum roof_status roof_data_json(struct roof_json **out, const char *path, struct roof_error *error)
+{
+    const struct roof_data_file *const file = roof_data_file(path);
+    *out = NULL;
+    return file == NULL ? roof_error_set(error, ROOF_INVALID, "no embedded file %s", path)
+                        : roof_json_parse(out, file->text, file->length, path, error);
 }

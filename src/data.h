@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Everything under data/, embedded when the library is built (src/embed.sh writes the table). */
+/* Everything under data/ and docs/schema/, embedded when the library is built (src/embed.sh writes
+ * the table). */
 #ifndef ROOF_DATA_H
 #define ROOF_DATA_H
 
@@ -8,7 +9,7 @@
 #include "json.h"
 
 struct roof_data_file {
-    const char *path; /* below data/: "hardware/gb10.json" */
+    const char *path; /* "hardware/gb10.json", "schema/prediction.json", "web/page.js" */
     const char *text; /* terminated */
     size_t length;
 };
@@ -17,6 +18,8 @@ struct roof_data_file {
 extern const struct roof_data_file roof_data_files[];
 extern const size_t roof_data_file_count;
 
+/* An embedded file by its path; NULL: there is none. */
+const struct roof_data_file *roof_data_file(const char *path);
 /* Parses an embedded file; owned by the caller. */
 enum roof_status roof_data_json(struct roof_json **out, const char *path, struct roof_error *error);
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Writes C that holds the named files, which lie below data/: sh src/embed.sh data/FILE... > data.c
+# Writes C that holds the named files, under their paths without the first folder:
+# sh src/embed.sh data/FILE... docs/schema/FILE... > data.c
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -15,7 +16,7 @@ done
 printf 'const struct roof_data_file roof_data_files[] = {\n'
 i=0
 for file; do
-    printf '    {"%s", (const char *)file_%d, sizeof file_%d - 1},\n' "${file#data/}" "$i" "$i"
+    printf '    {"%s", (const char *)file_%d, sizeof file_%d - 1},\n' "${file#*/}" "$i" "$i"
     i=$((i + 1))
 done
 printf '};\nconst size_t roof_data_file_count = %d;\n' "$i"

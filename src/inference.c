@@ -843,6 +843,21 @@ static double compute_bound_from(const struct roof_inference *inference,
     return yes <= BATCH_MAX ? (double)yes : ROOF_UNKNOWN;
 }
 
+double roof_infer_share(const struct roof_inference *inference, size_t node)
+{
+    const struct roof_inference_node *const n = &inference->node[node];
+    return (double)n->node.count * n->prediction.time_s / inference->total.time_s;
+}
+
+void roof_infer_band(double *low_s, double *high_s, const struct roof_inference *inference,
+                     double expected_s)
+{
+    const struct roof_prediction *const total = &inference->total;
+    const double scale = expected_s / total->expected_s;
+    *low_s = total->expected_low_s * scale;
+    *high_s = total->expected_high_s * scale;
+}
+
 void roof_infer_bounds(double out[ROOF_GRAPH_MAX], const struct roof_inference *inference,
                        const struct roof_scenario *scenario)
 {

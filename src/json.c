@@ -14,11 +14,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Where a value stands in the text. */
+struct span {
+    const cJSON *node;
+    size_t begin;
+    size_t length;
+};
+
 struct roof_json {
     char *text;
     size_t length;
     char *source;
     cJSON *root;
+    struct span *span; /* of all values by their nodes, with roof_json_index; else NULL */
+    size_t spans;
+    size_t *line; /* where each line begins */
+    size_t lines;
 };
 
 /* The checker walks the text once, recursively, to a bounded depth. */
@@ -36,6 +47,7 @@ struct scan {
     struct roof_json_member *members; /* of the outermost object; NULL: nobody wants them */
     size_t count;
     size_t room;
+    struct span *spans; /* of each value in preorder; NULL: nobody wants them */
 };
 
 static void place(const char *text, const char *p, int *line, int *column)
@@ -230,6 +242,13 @@ static enum roof_status keep_member(struct scan *s, const char *key, const char 
     return ROOF_OK;
 }
 
+/* Notes the value that began there and ends here. */
+static void keep_span(struct scan *s, size_t number, const char *begin)
+{
+    s->spans[number].begin = (size_t)(begin - s->text);
+    s->spans[number].length = (size_t)(s->p - begin);
+}
+
 /* '[' value, ... ']' or '{' "key": value, ... '}' */
 static enum roof_status container(struct scan *s, char close)
 {
@@ -262,8 +281,12 @@ static enum roof_status container(struct scan *s, char close)
         }
         blanks(s);
         const char *const begin = s->p;
+        const size_t number = s->values;
         if (status == ROOF_OK) {
             status = value(s);
+        }
+        if (s->spans != NULL) {
+            keep_span(s, number, begin);
         }
         if (status == ROOF_OK && s->members != NULL && s->depth == 1) {
             status = keep_member(s, key, key_end, begin);
@@ -338,18 +361,115 @@ static bool count_to(const cJSON *node, const cJSON *target, size_t *index)
     return false;
 }
 
-enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *node,
-                                 struct roof_error *error, const char *format, ...)
+static int by_node(const void *a, const void *b)
 {
+    const uintptr_t one = (uintptr_t)((const struct span *)a)->node;
+    const uintptr_t other = (uintptr_t)((const struct span *)b)->node;
+    return (one > other) - (one < other);
+}
+
+/* The nodes below one in preorder, with itself. */
+static void put_nodes(struct span *spans, size_t *count, const cJSON *node)
+{
+    spans[(*count)++].node = node;
+    for (const cJSON *child = node->child; child != NULL; child = child->next) {
+        put_nodes(spans, count, child);
+    }
+}
+
+enum roof_status roof_json_index(struct roof_json *json, struct roof_error *error)
+{
+    struct scan s = {.text = json->text,
+                     .p = json->text,
+                     .end = json->text + json->length,
+                     .source = json->source,
+                     .wanted = SIZE_MAX};
+    size_t lines = 1;
+    for (size_t i = 0; i < json->length; i++) {
+        lines += json->text[i] == '\n';
+    }
+    (void)count_to(json->root, NULL, &json->spans); /* all of them */
+    json->span = calloc(json->spans, sizeof *json->span);
+    json->line = calloc(lines, sizeof *json->line);
+    if (json->span == NULL || json->line == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    json->lines = 1;
+    for (size_t i = 0; i < json->length; i++) {
+        if (json->text[i] == '\n') {
+            json->line[json->lines++] = i + 1;
+        }
+    }
+    s.spans = json->span;
+    blanks(&s);
+    const char *const begin = s.p;
+    (void)value(&s); /* the text was checked before */
+    keep_span(&s, 0, begin);
+    size_t count = 0;
+    put_nodes(json->span, &count, json->root);
+    qsort(json->span, json->spans, sizeof *json->span, by_node);
+    return ROOF_OK;
+}
+
+const char *roof_json_span(const struct roof_json *json, const roof_json_value *node,
+                           size_t *length)
+{
+    if (json->span != NULL) {
+        const struct span wanted = {.node = node};
+        const struct span *const known =
+            bsearch(&wanted, json->span, json->spans, sizeof wanted, by_node);
+        *length = known == NULL ? 0 : known->length;
+        return json->text + (known == NULL ? 0 : known->begin);
+    }
     struct scan s = {.text = json->text,
                      .p = json->text,
                      .end = json->text + json->length,
                      .source = json->source};
     count_to(json->root, node, &s.wanted);
     (void)value(&s); /* the text was checked before */
+    const char *const begin = s.found == NULL ? json->text : s.found;
+    s = (struct scan){
+        .text = begin, .p = begin, .end = s.end, .source = json->source, .wanted = SIZE_MAX};
+    (void)value(&s);
+    *length = (size_t)(s.p - begin);
+    return begin;
+}
+
+void roof_json_place(const struct roof_json *json, const roof_json_value *node, int *line,
+                     int *column)
+{
+    size_t length = 0;
+    const char *const at = roof_json_span(json, node, &length);
+    if (json->line == NULL) {
+        place(json->text, at, line, column);
+        return;
+    }
+    const size_t offset = (size_t)(at - json->text);
+    size_t first = 0; /* it stands in this line, or in one before the last */
+    for (size_t last = json->lines; last - first > 1;) {
+        const size_t middle = first + (last - first) / 2;
+        if (json->line[middle] <= offset) {
+            first = middle;
+        } else {
+            last = middle;
+        }
+    }
+    *line = (int)first + 1;
+    *column = (int)(offset - json->line[first]) + 1;
+}
+
+const char *roof_json_text(const struct roof_json *json, size_t *length)
+{
+    *length = json->length;
+    return json->text;
+}
+
+enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *node,
+                                 struct roof_error *error, const char *format, ...)
+{
     int line = 0;
     int column = 0;
-    place(json->text, s.found == NULL ? json->text : s.found, &line, &column);
+    roof_json_place(json, node, &line, &column);
     char message[ROOF_ERROR_MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
@@ -577,12 +697,57 @@ enum roof_status roof_json_read(struct roof_json **out, const char *path, struct
     return status;
 }
 
+/* Reads to the end of what has no size. */
+static enum roof_status parse_stream(struct roof_json **out, int file, const char *name,
+                                     struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    enum roof_status status = ROOF_OK;
+    for (size_t got = 1; got > 0 && status == ROOF_OK;) {
+        const size_t step = 65536;
+        char *const room = roof_text_room(&text, step);
+        if (room == NULL) {
+            status = roof_error_set(error, ROOF_MEMORY, "out of memory reading %s", name);
+            break;
+        }
+        status = read_bytes(file, room, step, &got, name, error);
+        text.length += got;
+        if (status == ROOF_OK && text.length > (size_t)ROOF_JSON_SIZE_MAX) {
+            status = roof_error_at(error, ROOF_INVALID, name, 1, 1,
+                                   "more than the %u bytes that are read", ROOF_JSON_SIZE_MAX);
+        }
+    }
+    if (status == ROOF_OK) {
+        status = roof_json_parse(out, text.data, text.length, name, error);
+    }
+    roof_text_free(&text);
+    return status;
+}
+
+enum roof_status roof_json_read_stream(struct roof_json **out, const char *path,
+                                       struct roof_error *error)
+{
+    *out = NULL;
+    if (strcmp(path, "-") == 0) {
+        return parse_stream(out, STDIN_FILENO, "standard input", error);
+    }
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot open: %s", strerror(errno));
+    }
+    const enum roof_status status = parse_stream(out, file, path, error);
+    close(file);
+    return status;
+}
+
 void roof_json_free(struct roof_json *json)
 {
     if (json != NULL) {
         cJSON_Delete(json->root);
         free(json->text);
         free(json->source);
+        free(json->span);
+        free(json->line);
         free(json);
     }
 }

@@ -28,6 +28,9 @@ enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_
                                  const char *source, struct roof_error *error);
 /* Reads and parses a regular file of at most ROOF_JSON_SIZE_MAX bytes. */
 enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error);
+/* The same of anything that can be read to its end: a pipe, or for "-" standard input. */
+enum roof_status roof_json_read_stream(struct roof_json **out, const char *path,
+                                       struct roof_error *error);
 void roof_json_free(struct roof_json *json);
 
 /* A member of an object, as offsets into its text. */
@@ -43,6 +46,16 @@ struct roof_json_member {
 enum roof_status roof_json_members(struct roof_json_member *members, size_t *count, size_t room,
                                    const char *text, size_t length, const char *source, int line,
                                    struct roof_error *error);
+
+/* Notes where all values stand, for those who ask for many of them below; once. */
+enum roof_status roof_json_index(struct roof_json *json, struct roof_error *error);
+/* The text of a value as it stands, which is not terminated there. */
+const char *roof_json_span(const struct roof_json *json, const roof_json_value *node,
+                           size_t *length);
+void roof_json_place(const struct roof_json *json, const roof_json_value *node, int *line,
+                     int *column);
+/* The whole text, terminated. */
+const char *roof_json_text(const struct roof_json *json, size_t *length);
 
 const roof_json_value *roof_json_root(const struct roof_json *json);
 const char *roof_json_source(const struct roof_json *json);

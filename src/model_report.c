@@ -88,8 +88,7 @@ void roof_model_report_formats(struct roof_text *out, const struct roof_inferenc
                      roof_format(f->out)->name, roof_format(f->kv)->name);
 }
 
-/* Tokens per second, with a prefix from a million on. */
-static const char *rate(char out[ROOF_QUANTITY_SIZE], double value)
+const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value)
 {
     return value < 1e6 ? roof_format_short(out, value)
                        : roof_format_quantity(out, value, ROOF_UNIT_COUNTS);
@@ -130,23 +129,25 @@ static void put_expected(struct roof_text *out, const struct roof_inference *r, 
         roof_text_free(&why);
         return;
     }
-    /* The band of the sum, were all kernels off in the same direction. */
     const struct roof_prediction *const total = &r->total;
-    const double scale = expected_s / total->expected_s;
+    double low_s = 0;
+    double high_s = 0;
+    roof_infer_band(&low_s, &high_s, r, expected_s);
     if (r->expected_near > 0.01) {
         snprintf(near, sizeof near, "; %s of it as measured on other devices, stacks or formats",
                  roof_format_quantity(share, r->expected_near, ROOF_UNIT_FRACTION));
     }
     snprintf(detail, sizeof detail, "%s to %s if all kernels err alike; %s-bound%s",
-             roof_format_quantity(low, total->expected_low_s * scale, ROOF_UNIT_MILLISECONDS),
-             roof_format_quantity(high, total->expected_high_s * scale, ROOF_UNIT_MILLISECONDS),
+             roof_format_quantity(low, low_s, ROOF_UNIT_MILLISECONDS),
+             roof_format_quantity(high, high_s, ROOF_UNIT_MILLISECONDS),
              roof_bottleneck_name(total->expected_bottleneck), near);
     put_line(out, "  expected", roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS),
              detail);
     if (!isnan(r->expected_tokens_per_s)) {
         snprintf(detail, sizeof detail, "%s per user",
-                 rate(user, r->expected_tokens_per_s_per_user));
-        put_line(out, "  expected tokens/s", rate(value, r->expected_tokens_per_s), detail);
+                 roof_model_report_rate(user, r->expected_tokens_per_s_per_user));
+        put_line(out, "  expected tokens/s",
+                 roof_model_report_rate(value, r->expected_tokens_per_s), detail);
     }
 }
 
@@ -202,7 +203,7 @@ static void put_times(struct roof_text *out, const struct roof_inference *r)
     if (s->draft_tokens > 0) {
         snprintf(detail, sizeof detail, "expected with %" PRId64 " drafts, %s accepted each",
                  s->draft_tokens, roof_format_quantity(user, s->acceptance, ROOF_UNIT_FRACTION));
-        put_line(out, "tokens per step", rate(value, r->tokens_per_step), detail);
+        put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
     }
     if (s->draft_tokens > 0 && !request) {
         snprintf(detail, sizeof detail, "%s to verify, %s to draft",
@@ -224,8 +225,9 @@ static void put_times(struct roof_text *out, const struct roof_inference *r)
         put_line(out, "tokens/s", "-", "it does not fit");
     }
     if (!isnan(r->tokens_per_s)) {
-        snprintf(detail, sizeof detail, "%s per user", rate(user, r->tokens_per_s_per_user));
-        put_line(out, "tokens/s", rate(all, r->tokens_per_s), detail);
+        snprintf(detail, sizeof detail, "%s per user",
+                 roof_model_report_rate(user, r->tokens_per_s_per_user));
+        put_line(out, "tokens/s", roof_model_report_rate(all, r->tokens_per_s), detail);
     }
 }
 

@@ -728,7 +728,7 @@ void roof_report_comparison(struct roof_text *out, bool json,
 {
     const struct roof_comparison *const c = comparison;
     if (json) {
-        roof_text_put(out, "{\"overall\":");
+        roof_text_put(out, "{\"schema\":\"roofline/comparison/1\",\"overall\":");
         json_group(out, c, &c->overall, false);
         roof_text_put(out, ",\n\"groups\":[");
         for (size_t i = 0; i < c->groups && c->columns > 0; i++) {

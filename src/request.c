@@ -59,8 +59,12 @@
 #define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
-static const char *const chart_formats[] = {"text", "svg", "png", "pdf", "gnuplot", "json", NULL};
+/* Those, and what predictions of models have. */
+static const char *const predict_formats[] = {"text", "json", "ndjson", "csv", "md", "html", NULL};
+static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
+                                            "gnuplot", "json", "html", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
+static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
@@ -393,17 +397,40 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md",
-                   .commands = TABLES,
+                   .commands = TABLES & ~(unsigned)ROOF_COMMAND_PREDICT,
                    .group = ROOF_GROUP_OUTPUT},
     ROW(CHART_FORMAT) = {.option = "format",
                          .letter = 'f',
                          .kind = ROOF_INPUT_CHOICE,
                          .choices = chart_formats,
-                         .max = 5,
+                         .max = 6,
                          .value = "FORMAT",
-                         .help = "text (default), svg, png, pdf, gnuplot or json; with -o, by its "
-                                 "extension",
+                         .help = "text (default), svg, png, pdf, html, gnuplot or json; with -o, "
+                                 "by its extension",
                          .commands = ROOF_COMMAND_PLOT,
+                         .group = ROOF_GROUP_OUTPUT},
+    ROW(PREDICT_FORMAT) = {.option = "format",
+                           .letter = 'f',
+                           .kind = ROOF_INPUT_CHOICE,
+                           .choices = predict_formats,
+                           .max = 5,
+                           .value = "FORMAT",
+                           .help = "text (default), json, ndjson, csv or md; of models also html",
+                           .commands = ROOF_COMMAND_PREDICT,
+                           .group = ROOF_GROUP_OUTPUT},
+    ROW(UPDATE) = {.option = "update",
+                   .kind = ROOF_INPUT_FLAG,
+                   .max = 1,
+                   .help = "write what was found into the files where it deviates",
+                   .commands = ROOF_COMMAND_CHECK},
+    ROW(CHECK_FORMAT) = {.option = "format",
+                         .letter = 'f',
+                         .kind = ROOF_INPUT_CHOICE,
+                         .choices = check_formats,
+                         .max = 3,
+                         .value = "FORMAT",
+                         .help = "text (default), json, tap or junit",
+                         .commands = ROOF_COMMAND_CHECK,
                          .group = ROOF_GROUP_OUTPUT},
     ROW(COLUMNS) = {.option = "columns",
                     .kind = ROOF_INPUT_TEXT,
@@ -416,7 +443,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
                    .help = "write to FILE, complete or not at all",
-                   .commands = ALL,
+                   .commands = ALL | ROOF_COMMAND_CHECK,
                    .group = ROOF_GROUP_OUTPUT},
 };
 

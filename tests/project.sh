@@ -54,9 +54,9 @@ notices() {
 # --- layers ---------------------------------------------------------------------------------------
 
 # A module includes only modules before it. docs/design.md says what each is for.
-order="status decimal_table decimal quantity text json data registry precision hardware operator kernel_parameters calibration kernel \
-predict explain model model_make layout gguf safetensors checkpoint csv transformer inference study speedup engine plan plan_why emit request sweep recommend crossover table records compare \
-speedup_report report model_report chart chart_layout chart_report chart_gnuplot study_report plan_report engine_report roofline cli calibrate"
+order="status decimal_table decimal quantity text json data schema registry precision hardware operator kernel_parameters calibration kernel \
+predict explain model model_make layout gguf safetensors checkpoint csv transformer inference study speedup engine plan plan_why emit request sweep recommend crossover table records compare check \
+speedup_report report model_report chart chart_layout chart_report chart_gnuplot chart_page study_report plan_report engine_report check_report roofline cli calibrate"
 
 # The table of layers in FILE has the modules in this order.
 described() {
@@ -195,10 +195,11 @@ bad_headers() {
 
 # --- text -----------------------------------------------------------------------------------------
 
-# files: those of the project, below its fixed entries and the dot-files; images are gnuplot's.
+# files: those of the project, below its fixed entries and the dot-files; images are gnuplot's, and
+# inputs of fuzz targets any bytes.
 files() {
     find Makefile LICENSE README.md data docs include src tests .[!.]* -name .git -prune -o \
-        -name '*.svg' -o -type f -print
+        -path tests/fuzz/corpus -prune -o -name '*.svg' -o -type f -print
 }
 
 # text FILE...
@@ -428,6 +429,26 @@ bad_links() {
     indexed "$scratch/pages/README.md"
 }
 
+# --- fuzzing --------------------------------------------------------------------------------------
+
+# fuzzed FOLDER: it has command lines of every command.
+fuzzed() {
+    for input in "$1"/*; do
+        tr '\000' '\n' < "$input" | sed 1q
+    done | sort -u > "$scratch/words"
+    "$BIN" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | sort > "$scratch/commands"
+    [ -s "$scratch/commands" ] || echo "no commands"
+    comm -13 "$scratch/words" "$scratch/commands" | sed "s|$| is in no input of $1|"
+}
+
+bad_fuzzed() {
+    mkdir "$scratch/fuzzed"
+    "$BIN" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | sed 1d | while read -r command; do
+        printf '%s\0--help\0' "$command" > "$scratch/fuzzed/$command"
+    done
+    fuzzed "$scratch/fuzzed"
+}
+
 # --- the formulas ---------------------------------------------------------------------------------
 
 # formulas FILE: each operator is named in it, and each expression of its FLOPs stands there.
@@ -629,6 +650,8 @@ check 'links of the pages lead somewhere' links README.md docs/*.md
 check 'docs/README.md has every page' indexed docs/README.md
 notices 5 bad_formulas
 check 'the formulas of all operators are documented' formulas docs/formulas.md
+notices 1 bad_fuzzed
+check 'the command lines of the fuzz target are of every command' fuzzed tests/fuzz/corpus/cli
 check 'the same bytes are built in any folder' reproducible
 check 'what is installed can be used' installed
 notices 2 bad_quoted

@@ -4,8 +4,8 @@
  * attainable rates, and dots: predictions at their arithmetic intensity. chart_report.h draws it.
  *
  * Nothing is computed here but where a dot stands: x is the arithmetic intensity of its prediction
- * in FLOP/byte, y its FLOPs over its bound (a hollow dot), its measured or its expected time (a
- * filled one below).
+ * in FLOP/byte, y its FLOPs over its bound (a filled dot), its measured or its expected time (a
+ * hollow one below).
  */
 #ifndef ROOFLINE_CHART_H
 #define ROOFLINE_CHART_H
@@ -63,6 +63,7 @@ struct roof_chart_dot {
 struct roof_chart {
     char title[ROOF_CHART_NAME_SIZE];
     bool expected; /**< dots are joined to their expected time where none is measured */
+    bool chosen;   /**< ceilings were asked for */
     struct roof_chart_roof roof[ROOF_CHART_ROOFS_MAX];
     size_t roofs;
     struct roof_chart_line line[ROOF_CHART_LINES_MAX];

@@ -85,6 +85,13 @@ enum roof_status roof_infer(struct roof_inference *out, const struct roof_model 
 enum roof_status roof_infer_node(struct roof_prediction *out, const struct roof_node *node,
                                  const struct roof_hardware *hardware, struct roof_error *error);
 
+/** The share of the time of its pass that operator number `node` takes, all its instances. */
+double roof_infer_share(const struct roof_inference *inference, size_t node);
+/** The band around an expected time of the inference (of a step, a token, a request), were all
+ * kernels off in the same direction. */
+void roof_infer_band(double *low_s, double *high_s, const struct roof_inference *inference,
+                     double expected_s);
+
 /** What follows for other sizes; NAN where a limit does not exist. */
 struct roof_limits {
     double parameters;

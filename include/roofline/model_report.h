@@ -23,6 +23,8 @@ void roof_model_report_scenario(struct roof_text *out, const struct roof_inferen
 /** "weights fp8_e4m3, activations fp8_e4m3, out bf16, kv bf16". */
 void roof_model_report_formats(struct roof_text *out, const struct roof_inference *inference);
 
+/** Tokens per second, with a prefix from a million on: "95.31", "2.5 M". Returns out. */
+const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
 /** Why an inference has no expected time: "no kernel like that of rope was measured". */
 void roof_model_report_unexpected(struct roof_text *out, const struct roof_inference *inference);
 

@@ -63,7 +63,7 @@ void roof_report_recommendation_text(struct roof_text *out,
 void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
 
-/** A comparison by groups: for people, or {"overall": G, "groups": [G, ...]}. */
+/** A comparison by groups: for people, or {"schema", "overall": G, "groups": [G, ...]}. */
 void roof_report_comparison(struct roof_text *out, bool json,
                             const struct roof_comparison *comparison);
 

@@ -27,6 +27,7 @@ enum roof_command {
     ROOF_COMMAND_LIST = 8,
     ROOF_COMMAND_COMPARE = 16,
     ROOF_COMMAND_PLOT = 32,
+    ROOF_COMMAND_CHECK = 64,
     ROOF_COMMAND_COMPLETION = 128
 };
 
@@ -97,8 +98,11 @@ enum roof_input_id {
     ROOF_INPUT_TITLE,
     ROOF_INPUT_SIZE,
     ROOF_INPUT_CHARSET,
+    ROOF_INPUT_UPDATE,
     ROOF_INPUT_FORMAT,
-    ROOF_INPUT_CHART_FORMAT, /**< the same option of plot */
+    ROOF_INPUT_PREDICT_FORMAT, /**< the same option of predict, with html */
+    ROOF_INPUT_CHART_FORMAT,   /**< of plot */
+    ROOF_INPUT_CHECK_FORMAT,   /**< and of check */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_OUTPUT,
     ROOF_INPUT_COUNT

@@ -29,12 +29,14 @@
  *   table.h      rows of results as text, JSON, NDJSON, CSV, Markdown
  *   records.h    files of which each row or line asks for a prediction
  *   compare.h    measured times against predictions
+ *   check.h      files of expected values
  *   report.h     documents about one result
  *   model_report.h documents about a model
  *   study_report.h the document about a study
  *   chart.h      a roofline chart as data
  *   chart_report.h a chart as text, script of gnuplot, JSON
  *   plan_report.h documents about a search of plans
+ *   check_report.h what checks came to
  *
  * Rules that hold for all of them:
  *
@@ -113,6 +115,8 @@
 
 #include "roofline/compare.h"
 
+#include "roofline/check.h"
+
 #include "roofline/report.h"
 
 #include "roofline/model_report.h"
@@ -120,11 +124,14 @@
 #include "roofline/study_report.h"
 
 #include "roofline/chart.h"
+#include "roofline/chart_page.h"
 #include "roofline/chart_report.h"
 
 #include "roofline/engine_report.h"
 #include "roofline/plan_report.h"
 
 #include "roofline/speedup_report.h"
+
+#include "roofline/check_report.h"
 
 #endif

@@ -30,6 +30,7 @@ int cli_recommend(const struct cli_command *command, int argc, char **argv);
 int cli_compare(const struct cli_command *command, int argc, char **argv);
 int cli_plot(const struct cli_command *command, int argc, char **argv);
 int cli_list(const struct cli_command *command, int argc, char **argv);
+int cli_check(const struct cli_command *command, int argc, char **argv);
 int cli_completion(const struct cli_command *command, int argc, char **argv);
 
 /* All commands. */
@@ -44,7 +45,8 @@ void cli_help(const struct cli_command *command, const char *workload);
 /* --- options ------------------------------------------------------------------------------- */
 
 #define CLI_MANY_MAX 32
-#define CLI_OPERANDS_MAX 2
+/* Of check, files; others take two. */
+#define CLI_OPERANDS_MAX 64
 
 /* An option that was given several times. */
 struct cli_many {
@@ -63,6 +65,7 @@ struct cli_options {
     int operand_count;
     enum roof_command command;
     enum roof_output output; /* --format */
+    bool html;               /* --format html of predict, or an output named .html */
     bool help;               /* --help was asked for and printed */
 };
 
@@ -70,12 +73,19 @@ struct cli_options {
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
                              char **argv, struct roof_error *error);
 
+/* One more option; a flag has the text "". ROOF_USAGE when it is given too often. */
+enum roof_status cli_options_add(struct cli_options *options, size_t input, const char *text,
+                                 struct roof_error *error);
+
 /* --formats P,P or "all"; *count of them. */
 enum roof_status cli_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
                              const char *text, struct roof_error *error);
-/* recommend model NAME. */
-enum roof_status cli_recommend_model(const struct cli_options *options, enum roof_status *answer,
-                                     struct roof_error *error);
+/* What recommend prints; *answer is ROOF_UNSATISFIED when that says that nothing is left. */
+enum roof_status cli_recommend_answer(struct roof_text *out, const struct cli_options *options,
+                                      enum roof_status *answer, struct roof_error *error);
+/* Of recommend model NAME. */
+enum roof_status cli_recommend_model(struct roof_text *out, const struct cli_options *options,
+                                     enum roof_status *answer, struct roof_error *error);
 
 /* What the options of recommend say of an operator; formats holds a list that is given. */
 enum roof_status cli_recommend_options(struct roof_recommend_options *out,
@@ -87,8 +97,8 @@ enum roof_status cli_recommend_options(struct roof_recommend_options *out,
 enum roof_status cli_explain_pair(char side[2][CLI_SIDE_SIZE], const struct cli_options *options,
                                   struct roof_error *error);
 /* --explain A,B, of what is predicted or of what would be recommended. */
-enum roof_status cli_explain(const struct cli_options *options, bool recommended,
-                             struct roof_error *error);
+enum roof_status cli_explain(struct roof_text *out, const struct cli_options *options,
+                             bool recommended, struct roof_error *error);
 
 /* --- sweeps -------------------------------------------------------------------------------- */
 
@@ -206,8 +216,22 @@ enum roof_status cli_which_model(struct roof_error *error);
 /* predict --from FILE: a prediction of each record. */
 enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
                                   struct roof_error *error);
-/* predict model NAME: prints the prediction of what the options ask. */
-enum roof_status cli_predict_model(const struct cli_options *options, struct roof_error *error);
+/* What predict prints, but for --from. */
+enum roof_status cli_predict_answer(struct roof_text *out, const struct cli_options *options,
+                                    struct roof_error *error);
+/* Of predict model NAME. */
+enum roof_status cli_predict_model(struct roof_text *out, const struct cli_options *options,
+                                   struct roof_error *error);
+
+/* predict model NAME --format html. */
+enum roof_status cli_page_model(struct roof_text *out, const struct cli_options *options,
+                                struct roof_error *error);
+/* Whether a file is named as a page is. */
+bool cli_page_name(const char *path);
+/* What the sliders of a page move, of a grid of one model whose phase alone takes several values;
+ * false: it is another. */
+bool cli_page_grid(struct roof_page_sizes *out, const struct cli_grid *grid,
+                   const struct cli_options *options);
 
 /* Runs gnuplot on a script and takes what it writes. ROOF_IO when it is not installed, or fails. */
 enum roof_status cli_gnuplot(struct roof_text *image, const struct roof_text *script,

@@ -230,11 +230,10 @@ static void put_side(struct roof_text *out, const struct side *side)
     }
 }
 
-enum roof_status cli_explain(const struct cli_options *options, bool recommended,
-                             struct roof_error *error)
+enum roof_status cli_explain(struct roof_text *out, const struct cli_options *options,
+                             bool recommended, struct roof_error *error)
 {
     static const size_t alone[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED};
-    struct roof_text text = ROOF_TEXT_INIT;
     struct roof_speedup_side side[2];
     struct work *const w = calloc(1, sizeof *w);
     if (w == NULL) {
@@ -257,21 +256,17 @@ enum roof_status cli_explain(const struct cli_options *options, bool recommended
         status = roof_speedup(&w->speedup, &side[0], &side[1], error);
     }
     if (status == ROOF_OK && options->output == ROOF_OUTPUT_TEXT) {
-        put_question(&text, &w->side[0]);
+        put_question(out, &w->side[0]);
     }
     if (status == ROOF_OK) {
-        status = write_speedup(&text, &w->speedup, options, error);
+        status = write_speedup(out, &w->speedup, options, error);
     }
     for (int i = 0; i < 2 && status == ROOF_OK && options->output == ROOF_OUTPUT_TEXT; i++) {
         if (w->side[i].model != NULL) {
-            put_side(&text, &w->side[i]);
-            roof_text_put(&text, i == 1 ? "\n" : "");
+            put_side(out, &w->side[i]);
+            roof_text_put(out, i == 1 ? "\n" : "");
         }
     }
-    if (status == ROOF_OK) {
-        status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
-    }
-    roof_text_free(&text);
     for (int i = 0; i < 2; i++) {
         struct side *const s = &w->side[i];
         roof_model_free(s->model);

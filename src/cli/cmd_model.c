@@ -186,9 +186,9 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
     return status;
 }
 
-enum roof_status cli_predict_model(const struct cli_options *options, struct roof_error *error)
+enum roof_status cli_predict_model(struct roof_text *out, const struct cli_options *options,
+                                   struct roof_error *error)
 {
-    struct roof_text text = ROOF_TEXT_INIT;
     struct work *const w = calloc(1, sizeof *w);
     if (w == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
@@ -203,12 +203,8 @@ enum roof_status cli_predict_model(const struct cli_options *options, struct roo
         status = roof_infer_limits(&w->limits, &w->inference, &w->scenario, error);
     }
     if (status == ROOF_OK) {
-        status = write_model(&text, w, options, error);
+        status = write_model(out, w, options, error);
     }
-    if (status == ROOF_OK) {
-        status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
-    }
-    roof_text_free(&text);
     roof_model_free(w->model);
     roof_model_free(w->draft);
     cli_hardware_free(w->hardware);

@@ -656,10 +656,9 @@ static enum roof_status explain_best(struct work *w, const struct cli_options *o
     return status == ROOF_USAGE ? ROOF_OK : status; /* no plan is worse for lack of a comparison */
 }
 
-enum roof_status cli_recommend_model(const struct cli_options *options, enum roof_status *answer,
-                                     struct roof_error *error)
+enum roof_status cli_recommend_model(struct roof_text *out, const struct cli_options *options,
+                                     enum roof_status *answer, struct roof_error *error)
 {
-    struct roof_text text = ROOF_TEXT_INIT;
     struct work *const w = calloc(1, sizeof *w);
     if (w == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
@@ -676,12 +675,8 @@ enum roof_status cli_recommend_model(const struct cli_options *options, enum roo
         status = explain_best(w, options, error);
     }
     if (status == ROOF_OK) {
-        status = write_plans(&text, w, options, answer, error);
+        status = write_plans(out, w, options, answer, error);
     }
-    if (status == ROOF_OK) {
-        status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
-    }
-    roof_text_free(&text);
     roof_plans_free(&w->plans);
     roof_plans_free(&w->others);
     roof_engines_free(w->engines);

@@ -17,12 +17,12 @@
 
 /* Same numbers as the choices of --charset and --format. */
 enum charset { AUTO, UNICODE, ASCII };
-enum format { TEXT, SVG, PNG, PDF, GNUPLOT, JSON };
+enum format { TEXT, SVG, PNG, PDF, GNUPLOT, JSON, HTML };
 static const struct {
     const char *extension;
     enum format format;
-} extensions[] = {{".svg", SVG},         {".png", PNG},   {".pdf", PDF}, {".gp", GNUPLOT},
-                  {".gnuplot", GNUPLOT}, {".json", JSON}, {".txt", TEXT}};
+} extensions[] = {{".svg", SVG},         {".png", PNG},   {".pdf", PDF},  {".gp", GNUPLOT},
+                  {".gnuplot", GNUPLOT}, {".json", JSON}, {".txt", TEXT}, {".html", HTML}};
 
 struct work {
     const struct cli_options *options;
@@ -62,8 +62,8 @@ static enum roof_status read_format(struct work *w, struct roof_error *error)
         }
     }
     return roof_error_set(error, ROOF_USAGE,
-                          "'%s' does not say its format: name it .svg, .png, .pdf, .gp, .json or "
-                          ".txt, or give --format",
+                          "'%s' does not say its format: name it .svg, .png, .pdf, .html, .gp, "
+                          ".json or .txt, or give --format",
                           path);
 }
 
@@ -77,6 +77,9 @@ static enum roof_status read_size(struct work *w, struct roof_error *error)
     char width[24];
     if (text == NULL) {
         return ROOF_OK;
+    }
+    if (w->format == HTML) {
+        return roof_error_set(error, ROOF_USAGE, "--size does not go with html");
     }
     const size_t length = strcspn(text, "x");
     const char *const times = text[length] == '\0' ? NULL : text + length;
@@ -270,13 +273,26 @@ static bool has_roof(const struct work *w, const struct roof_hardware *hardware)
     return false;
 }
 
+/* Those of -H go by their ids, which of a file is another than its name. */
+static enum roof_status device_of_record(struct work *w, const struct roof_hardware **out,
+                                         struct roof_error *error)
+{
+    for (size_t i = 0; i < w->grid.devices; i++) {
+        if (strcmp(w->grid.device[i]->id, w->records.hardware) == 0) {
+            *out = w->grid.device[i];
+            return ROOF_OK;
+        }
+    }
+    return cli_known_hardware(&w->known, out, w->records.hardware, error);
+}
+
 /* What is wrong with a record is told, and is no failure. */
 static enum roof_status add_record(struct work *w, struct roof_error *error)
 {
     struct roof_records *const records = &w->records;
     const struct roof_hardware *hardware = NULL;
     const struct roof_prediction *prediction = NULL;
-    enum roof_status status = cli_known_hardware(&w->known, &hardware, records->hardware, error);
+    enum roof_status status = device_of_record(w, &hardware, error);
     if (status == ROOF_OK && !has_roof(w, hardware)) {
         status = add_roof(w, hardware, error);
     }
@@ -380,6 +396,11 @@ static enum roof_status draw(struct roof_text *out, const struct work *w, struct
     if (w->format == JSON) {
         roof_chart_json(out, &w->chart);
         return ROOF_OK;
+    }
+    if (w->format == HTML) {
+        struct roof_page_sizes sizes;
+        const bool slides = cli_page_grid(&sizes, &w->grid, w->options);
+        return roof_chart_page(out, &w->chart, slides ? &sizes : NULL, error);
     }
     const int width = w->width == 0 ? WIDTH_DEFAULT : (int)w->width;
     const int height = w->height == 0 ? width * HEIGHT_DEFAULT / WIDTH_DEFAULT : (int)w->height;

@@ -130,68 +130,77 @@ static enum roof_status find_reasons(struct roof_reasons *out, struct found *fou
     return status;
 }
 
-int cli_recommend(const struct cli_command *command, int argc, char **argv)
+static enum roof_status recommend_operator(struct roof_text *out, const struct cli_options *options,
+                                           enum roof_status *answer, struct roof_error *error)
 {
-    struct roof_error error = {0};
-    struct cli_options options;
     struct roof_scenario scenario;
     struct roof_hardware *hardware = NULL;
     struct roof_accuracy accuracy = {0};
     struct roof_recommend_options how;
     enum roof_precision formats[ROOF_PRECISION_COUNT];
-    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_reasons reasons = {NULL, NULL};
+    struct found *const found = malloc(sizeof *found);
+    if (found == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    enum roof_status status = cli_recommend_options(&how, formats, options, error);
+    if (status == ROOF_OK) {
+        status = cli_scenario(&scenario, options, error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_hardware(&hardware, options->value[ROOF_INPUT_HARDWARE], options, error);
+    }
+    if (status == ROOF_OK) {
+        status = roof_accuracy_load(&accuracy, error);
+    }
+    if (status == ROOF_OK) {
+        *answer = roof_recommend(&found->recommendation, &scenario.common, hardware, &accuracy,
+                                 &how, error);
+        status = *answer == ROOF_UNSATISFIED ? ROOF_OK : *answer;
+    }
+    const bool document =
+        options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_JSON;
+    if (status == ROOF_OK && document) {
+        status = find_reasons(&reasons, found, &scenario.common, &accuracy, &how, error);
+    }
+    if (status == ROOF_OK) {
+        status = write_recommendation(out, options, &found->recommendation, &reasons,
+                                      &scenario.common, hardware, how.ranking, error);
+    }
+    roof_accuracy_free(&accuracy);
+    cli_hardware_free(hardware);
+    free(found);
+    return status;
+}
 
+enum roof_status cli_recommend_answer(struct roof_text *out, const struct cli_options *options,
+                                      enum roof_status *answer, struct roof_error *error)
+{
+    *answer = ROOF_OK;
+    if (cli_is_model(options)) {
+        return cli_recommend_model(out, options, answer, error);
+    }
+    return options->value[ROOF_INPUT_EXPLAIN] != NULL
+               ? cli_explain(out, options, true, error)
+               : recommend_operator(out, options, answer, error);
+}
+
+int cli_recommend(const struct cli_command *command, int argc, char **argv)
+{
+    struct roof_error error = {0};
+    struct cli_options options;
+    struct roof_text text = ROOF_TEXT_INIT;
+    enum roof_status answer = ROOF_OK;
     enum roof_status status = cli_options(&options, command, argc, argv, &error);
     if (status == ROOF_OK && options.help) {
         return 0;
     }
-    if (status == ROOF_OK && cli_is_model(&options)) {
-        enum roof_status answered = ROOF_OK;
-        status = cli_recommend_model(&options, &answered, &error);
-        return status == ROOF_OK ? cli_exit_code(answered) : cli_fail(command->name, &error);
-    }
-    if (status == ROOF_OK && options.value[ROOF_INPUT_EXPLAIN] != NULL) {
-        status = cli_explain(&options, true, &error);
-        return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
-    }
-    struct roof_reasons reasons = {NULL, NULL};
-    struct found *const found = malloc(sizeof *found);
-    if (found == NULL) {
-        (void)roof_error_set(&error, ROOF_MEMORY, "out of memory");
-        return cli_fail(command->name, &error);
-    }
     if (status == ROOF_OK) {
-        status = cli_recommend_options(&how, formats, &options, &error);
-    }
-    if (status == ROOF_OK) {
-        status = cli_scenario(&scenario, &options, &error);
-    }
-    if (status == ROOF_OK) {
-        status = cli_hardware(&hardware, options.value[ROOF_INPUT_HARDWARE], &options, &error);
-    }
-    if (status == ROOF_OK) {
-        status = roof_accuracy_load(&accuracy, &error);
-    }
-    enum roof_status answer = ROOF_OK;
-    if (status == ROOF_OK) {
-        answer = roof_recommend(&found->recommendation, &scenario.common, hardware, &accuracy, &how,
-                                &error);
-        status = answer == ROOF_UNSATISFIED ? ROOF_OK : answer;
-    }
-    const bool document = options.output == ROOF_OUTPUT_TEXT || options.output == ROOF_OUTPUT_JSON;
-    if (status == ROOF_OK && document) {
-        status = find_reasons(&reasons, found, &scenario.common, &accuracy, &how, &error);
-    }
-    if (status == ROOF_OK) {
-        status = write_recommendation(&text, &options, &found->recommendation, &reasons,
-                                      &scenario.common, hardware, how.ranking, &error);
+        status = cli_recommend_answer(&text, &options, &answer, &error);
     }
     if (status == ROOF_OK) {
         status = cli_output_all(options.value[ROOF_INPUT_OUTPUT], &text, &error);
     }
     roof_text_free(&text);
-    roof_accuracy_free(&accuracy);
-    cli_hardware_free(hardware);
-    free(found);
     return status == ROOF_OK ? cli_exit_code(answer) : cli_fail(command->name, &error);
 }

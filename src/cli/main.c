@@ -40,6 +40,11 @@ static const struct cli_command commands[] = {
      "  roofline plot model llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
      "  roofline plot gemm -m 1:4096:x4 -n 4096 -k 4096 -H a100-sxm-80gb,h100-sxm -o gemm.png\n"
      "  roofline plot --from measured.csv -H h100-sxm --line cuBLAS=794TFLOPS -o measured.pdf\n"},
+    {"check", ROOF_COMMAND_CHECK, cli_check, "FILE.json ...",
+     "Checks expected values against predictions and recommendations, for CI.",
+     "  roofline check checks.json\n"
+     "  roofline check checks/*.json -f junit -o results.xml\n"
+     "  roofline check checks.json --update\n"},
     {"list", ROOF_COMMAND_LIST, cli_list,
      "hardware|precisions|operators|models|layouts|engines [ID]",
      "Prints what is known: devices, formats, operators, models, layouts, engines.",
@@ -120,10 +125,10 @@ int main(int argc, char **argv)
     (void)unsetenv("POSIXLY_CORRECT");
 
     if (argc < 2) {
-        fputs("roofline: which command? predict, sweep, recommend, compare, plot or list; see "
-              "roofline "
-              "--help\n",
-              stderr);
+        fputs(
+            "roofline: which command? predict, sweep, recommend, compare, plot, check or list; see "
+            "roofline --help\n",
+            stderr);
         return cli_exit_code(ROOF_USAGE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

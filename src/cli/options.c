@@ -18,7 +18,9 @@ struct table {
 };
 
 /* Operands are counted by argtable up to this; more than a command takes is our own message. */
-#define OPERANDS_SEEN 16
+#define OPERANDS_SEEN (CLI_OPERANDS_MAX + 1)
+/* Most operands of a command that takes no list of files. */
+#define OPERANDS_MAX 2
 
 static enum roof_status build(struct table *t, const struct cli_command *command,
                               struct roof_error *error)
@@ -142,6 +144,47 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     }
 }
 
+/* The choices that predict has are those of the other tables, and html. */
+static enum roof_status read_output(struct cli_options *out, struct roof_error *error)
+{
+    const bool predict = out->command == ROOF_COMMAND_PREDICT;
+    const size_t input = predict ? ROOF_INPUT_PREDICT_FORMAT : ROOF_INPUT_FORMAT;
+    int64_t output = ROOF_OUTPUT_TEXT;
+    const enum roof_status status = cli_choice(&output, out, input, error);
+    out->html = output > ROOF_OUTPUT_MARKDOWN || (predict && out->value[input] == NULL &&
+                                                  cli_page_name(out->value[ROOF_INPUT_OUTPUT]));
+    out->output = out->html ? ROOF_OUTPUT_TEXT : (enum roof_output)output;
+    return status;
+}
+
+/* Where the values of an option go that may be given several times; NULL: of another. */
+static struct cli_many *many_of(struct cli_options *options, size_t input)
+{
+    return input == ROOF_INPUT_SET     ? &options->set
+           : input == ROOF_INPUT_CLASS ? &options->classes
+           : input == ROOF_INPUT_PRICE ? &options->prices
+           : input == ROOF_INPUT_LINE  ? &options->lines
+                                       : NULL;
+}
+
+enum roof_status cli_options_add(struct cli_options *options, size_t input, const char *text,
+                                 struct roof_error *error)
+{
+    struct cli_many *const many = many_of(options, input);
+    if (options->value[input] == NULL) {
+        options->value[input] = text;
+    }
+    if (many == NULL) {
+        return ROOF_OK;
+    }
+    if (many->count == CLI_MANY_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "the option --%s is given more than %d times",
+                              roof_input(input)->option, CLI_MANY_MAX);
+    }
+    many->value[many->count++] = text;
+    return ROOF_OK;
+}
+
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
                              char **argv, struct roof_error *error)
 {
@@ -171,23 +214,18 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
                 continue;
             }
             const struct arg_str *const entry = t.entry[i];
-            out->value[input] = entry->count > 0 ? entry->sval[0] : NULL;
             if (entry->count > 0 && strncmp(entry->sval[0], "--", 2) == 0) {
                 char name[ROOF_INPUT_NAME_SIZE];
                 status = roof_error_set(error, ROOF_USAGE, "%s needs a value, not the option %s",
                                         roof_input_name(name, roof_input(input)), entry->sval[0]);
             }
-            struct cli_many *const many = input == ROOF_INPUT_SET     ? &out->set
-                                          : input == ROOF_INPUT_CLASS ? &out->classes
-                                          : input == ROOF_INPUT_PRICE ? &out->prices
-                                          : input == ROOF_INPUT_LINE  ? &out->lines
-                                                                      : NULL;
-            for (int k = 0; many != NULL && k < entry->count; k++) {
-                many->value[many->count++] = entry->sval[k];
+            for (int k = 0; k < entry->count && status == ROOF_OK; k++) {
+                status = cli_options_add(out, input, entry->sval[k], error);
             }
         }
+        const int most = command->id == ROOF_COMMAND_CHECK ? CLI_OPERANDS_MAX : OPERANDS_MAX;
         for (int i = 0; i < t.operands->count; i++) {
-            if (i == CLI_OPERANDS_MAX) {
+            if (i == most) {
                 status = roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'",
                                         t.operands->sval[i]);
                 break;
@@ -196,12 +234,7 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
         }
     }
     arg_freetable(t.entry, t.size);
-    int64_t output = ROOF_OUTPUT_TEXT;
-    if (status == ROOF_OK) {
-        status = cli_choice(&output, out, ROOF_INPUT_FORMAT, error);
-        out->output = (enum roof_output)output;
-    }
-    return status;
+    return status == ROOF_OK ? read_output(out, error) : status;
 }
 
 bool cli_is_model(const struct cli_options *options)

@@ -162,9 +162,10 @@ static void test_embedded_ids(void **state)
     }
     size_t files = 0;
     for (size_t f = 0; f < roof_data_file_count; f++) {
-        /* The table of engines is read as a whole. */
+        /* The table of engines is read as a whole; schemas and pages are no registry. */
         const char *const path = roof_data_files[f].path;
-        files += strchr(path, '/') != NULL && strncmp(path, "engines/", 8) != 0;
+        files += strchr(path, '/') != NULL && strncmp(path, "engines/", 8) != 0 &&
+                 strncmp(path, "schema/", 7) != 0 && strncmp(path, "web/", 4) != 0;
     }
     assert_int_equal(all, files);
     /* A kind without any file. */

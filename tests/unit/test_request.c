@@ -64,7 +64,7 @@ static void test_rows(void **unused)
         for (size_t other = 0; other < id; other++) {
             const struct roof_input *const earlier = roof_input(other);
             /* An option may have two rows, for different commands. */
-            for (unsigned command = 1; command <= ROOF_COMMAND_PLOT; command *= 2) {
+            for (unsigned command = 1; command <= ROOF_COMMAND_CHECK; command *= 2) {
                 if (roof_input_allowed(id, (enum roof_command)command) &&
                     roof_input_allowed(other, (enum roof_command)command)) {
                     assert_string_not_equal(input->option, earlier->option);
@@ -146,6 +146,7 @@ static void test_commands(void **unused)
 #define LIST ROOF_COMMAND_LIST
 #define COMPARE ROOF_COMMAND_COMPARE
 #define PLOT ROOF_COMMAND_PLOT
+#define CHECK ROOF_COMMAND_CHECK
         {"m", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"kv-len", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"hardware", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
@@ -172,14 +173,16 @@ static void test_commands(void **unused)
         {"objective", RECOMMEND},
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
-        {"format", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE},
+        {"format", SWEEP | RECOMMEND | LIST | COMPARE}, /* predict and plot have others */
         {"columns", PREDICT | SWEEP | RECOMMEND | LIST},
         {"ceilings", PLOT},
         {"attainable", PLOT},
         {"size", PLOT},
-        {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT},
+        {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK},
+        {"update", CHECK},
     };
-    static const enum roof_command commands[] = {PREDICT, SWEEP, RECOMMEND, LIST, COMPARE, PLOT};
+    static const enum roof_command commands[] = {PREDICT, SWEEP, RECOMMEND, LIST,
+                                                 COMPARE, PLOT,  CHECK};
     for (size_t i = 0; i < COUNT(cases); i++) {
         for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
             if (roof_input(id) != option(cases[i].option)) {
@@ -196,7 +199,8 @@ static void test_commands(void **unused)
     for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) { /* each is of use to some command */
         assert_true(roof_input_allowed(id, PREDICT) || roof_input_allowed(id, SWEEP) ||
                     roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST) ||
-                    roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT));
+                    roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT) ||
+                    roof_input_allowed(id, CHECK));
         assert_true(id >= ROOF_DIM_COUNT || !roof_input_allowed(id, LIST));
     }
 }
@@ -234,6 +238,16 @@ static void test_help_is_true(void **unused)
     assert_int_equal(ROOF_OUTPUT_MARKDOWN, COUNT(outputs) - 1);
     assert_true(roof_input(ROOF_INPUT_FORMAT) == format);
     assert_string_equal(roof_input(ROOF_INPUT_CHART_FORMAT)->option, "format");
+    /* Those of predict are the same, and one more. */
+    const struct roof_input *const predict = roof_input(ROOF_INPUT_PREDICT_FORMAT);
+    assert_int_equal(predict->max, COUNT(outputs));
+    for (size_t i = 0; i < COUNT(outputs); i++) {
+        assert_string_equal(predict->choices[i], outputs[i]);
+    }
+    assert_string_equal(predict->choices[COUNT(outputs)], "html");
+    assert_string_equal(predict->option, "format");
+    assert_true(roof_input_allowed(ROOF_INPUT_PREDICT_FORMAT, ROOF_COMMAND_PREDICT));
+    assert_false(roof_input_allowed(ROOF_INPUT_FORMAT, ROOF_COMMAND_PREDICT));
 }
 
 /* --- one value ----------------------------------------------------------------------------- */

@@ -1,0 +1,205 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The JSON documents of many command lines against docs/schema: sh tests/schema.sh PROGRAM
+#
+# Every document must be valid, and every key of a schema must be in one of the documents: a key that
+# is no longer printed is noticed. tests/schema.py does the comparing.
+set -eu
+
+[ $# -eq 1 ] || { echo "usage: sh schema.sh PROGRAM" >&2; exit 2; }
+python=${PYTHON:-/usr/bin/python3}
+if ! "$python" -c 'import jsonschema; jsonschema.Draft202012Validator' 2> /dev/null; then
+    echo "skipped: schemas (python3-jsonschema 4 is not here)"
+    exit 0
+fi
+root=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=tests/cli/program.sh
+. "$root/tests/cli/program.sh"
+HOME=$scratch/home
+XDG_DATA_HOME=
+export HOME XDG_DATA_HOME
+unset ROOFLINE_DATA
+mkdir "$scratch/home" "$scratch/documents"
+cd "$scratch/home"
+number=0
+
+# keep KIND SCHEMA ARGUMENT...: what the program prints, and in the index what it should be. A
+# question whose answer is no has a document, too.
+keep() {
+    number=$((number + 1))
+    kind=$1
+    schema=$2
+    shift 2
+    status=0
+    "$scratch/bin/roofline" "$@" > "$scratch/documents/$number" 2> "$scratch/error" || status=$?
+    if [ $status -gt 1 ]; then
+        echo "roofline $* ended with $status: $(cat "$scratch/error")" >&2
+        exit 1
+    fi
+    printf '%s\t%s\t%s\t%s\n' "$kind" "$schema" "$number" "roofline $*" >> "$scratch/index"
+}
+
+one() { # SCHEMA ARGUMENT...: a document
+    keep one "$@" -f json
+}
+list() { # likewise: a JSON array
+    keep list "$@" -f json
+}
+each() { # likewise: one a line
+    keep each "$@" -f ndjson
+}
+header() { # SCHEMA ARGUMENT...: CSV, whose columns are all that the table of fields has
+    keep header "$@" -f csv
+}
+file() { # SCHEMA FILE: an input
+    number=$((number + 1))
+    cp "$2" "$scratch/documents/$number"
+    printf 'one\t%s\t%s\t%s\n' "$1" "$number" "$2" >> "$scratch/index"
+}
+
+# --- predictions of operators
+
+roofline() { "$scratch/bin/roofline" "$@"; }
+
+roofline list operators -f csv --columns name,dimensions | sed 1d > "$scratch/operators"
+while IFS=, read -r operator dimensions; do
+    needed=$(printf '%s\n' "$dimensions" | sed -e 's/\[[^]]*\]//g' -e 's/-[a-z-]*/& 2/g')
+    # Word splitting is wanted.
+    # shellcheck disable=SC2086
+    {
+        one prediction predict "$operator" $needed -H h100-sxm --why --tiling
+        one prediction predict "$operator" $needed -H mi300x -p fp8
+        each prediction sweep "$operator" $needed -H gb10,a100-sxm-80gb -p fp16,nvfp4
+    }
+done < "$scratch/operators"
+one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm -p fp8 --sparse --measured 12us
+one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --stack vllm --tiling --why
+one prediction predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --query-len 64 \
+    --kv-len 4096 --causal --window 1024 -H h100-sxm --tiling
+one prediction predict gemv -n 4096 -k 4096 -p fp64 -H l4
+one prediction predict rmsnorm --tokens 4 --hidden 64 --gain --set bandwidth_gb_s=500
+one prediction predict all-reduce --elements 1024 --devices 1 --tiling -H h100-sxm
+list prediction sweep gemm -m 1:64:x4 -n 4096 -k 4096 -H h100,b200 -p fp8,nvfp4
+cat > records.ndjson << 'END'
+{"operator": "gemm", "m": 8, "n": 64, "k": 64}
+{"operator": "add", "tokens": 8, "hidden": 64}
+END
+each prediction predict --from records.ndjson
+
+# --- predictions of models: dense, experts, MLA, window; every phase
+
+for model in llama-3-8b gpt-oss-20b deepseek-v3 gemma-3-27b qwen3-30b-a3b; do
+    one model-prediction predict model "$model" -H h100-sxm --tp 8 --batch 4
+    one model-prediction predict model "$model" -H b200 --phase prefill --context 2048
+    one model-prediction predict model "$model" -H gb10 --prompt 2k --generate 100 -p fp8
+done
+one model-prediction predict model llama-3-8b -H h100-sxm --phase mixed --batch 8 --chunk 512 \
+    --prefill-batch 2 --prefill-context 1024
+one model-prediction predict model llama-3-8b -H h100-sxm --phase prefill --context 4096 \
+    --prefix-hit 0.5
+one model-prediction predict model llama-3-70b -H h200 --draft-model llama-3-8b --draft-tokens 4 \
+    --acceptance 0.8 --tp 2 --pp 2 -w fp8
+one model-prediction predict model llama-3-8b -H h100 --layout q4_k_m
+one model-prediction predict model deepseek-v3 -H h200 --tp 8 --pp 2 --layout checkpoint
+echo '{"id": "abacus", "bandwidth_gb_s": 100, "peak_tflops": {"fp16": 1}}' > abacus.json
+one model-prediction predict model llama-3-8b -H abacus.json
+one model-prediction predict model llama-3-70b -H h100-sxm --prompt 2k --generate 100 \
+    --draft-tokens 2
+each model-prediction sweep model llama-3-8b,gpt-oss-20b -H h100,b200 --batch 1,64 -p fp16,fp8
+list model-prediction sweep model deepseek-v3 -H h200 --ep 1,8 --batch 1,64 -w fp8
+
+# --- speedups
+
+one speedup predict gemm -m 1 -n 4096 -k 4096 -H h100-sxm --explain fp16,nvfp4
+one speedup predict gemm -m 64 -n 4096 -k 4096 --explain a100-sxm-80gb:fp16,h100-sxm:fp8
+one speedup predict model llama-3-8b -H h100-sxm --explain bf16,fp8
+one speedup predict model llama-3-70b --tp 2 --explain h100-sxm,mi300x
+each speedup predict model llama-3-8b -H h100-sxm --explain bf16,fp8
+one speedup recommend gemm -m 1 -n 4096 -k 4096 --explain h100-sxm,l40s
+
+# --- recommendations
+
+one recommendation recommend gemm -m 1 -n 4096 -k 4096 -H h100-sxm
+one recommendation recommend gemm -m 512 -n 4096 -k 4096 -H gb10 --objective time --by expected
+one recommendation recommend gemm -m 1 -n 4096 -k 4096 -H a100 --native-only
+one recommendation recommend gemm -m 1 -n 4096 -k 4096 -H gb10 --max-accuracy-loss none
+one recommendation recommend moe --tokens 8 --hidden 2048 --intermediate 1024 --experts 64 \
+    --top-k 4 -H hgx-b200 --formats all
+one recommendation recommend rmsnorm --tokens 8 --hidden 2048
+each 'recommendation#candidate' recommend gemv -n 4096 -k 4096 -H h100-sxm --native-only
+one plans recommend model llama-3-8b -H h100-sxm,l40s --batch 4:64:x4 --devices 1,2 --prompt 2k \
+    --generate 200 --max-ttft 1s --max-tpot 20ms --top 5
+one plans recommend model llama-3-8b -H h100-sxm --batch 1,8 --devices 1,2 --max-power 1000 \
+    --max-cost 1 --price-per-hour h100-sxm=2 --min-tokens-per-s 100 --concurrency 8 --top 3
+one plans recommend model llama-3-8b -H h100-sxm --devices 1 --batch 1,8 --max-tpot 0.1ms
+one plans recommend model gpt-oss-20b -H hgx-b200 --devices 1 --batch 1,8 --top 9
+each plan recommend model deepseek-v3 -H h200-sxm --devices 8 --batch 8,64 --top 20
+one plan-speedup recommend model llama-3-8b --devices 1 --batch 8 --explain h100-sxm,l40s
+one plan-speedup recommend model llama-3-8b -H h100-sxm --devices 1 --batch 8 --explain bf16,fp8
+
+# --- comparisons
+
+cat > measured.csv << 'END'
+operator,hardware,m,n,k,weights,activations,run,measured_us
+gemm,h100-sxm,1,4096,4096,bf16,bf16,monday,15.1
+gemm,mi300x,4096,4096,4096,bf16,bf16,monday,175
+gemm,some-gpu,4096,4096,4096,bf16,bf16,tuesday,170
+END
+one comparison compare measured.csv
+one comparison compare measured.csv --summary --group-by run,operator
+each compared compare measured.csv
+
+# --- charts
+
+one chart plot -H h100-sxm
+one chart plot gemm -m 1:64:x8 -n 4096 -k 4096 -H h100-sxm,gb10 --attainable --line STREAM=1.8TB/s
+one chart plot model llama-3-8b -H h100-sxm --phase decode,prefill
+grep -v some-gpu measured.csv > known.csv
+one chart plot --from known.csv -H h100-sxm --line cuBLAS=271TFLOPS
+
+# --- lists
+
+list hardware-row list hardware
+list precision list precisions
+list operator list operators
+list model list models
+list layout list layouts
+list engine-row list engines
+for id in gb10 h100-sxm dgx-spark mi300x; do one hardware list hardware "$id"; done
+one hardware list hardware h100-sxm --set link_latency_us=1 --set network_latency_us=5
+for id in nvfp4 nf4 fp8 fp64; do one precision list precisions "$id"; done
+for id in llama-3-8b deepseek-v3 gpt-oss-20b; do one model list models "$id"; done
+one operator list operators gemm
+one layout list layouts q4_k_m
+roofline list engines -f csv --columns id | sed 1d > "$scratch/engines"
+while read -r id; do one engine list engines "$id"; done < "$scratch/engines"
+
+# --- every field of every table
+
+header prediction sweep gemm -m 1 -n 64 -k 64
+header prediction predict --from records.ndjson
+header model-prediction sweep model llama-3-8b
+header 'recommendation#candidate' recommend gemv -n 64 -k 64
+header plan recommend model llama-3-8b -H h100-sxm --devices 1 --batch 8
+header speedup predict gemv -n 64 -k 64 --explain h100-sxm,l40s
+header hardware-row list hardware
+header precision list precisions
+header operator list operators
+header model list models
+header layout list layouts
+header engine-row list engines
+
+# --- checks, and the files that are read
+
+for each in "$root"/tests/check/*.json; do one check-results check "$each"; done
+sed 's/424000/425000/' "$root/tests/check/operators.json" > wrong.json
+one check-results check wrong.json
+sed 's/"relative": 1e-12}/"relative": 1e-12, "absolute": 0}/' "$root/tests/check/operators.json" > both.json
+file check both.json
+for each in "$root"/tests/check/*.json; do file check "$each"; done
+for each in "$root"/data/hardware/*.json; do file hardware "$each"; done
+for each in "$root"/data/calibration/*.json; do file calibration "$each"; done
+for each in "$root"/data/models/*.json; do file model-file "$each"; done
+for each in "$root"/data/layouts/*.json; do file layout-file "$each"; done
+
+"$python" "$root/tests/schema.py" "$root/docs/schema" "$scratch/index" "$scratch/documents"

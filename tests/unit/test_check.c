@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: MIT
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static char path[] = "/tmp/roofline-check-XXXXXX";
+
+/* What was asked last, as "predict gemm m=1 n=2", and what is answered. */
+struct asked {
+    char line[512];
+    int times;
+    const char *document; /* NULL: refused */
+    enum roof_status status;
+    const char *message;
+};
+
+static enum roof_status answer(void *context, struct roof_text *out,
+                               const struct roof_check_request *request, struct roof_error *error)
+{
+    struct asked *const asked = context;
+    int used = snprintf(asked->line, sizeof asked->line, "%s %s%s%s",
+                        request->command == ROOF_COMMAND_PREDICT ? "predict" : "recommend",
+                        request->workload, request->model == NULL ? "" : " ",
+                        request->model == NULL ? "" : request->model);
+    for (size_t i = 0; i < request->count; i++) {
+        used += snprintf(asked->line + used, sizeof asked->line - (size_t)used, " %s=%s",
+                         roof_input(request->input[i].input)->option, request->input[i].text);
+    }
+    asked->times++;
+    if (asked->document == NULL) {
+        return roof_error_set(error, asked->status, "%s", asked->message);
+    }
+    roof_text_put(out, asked->document);
+    return ROOF_OK;
+}
+
+static void write_file(const char *text)
+{
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Reads a file of one check: its members behind the name. */
+static enum roof_status read_members(struct roof_checks *out, const char *members,
+                                     struct roof_error *error)
+{
+    char text[2048];
+    snprintf(text, sizeof text,
+             "{\"schema\": \"roofline/check/1\", \"checks\": [\n{\"name\": \"a\", %s}]}\n",
+             members);
+    write_file(text);
+    return roof_checks_read(out, path, error);
+}
+
+static void read_file(struct roof_checks *out, const char *text)
+{
+    struct roof_error error = {0};
+    write_file(text);
+    if (roof_checks_read(out, path, &error) != ROOF_OK) {
+        fail_msg("%d:%d: %s", error.line, error.column, error.message);
+    }
+}
+
+static void run(struct roof_checks *checks, struct asked *asked)
+{
+    struct roof_error error = {0};
+    if (roof_checks_run(checks, answer, asked, &error) != ROOF_OK) {
+        fail_msg("%d:%d: %s", error.line, error.column, error.message);
+    }
+}
+
+/* --- requests ------------------------------------------------------------------------------ */
+
+static void test_inputs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members;
+        const char *asked;
+    } cases[] = {
+        {"\"inputs\": {\"operator\": \"gemm\", \"m\": 1, \"n\": \"4Ki\", \"k\": 1e3}, "
+         "\"expect\": {\"time_us\": 1}",
+         "predict gemm m=1 n=4Ki k=1000"},
+        {"\"inputs\": {\"operator\": \"flash-attention\", \"kv_heads\": 8, \"causal\": true, "
+         "\"sparse\": false, \"window\": null}, \"expect\": {\"flops\": 1}",
+         "predict flash-attention kv-heads=8 causal="},
+        {"\"inputs\": {\"operator\": \"gemv\", \"precision\": \"fp8\", \"measured_us\": 2.5, "
+         "\"working_set_bytes\": 10}, \"expect\": {\"measured_us\": 1}",
+         "predict gemv precision=fp8 measured=2.5us working-set=10"},
+        {"\"inputs\": {\"operator\": \"gemv\", \"set\": {\"bandwidth_gb_s\": 5, "
+         "\"peak_tflops.fp16\": \"6\"}}, \"expect\": {\"bytes\": 1}",
+         "predict gemv set=bandwidth_gb_s=5 set=peak_tflops.fp16=6"},
+        {"\"inputs\": {\"model\": \"./x.json\", \"class\": [\"lm_head=fp8\", \"mlp=int4\"], "
+         "\"acceptance\": 0.5}, \"expect\": {\"tpot_ms\": 1}",
+         "predict model ./x.json class=lm_head=fp8 class=mlp=int4 acceptance=0.5"},
+        {"\"command\": \"recommend\", \"inputs\": {\"operator\": \"gemv\", \"formats\": "
+         "[\"fp8\", \"int4\"], \"native_only\": true}, \"expect\": {\"candidates.0.rank\": 1}",
+         "recommend gemv formats=fp8,int4 native-only="},
+        {"\"command\": \"recommend\", \"inputs\": {\"model\": \"m\", \"devices\": [1, 8], "
+         "\"max_ttft\": \"1s\", \"price_per_hour\": {\"l4\": 1}}, \"expect\": {\"count\": 1}",
+         "recommend model m devices=1,8 max-ttft=1s price-per-hour=l4=1"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_checks checks;
+        struct roof_error error = {0};
+        struct asked asked = {.document = "{}"};
+        if (read_members(&checks, cases[i].members, &error) != ROOF_OK) {
+            fail_msg("%s: %d:%d: %s", cases[i].members, error.line, error.column, error.message);
+        }
+        run(&checks, &asked);
+        assert_string_equal(asked.line, cases[i].asked);
+        assert_int_equal(checks.deviations, 1); /* an empty document has no key */
+        roof_checks_free(&checks);
+    }
+}
+
+/* Defaults stand where a check says nothing, and only where they are taken. */
+static void test_defaults(void **state)
+{
+    (void)state;
+    static const char *const asked_of[] = {
+        "predict gemm k=5 hardware=h100 precision=fp8 m=7",
+        "predict gemv hardware=l4 precision=fp8",
+        "predict rmsnorm hardware=h100",
+        "predict model llama hardware=h100 precision=fp8 context=9",
+        "recommend gemm hardware=h100 m=7",
+        "recommend model llama hardware=h100 context=9",
+    };
+    char text[2048];
+    for (size_t i = 0; i < COUNT(asked_of); i++) {
+        static const char *const checks_of[] = {
+            "\"inputs\": {\"operator\": \"gemm\", \"k\": 5}",
+            "\"inputs\": {\"operator\": \"gemv\", \"hardware\": \"l4\"}",
+            "\"inputs\": {\"operator\": \"rmsnorm\", \"precision\": null}",
+            "\"inputs\": {\"model\": \"llama\"}",
+            "\"command\": \"recommend\"",
+            "\"command\": \"recommend\", \"inputs\": {\"model\": \"llama\"}",
+        };
+        struct roof_checks checks;
+        struct asked asked = {.document = "{}"};
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"roofline/check/1\", \"defaults\": {\"operator\": \"gemm\", "
+                 "\"hardware\": \"h100\", \"precision\": \"fp8\", \"context\": 9, \"m\": 7}, "
+                 "\"checks\": [{\"name\": \"a\", %s, \"expect_error\": \"x\"}]}",
+                 checks_of[i]);
+        read_file(&checks, text);
+        run(&checks, &asked);
+        assert_string_equal(asked.line, asked_of[i]);
+        roof_checks_free(&checks);
+    }
+}
+
+/* --- comparing ----------------------------------------------------------------------------- */
+
+#define DOCUMENT                                                                                   \
+    "{\"time_us\": 100.5, \"bottleneck\": \"memory\", \"native\": true, \"flops\": 0, "            \
+    "\"parts\": [{\"operator\": \"x\", \"flops\": 1}, {\"operator\": \"softmax\", \"flops\": 2}, " \
+    "{\"operator\": \"softmax\", \"flops\": 3}]}"
+
+static void test_comparing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *expect;
+        bool passed;
+        const char *got;
+        double difference;
+    } cases[] = {
+        {"\"time_us\": 100.5", true, "100.5", 0},
+        {"\"time_us\": 100.50000001", true, "100.5", -1e-8}, /* within 1e-9 of it */
+        {"\"time_us\": 100.501", false, "100.5", -0.001},
+        {"\"time_us\": {\"value\": 100, \"relative\": 0.005}", true, "100.5", 0.5},
+        {"\"time_us\": {\"value\": 100, \"relative\": 0.0049}", false, "100.5", 0.5},
+        {"\"time_us\": {\"value\": 100, \"absolute\": 0.5}", true, "100.5", 0.5},
+        {"\"time_us\": {\"value\": 100, \"absolute\": 0.4}", false, "100.5", 0.5},
+        {"\"time_us\": {\"value\": 100, \"absolute\": 0.4, \"relative\": 0.01}", true, "100.5",
+         0.5}, /* one of the two is enough */
+        {"\"time_us\": {\"value\": 100.5, \"absolute\": 0}", true, "100.5", 0},
+        {"\"flops\": 0", true, "0", 0},
+        {"\"flops\": 1", false, "0", -1},
+        {"\"bottleneck\": \"memory\"", true, "\"memory\"", NAN},
+        {"\"bottleneck\": {\"value\": \"memor\"}", false, "\"memory\"", NAN},
+        {"\"native\": true", true, "true", NAN},
+        {"\"native\": false", false, "true", NAN},
+        {"\"native\": null", false, "true", NAN},
+        {"\"network_time_us\": null", true, "null", NAN},
+        {"\"network_time_us\": 0", false, "null", NAN},
+        {"\"parts.1.flops\": 2", true, "2", 0},
+        {"\"parts.softmax.flops\": 2", true, "2", 0}, /* the first of that name */
+        {"\"parts.3.flops\": null", true, "null", NAN},
+        {"\"parts.nothing.flops\": 2", false, "null", NAN},
+        {"\"tiling.waves\": 1", false, "null", NAN},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char members[512];
+        struct roof_checks checks;
+        struct roof_error error = {0};
+        struct asked asked = {.document = DOCUMENT};
+        snprintf(members, sizeof members,
+                 "\"inputs\": {\"operator\": \"attention\"}, \"expect\": {%s}", cases[i].expect);
+        if (read_members(&checks, members, &error) != ROOF_OK) {
+            fail_msg("%s: %s", cases[i].expect, error.message);
+        }
+        run(&checks, &asked);
+        const struct roof_expectation *const e = &checks.check[0].expectation[0];
+        if (e->passed != cases[i].passed || strcmp(e->got, cases[i].got) != 0) {
+            fail_msg("%s: %d, got %s", cases[i].expect, e->passed, e->got);
+        }
+        assert_int_equal(isnan(e->difference), isnan(cases[i].difference));
+        assert_true(isnan(e->difference) ||
+                    fabs(e->difference - cases[i].difference) <= 1e-6 * fabs(e->difference));
+        assert_int_equal(checks.deviations, !cases[i].passed);
+        assert_int_equal(checks.failed, !cases[i].passed);
+        roof_checks_free(&checks);
+    }
+}
+
+/* The narrower tolerance replaces the wider one whole. */
+static void test_tolerances(void **state)
+{
+    (void)state;
+    struct roof_checks checks;
+    struct asked asked = {.document = DOCUMENT};
+    read_file(&checks, "{\"schema\": \"roofline/check/1\", \"tolerance\": {\"absolute\": 3},\n"
+                       "\"checks\": [\n"
+                       "{\"name\": \"file\", \"inputs\": {\"operator\": \"gemm\"},\n"
+                       " \"expect\": {\"time_us\": 103}},\n"
+                       "{\"name\": \"check\", \"inputs\": {\"operator\": \"gemm\"},\n"
+                       " \"tolerance\": {\"relative\": 0.001}, \"expect\": {\"time_us\": 103}},\n"
+                       "{\"name\": \"value\", \"inputs\": {\"operator\": \"gemm\"},\n"
+                       " \"tolerance\": {\"relative\": 0.001},\n"
+                       " \"expect\": {\"time_us\": {\"value\": 103, \"relative\": 0.1}}}]}\n");
+    run(&checks, &asked);
+    assert_int_equal(asked.times, 3);
+    assert_int_equal(checks.count, 3);
+    assert_int_equal(checks.values, 3);
+    assert_true(checks.check[0].expectation[0].passed);
+    assert_false(checks.check[1].expectation[0].passed);
+    assert_true(checks.check[2].expectation[0].passed);
+    assert_true(checks.check[1].expectation[0].tolerance.absolute == 0);
+    assert_int_equal(checks.check[1].line, 5);
+    assert_int_equal(checks.check[1].expectation[0].line, 6);
+    assert_int_equal(checks.check[1].expectation[0].column, 58);
+    roof_checks_free(&checks);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    struct roof_checks checks;
+    struct roof_error error = {0};
+    struct asked asked = {.status = ROOF_USAGE, .message = "no \"k\" here"};
+    const char *const refusal =
+        "\"inputs\": {\"operator\": \"gemm\"}, \"expect_error\": \"no \\\"k\"";
+    assert_int_equal(read_members(&checks, refusal, &error), ROOF_OK);
+    run(&checks, &asked);
+    assert_int_equal(checks.deviations, 0);
+    assert_string_equal(checks.check[0].expectation[0].got, "\"no \\\"k\\\" here\"");
+    roof_checks_free(&checks);
+
+    asked.message = "something else";
+    assert_int_equal(read_members(&checks, refusal, &error), ROOF_OK);
+    run(&checks, &asked);
+    assert_int_equal(checks.deviations, 1);
+    assert_true(roof_expectation_updates(&checks.check[0].expectation[0]));
+    roof_checks_free(&checks);
+
+    asked.document = DOCUMENT; /* it is not refused */
+    assert_int_equal(read_members(&checks, refusal, &error), ROOF_OK);
+    run(&checks, &asked);
+    assert_int_equal(checks.deviations, 1);
+    assert_false(roof_expectation_updates(&checks.check[0].expectation[0]));
+    roof_checks_free(&checks);
+
+    /* A check that expects values must be answered. */
+    asked = (struct asked){.status = ROOF_USAGE, .message = "needs -k"};
+    assert_int_equal(read_members(&checks,
+                                  "\"inputs\": {\"operator\": \"gemm\"}, "
+                                  "\"expect\": {\"flops\": 1}",
+                                  &error),
+                     ROOF_OK);
+    assert_int_equal(roof_checks_run(&checks, answer, &asked, &error), ROOF_INVALID);
+    assert_string_equal(error.message, "a: needs -k");
+    assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 25);
+    asked.status = ROOF_IO;
+    assert_int_equal(roof_checks_run(&checks, answer, &asked, &error), ROOF_IO);
+    assert_int_equal(error.status, ROOF_IO);
+    asked.status = ROOF_MEMORY;
+    assert_int_equal(roof_checks_run(&checks, answer, &asked, &error), ROOF_MEMORY);
+    roof_checks_free(&checks);
+}
+
+/* --- files that are wrong ------------------------------------------------------------------ */
+
+/* Where a text stands last. */
+static const char *last_of(const char *line, const char *text)
+{
+    const char *found = line;
+    for (const char *p = strstr(line, text); p != NULL; p = strstr(p + 1, text)) {
+        found = p;
+    }
+    return found;
+}
+
+static void test_wrong_members(void **state)
+{
+    (void)state;
+#define GEMM "\"inputs\": {\"operator\": \"gemm\"}, "
+#define EXPECT "\"expect\": {\"flops\": 1}"
+    static const struct {
+        const char *members;
+        const char *at; /* last in line 2, with what is behind it */
+        const char *message;
+    } cases[] = {
+        {GEMM EXPECT ", \"nmae\": 1", "1}]", "unknown key 'nmae'; known, nearest first: name, "},
+        {GEMM "\"note\": 1", "{\"name\"", "a check needs expect or expect_error, and not both"},
+        {GEMM EXPECT ", \"expect_error\": \"x\"", "{\"name\"",
+         "needs expect or expect_error, and not both"},
+        {GEMM "\"expect\": {}", "{}}]", "expect must be an object with a key or more"},
+        {GEMM "\"expect_error\": 1", "1}]", "expect_error must be a string of one line"},
+        {GEMM "\"expect_error\": \"\"", "\"\"}]", "expect_error must be a string of one line"},
+        {"\"inputs\": {\"opertor\": \"gemm\"}, " EXPECT, "\"gemm\"",
+         "unknown input 'opertor'; known, "},
+        {"\"inputs\": {\"operator\": \"gemm\", \"columns\": \"m\"}, " EXPECT, "\"m\"}",
+         "unknown input 'columns'"},
+        {"\"inputs\": {\"m\": 1}, " EXPECT, "{\"m\"", "the inputs name no operator and no model"},
+        {EXPECT, "{\"name\"", "the inputs name no operator and no model"},
+        {"\"inputs\": {\"operator\": \"gemm\", \"model\": \"x\"}, " EXPECT, "\"x\"",
+         "operator and model at once"},
+        {"\"inputs\": [1], " EXPECT, "[1]", "inputs must be an object of inputs"},
+        {"\"inputs\": {\"operator\": \"gemm\", \"m\": true}, " EXPECT, "true",
+         "m must be a string or a number"},
+        {"\"inputs\": {\"operator\": \"gemm\", \"m\": {\"a\": 1}}, " EXPECT, "{\"a\"",
+         "m must be a string or a number"},
+        {"\"inputs\": {\"operator\": \"gemm\", \"sparse\": 1}, " EXPECT, "1}, ",
+         "sparse must be true or false"},
+        {"\"inputs\": {\"operator\": \"gemm\", \"m\": []}, " EXPECT, "[]", "an empty list"},
+        {"\"inputs\": {\"operator\": \"gemm\", \"set\": [true]}, " EXPECT, "true",
+         "set must be a string or a number"},
+        {"\"inputs\": {\"operator\": \"gemm\", \"formats\": \"fp8\"}, " EXPECT, "\"fp8\"",
+         "predict does not take formats"},
+        {"\"command\": \"sweep\", " GEMM EXPECT, "\"sweep\"",
+         "command must be predict or recommend"},
+        {GEMM "\"expect\": {\"tmie_us\": 1}", "1}",
+         "unknown key 'tmie_us'; known, nearest first: "
+         "time_us, "},
+        {GEMM "\"expect\": {\"time_us\": \"1\"}", "\"1\"",
+         "time_us must be a number, or null where it should be absent"},
+        {GEMM "\"expect\": {\"native\": 1}", "1}", "native must be a boolean"},
+        {GEMM "\"expect\": {\"bottleneck\": true}", "true", "bottleneck must be a string"},
+        {GEMM "\"expect\": {\"time_us\": [1]}", "[1]", "time_us must be a number"},
+        {GEMM "\"expect\": {\"parts\": 1}", "1}", "parts is an array; name what is in it: parts.0"},
+        {GEMM "\"expect\": {\"tiling\": 1}", "1}", "tiling is an object; name what is in it"},
+        {GEMM "\"expect\": {\"parts.0.tmie_us\": 1}", "1}", "unknown key 'tmie_us'"},
+        {GEMM "\"expect\": {\"time_us.x\": 1}", "1}", "unknown key 'x'"},
+        {GEMM "\"expect\": {\"time_us\": {\"relative\": 1}}", "{\"rel", "needs a value"},
+        {GEMM "\"expect\": {\"time_us\": {\"value\": 1, \"relativ\": 1}}", "1}", "unknown key"},
+        {GEMM "\"expect\": {\"time_us\": {\"value\": 1, \"relative\": -1}}", "-1",
+         "relative must be a number from 0 on"},
+        {GEMM "\"expect\": {\"native\": {\"value\": true, \"absolute\": 1}}", "{\"val",
+         "a tolerance is of a number"},
+        {GEMM "\"tolerance\": 1, " EXPECT, "1,", "tolerance must be {"},
+        {GEMM "\"tolerance\": {\"absolut\": 1}, " EXPECT, "1}, ", "unknown key 'absolut'"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_checks checks;
+        struct roof_error error = {0};
+        assert_int_equal(read_members(&checks, cases[i].members, &error), ROOF_INVALID);
+        char line[2048];
+        snprintf(line, sizeof line, "{\"name\": \"a\", %s}]}", cases[i].members);
+        const char *const at = last_of(line, cases[i].at);
+        if (strstr(error.message, cases[i].message) == NULL || error.line != 2 ||
+            error.column != (int)(at - line) + 1) {
+            fail_msg("%s: %d:%d: %s", cases[i].members, error.line, error.column, error.message);
+        }
+        roof_checks_free(&checks);
+    }
+}
+
+static void test_wrong_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *message;
+    } cases[] = {
+        {"", "expected a value"},
+        {"[]", "a check file must be an object"},
+        {"{\"checks\": []}", "schema must be \"roofline/check/1\""},
+        {"{\"schema\": \"roofline/check/2\", \"checks\": []}", "schema must be"},
+        {"{\"schema\": \"roofline/check/1\"}", "checks must be an array with a check or more"},
+        {"{\"schema\": \"roofline/check/1\", \"checks\": []}", "checks must be an array"},
+        {"{\"schema\": \"roofline/check/1\", \"checks\": [1]}", "a check must be an object"},
+        {"{\"schema\": \"roofline/check/1\", \"checks\": [{}]}", "a check needs a name"},
+        {"{\"schema\": \"roofline/check/1\", \"schema\": 1}", "the key 'schema' stands twice"},
+        {"{\"schema\": \"roofline/check/1\", \"default\": {}}", "unknown key 'default'"},
+        {"{\"schema\": \"roofline/check/1\", \"defaults\": {\"harware\": 1}, \"checks\": [1]}",
+         "unknown input 'harware'"},
+        {"{\"schema\": \"roofline/check/1\", \"checks\": [\n"
+         "{\"name\": \"a\", \"inputs\": {\"operator\": \"add\"}, \"expect\": {\"flops\": 1}},\n"
+         "{\"name\": \"a\", \"inputs\": {\"operator\": \"add\"}, \"expect\": {\"flops\": 1}}]}",
+         "the check in line 2 has this name too"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_checks checks;
+        struct roof_error error = {0};
+        write_file(cases[i].text);
+        assert_int_equal(roof_checks_read(&checks, path, &error), ROOF_INVALID);
+        if (strstr(error.message, cases[i].message) == NULL || error.line == 0) {
+            fail_msg("%s: %d:%d: %s", cases[i].text, error.line, error.column, error.message);
+        }
+        roof_checks_free(&checks);
+        roof_checks_free(&checks); /* twice does no harm */
+    }
+    struct roof_checks checks;
+    assert_int_equal(roof_checks_read(&checks, "/nowhere/at/all", NULL), ROOF_IO);
+    roof_checks_free(&checks);
+}
+
+/* --- updating ------------------------------------------------------------------------------ */
+
+/* Blanks, order, tolerances and numbers that pass stay as they were written. */
+static void test_update(void **state)
+{
+    (void)state;
+    struct roof_checks checks;
+    struct asked asked = {.document = DOCUMENT};
+    struct roof_text text = ROOF_TEXT_INIT;
+    read_file(&checks,
+              "{ \"schema\":\"roofline/check/1\",\"checks\" :[{\"name\":\"x\",\n"
+              "\t\"expect\": {\"time_us\":{ \"relative\":1e-3,\"value\": 9.9e1 },\r\n"
+              "  \"bottleneck\" :\"compute\"  , \"flops\": 0.0e5, \"native\": null,\n"
+              "  \"network_time_us\": {\"value\": 7, \"absolute\": 1}, \"parts.0.flops\":1.00},\n"
+              "  \"inputs\": {\"operator\": \"attention\"} }] }\n\n");
+    run(&checks, &asked);
+    assert_int_equal(checks.deviations, 4);
+    assert_int_equal(roof_checks_updated(&text, &checks), 4);
+    assert_string_equal(text.data,
+                        "{ \"schema\":\"roofline/check/1\",\"checks\" :[{\"name\":\"x\",\n"
+                        "\t\"expect\": {\"time_us\":{ \"relative\":1e-3,\"value\": 100.5 },\r\n"
+                        "  \"bottleneck\" :\"memory\"  , \"flops\": 0.0e5, \"native\": true,\n"
+                        "  \"network_time_us\": {\"value\": null, \"absolute\": 1}, "
+                        "\"parts.0.flops\":1.00},\n"
+                        "  \"inputs\": {\"operator\": \"attention\"} }] }\n\n");
+    roof_checks_free(&checks);
+    read_file(&checks, text.data); /* and then all is as expected */
+    run(&checks, &asked);
+    assert_int_equal(checks.deviations, 0);
+    roof_text_clear(&text);
+    assert_int_equal(roof_checks_updated(&text, &checks), 0);
+    roof_checks_free(&checks);
+    roof_text_free(&text);
+}
+
+/* --- reports ------------------------------------------------------------------------------- */
+
+static void test_reports(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {
+        [ROOF_CHECK_TEXT] =
+            "FAIL: b <&> \"#\\\n"
+            "  /tmp/roofline-check-XXXXXX:3:63: time_us: expected 100, got 100.5: off by 0.5 "
+            "(0.005 relative), allowed 1e-9 relative\n"
+            "2 checks, 3 values: 1 deviates in 1 check\n",
+        [ROOF_CHECK_JSON] = NULL, /* tests/schema.sh */
+        [ROOF_CHECK_TAP] =
+            "TAP version 14\n1..2\nok 1 - a\nnot ok 2 - b <&> \"\\#\\\\\n  ---\n"
+            "  file: \"/tmp/roofline-check-XXXXXX\"\n  line: 3\n  deviations:\n"
+            "    - \"time_us: expected 100, got 100.5: off by 0.5 (0.005 relative), allowed 1e-9 "
+            "relative\"\n  ...\n",
+        [ROOF_CHECK_JUNIT] =
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuites name=\"roofline check\" tests=\"2\" failures=\"1\" errors=\"0\">\n"
+            "  <testsuite name=\"/tmp/roofline-check-XXXXXX\" tests=\"2\" failures=\"1\" "
+            "errors=\"0\" skipped=\"0\">\n"
+            "    <testcase classname=\"/tmp/roofline-check-XXXXXX\" name=\"a\" "
+            "file=\"/tmp/roofline-check-XXXXXX\" line=\"2\" assertions=\"1\"/>\n"
+            "    <testcase classname=\"/tmp/roofline-check-XXXXXX\" "
+            "name=\"b &lt;&amp;&gt; &quot;#\\\" file=\"/tmp/roofline-check-XXXXXX\" line=\"3\" "
+            "assertions=\"2\">\n"
+            "      <failure type=\"deviation\" message=\"1 of 2 values\">time_us: expected 100, "
+            "got 100.5: off by 0.5 (0.005 relative), allowed 1e-9 relative</failure>\n"
+            "    </testcase>\n  </testsuite>\n</testsuites>\n",
+    };
+    struct roof_checks checks;
+    struct asked asked = {.document = DOCUMENT};
+    read_file(
+        &checks,
+        "{\"schema\": \"roofline/check/1\", \"defaults\": {\"operator\": \"add\"}, "
+        "\"checks\": [\n"
+        "{\"name\": \"a\", \"expect\": {\"native\": true}},\n"
+        "{\"name\": \"b <&> \\\"#\\\\\", \"expect\": {\"native\": true, \"time_us\": 100}}]}");
+    run(&checks, &asked);
+    checks.name = "/tmp/roofline-check-XXXXXX"; /* as it was before it had a name of its own */
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        roof_check_report(&text, (enum roof_check_output)i, &checks, 1, false);
+        if (expected[i] != NULL) {
+            assert_string_equal(text.data, expected[i]);
+        }
+        roof_text_free(&text);
+    }
+    roof_checks_free(&checks);
+}
+
+int main(void)
+{
+    const int file = mkstemp(path);
+    if (file < 0) {
+        return 1;
+    }
+    close(file);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inputs),      cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_comparing),   cmocka_unit_test(test_tolerances),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_wrong_members),
+        cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_update),
+        cmocka_unit_test(test_reports),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(path);
+    return failed;
+}
