@@ -994,9 +994,10 @@ static void test_groups_across_nodes(void **state)
         {
             {2, 2, 1, 0, 0, 2, 4}, {2, 2, 1, 0, 4, 2, 4}, {2, 2, 1, 0, 8, 2, 4},
             {2, 2, 1, 0, 3, 4, 4}, {2, 2, 1, 0, 2, 2, 4}, {2, 2, 1, 0, 1, 2, 4},
-            {2, 2, 2, 1, 5, 6, 6}, /* 4 to 7 with a border before 5 */
-            {2, 2, 2, 1, 6, 2, 7}, /* before 6 */
-            {2, 2, 2, 1, 8, 2, 4},
+            {2, 2, 2, 1, 5, 6, 6},                        /* 4 to 7 with a border before 5 */
+            {2, 2, 2, 1, 6, 2, 7},                        /* before 6 */
+            {2, 2, 2, 1, 8, 2, 4}, {2, 2, 2, 0, 5, 2, 4}, /* 4 and 5, in two nodes, are of the next
+                                                             stage */
         };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_scenario s = asked(ROOF_PHASE_DECODE, 8, 50);
