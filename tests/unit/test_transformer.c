@@ -1311,6 +1311,24 @@ static struct roof_scenario classes(const char *const *assignments, int count)
     return s;
 }
 
+/* A latent of one element is one: two cached elements of 2 bytes in each of two layers. */
+static void test_smallest_latent(void **state)
+{
+    (void)state;
+    struct roof_model *const m =
+        parse("{\"model_type\": \"deepseek_v2\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+              "\"num_attention_heads\": 4, \"kv_lora_rank\": 1, \"q_lora_rank\": 1, "
+              "\"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 1, \"v_head_dim\": 12, "
+              "\"intermediate_size\": 80, \"vocab_size\": 1000}");
+    const struct roof_scenario s = resolved(asked(ROOF_PHASE_DECODE, 3, 50), m);
+    const struct roof_graph *const g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "attention")->workload.op, OP(MLA_DECODE));
+    assert_int_equal(find(g, "q_b_proj")->workload.shape.k, 1);
+    assert_true(g->kv_bytes == 3 * 50 * 2 * 2 * 2);
+    assert_true(roof_kv_bytes_per_token(m, &s) == 2 * 2 * 2);
+    roof_model_free(m);
+}
+
 /* Where one token is given, it is no default that counts. */
 static void test_single_tokens(void **state)
 {
@@ -1671,6 +1689,7 @@ int main(void)
         cmocka_unit_test(test_kv_formats),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_prefix_hit),
+        cmocka_unit_test(test_smallest_latent),
         cmocka_unit_test(test_single_tokens),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_refused_classes),
