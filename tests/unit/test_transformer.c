@@ -1311,6 +1311,35 @@ static struct roof_scenario classes(const char *const *assignments, int count)
     return s;
 }
 
+/* Eight tokens of decode and two chunks of five meet the experts together. */
+static void test_experts_of_a_mixed_pass(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    struct roof_scenario s = asked(ROOF_PHASE_MIXED, 8, 50);
+    s.prefill_batch = 2;
+    s.chunk = 5;
+    assert_int_equal(find(build(m, s, 0, 0), "experts")->workload.shape.tokens, 18);
+    roof_model_free(m);
+}
+
+/* Layers that differ in their attention only share all else, also where a norm is the first
+ * operator of a stage. */
+static void test_first_operator_of_a_stage(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(WINDOWED);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
+    s.pp = 2;
+    const struct roof_graph *const g = build(m, s, 1, 0);
+    assert_string_equal(g->node[0].name, "attn_norm");
+    assert_int_equal(g->node[0].count, 2);
+    for (size_t i = 1; i < g->count; i++) {
+        assert_string_not_equal(g->node[i].name, "attn_norm");
+    }
+    roof_model_free(m);
+}
+
 /* A latent of one element is one: two cached elements of 2 bytes in each of two layers. */
 static void test_smallest_latent(void **state)
 {
@@ -1689,6 +1718,8 @@ int main(void)
         cmocka_unit_test(test_kv_formats),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_prefix_hit),
+        cmocka_unit_test(test_experts_of_a_mixed_pass),
+        cmocka_unit_test(test_first_operator_of_a_stage),
         cmocka_unit_test(test_smallest_latent),
         cmocka_unit_test(test_single_tokens),
         cmocka_unit_test(test_classes),
