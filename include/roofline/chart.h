@@ -4,8 +4,8 @@
  * attainable rates, and dots: predictions at their arithmetic intensity. chart_report.h draws it.
  *
  * Nothing is computed here but where a dot stands: x is the arithmetic intensity of its prediction
- * in FLOP/byte, y its FLOPs over its bound (a hollow dot), its measured or its expected time (a
- * filled one below).
+ * in FLOP/byte, y its FLOPs over its bound (a filled dot), its measured or its expected time (a
+ * hollow one below).
  */
 #ifndef ROOFLINE_CHART_H
 #define ROOFLINE_CHART_H
@@ -73,7 +73,7 @@ struct roof_chart {
     size_t dots;
     size_t room;
     size_t left_out;       /**< predictions without FLOPs or without bytes: they have no place */
-    double left_out_share; /**< the largest share of a pass that these are */
+    double left_out_share; /**< of the time of the pass where they have the most; 0: of none */
 };
 
 void roof_chart_init(struct roof_chart *chart);

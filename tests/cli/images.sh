@@ -62,7 +62,8 @@ without_gnuplot() {
     # A closed stream is not taken for one of its pipes.
     run 'closed streams' "PATH=$scratch/fake:\$PATH; roofline plot -o x.svg <&- >&- 2>&-"
     accepted
-    grep -q '^plot' script && [ "$(cat x.svg)" = image ] || fail 'it does not get the script'
+    grep -q '^plot' script || fail 'it does not get the script'
+    [ "$(cat x.svg)" = image ] || fail 'its image does not arrive'
     # More than a pipe holds, both ways at once.
     fake 'head -c 300000 /dev/zero; cat > script; head -c 300000 /dev/zero'
     run 'long scripts' "PATH=$scratch/fake:\$PATH
