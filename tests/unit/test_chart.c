@@ -168,8 +168,9 @@ static void test_lines(void **unused)
                 {"x=500GOPS", "x", false, 5e11},
                 {"x=900GB/s", "x", true, 9e11},
                 {"x=3FLOPS", "x", false, 3}};
-    static const char *const bad[] = {"x",         "=1TFLOPS", "x=",    "x=1",       "x=TFLOPS",
-                                      "x=0TFLOPS", "x=-1TB/s", "x=1TB", "x=1mFLOPS", "x=1e999B/s"};
+    static const char *const bad[] = {
+        "x",     "=1TFLOPS",  "x=",         "x=1",        "x=TFLOPS",    "x=0TFLOPS",   "x=-1TB/s",
+        "x=1TB", "x=1mFLOPS", "x=1e999B/s", "x=0.9FLOPS", "x=1.1e24B/s", "x=1e10PFLOPS"};
     for (size_t i = 0; i < COUNT(good); i++) {
         add_line(good[i].text);
         assert_string_equal(chart.line[i].name, good[i].name);
