@@ -566,6 +566,43 @@ static void test_gnuplot_data(void **unused)
     roof_hardware_free(device);
 }
 
+/* The legend stands above the plot, in as many lines as it needs; with no room left there is no
+ * chart. */
+static void test_gnuplot_legend(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_prediction p;
+    const struct roof_workload w =
+        workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.m = 30, .n = 30, .k = 30});
+    add_roof(device);
+    assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
+    for (int i = 0; i < ROOF_CHART_GROUPS_MAX; i++) {
+        char name[ROOF_CHART_NAME_SIZE];
+        snprintf(name, sizeof name, "%02d%*d", i, ROOF_CHART_NAME_SIZE - 4, i);
+        assert_int_equal(roof_chart_add(&chart, &p, "x", name, 1, ROOF_UNKNOWN, &error), ROOF_OK);
+    }
+    /* A line of 18 pixels each, below the title's 46: 46 + 24 x 18 of 1000. */
+    assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 1000, &error),
+                     ROOF_OK);
+    assert_non_null(strstr(text.data, "set tmargin at screen 0.522\n"));
+    roof_text_clear(&text);
+    /* What filled and hollow mean is one item more. */
+    roof_predict_measured(&p, 108e-9);
+    assert_int_equal(roof_chart_add(&chart, &p, "x", chart.group[0], 1, ROOF_UNKNOWN, &error),
+                     ROOF_OK);
+    assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 1000, &error),
+                     ROOF_OK);
+    assert_non_null(strstr(text.data, "set tmargin at screen 0.504\n"));
+    assert_non_null(strstr(text.data, "set label \"filled: bound"));
+    assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 600, &error),
+                     ROOF_USAGE);
+    assert_non_null(strstr(error.message, "1000x600 has no room for the names of 24 groups"));
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
 int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -575,6 +612,7 @@ int main(void)
                                        CASE(test_model),          CASE(test_names),
                                        CASE(test_places),         CASE(test_marks_merge),
                                        CASE(test_labels),         CASE(test_text),
-                                       CASE(test_gnuplot_quotes), CASE(test_gnuplot_data)};
+                                       CASE(test_gnuplot_quotes), CASE(test_gnuplot_data),
+                                       CASE(test_gnuplot_legend)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
