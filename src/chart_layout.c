@@ -518,12 +518,16 @@ static void find_slopes(struct roof_chart_layout *out, const struct roof_chart *
 
 void roof_chart_left_out(struct roof_text *out, const struct roof_chart *chart)
 {
-    if (chart->left_out > 0) {
-        roof_text_printf(
-            out, "%zu operator%s without FLOPs, at most %.1f%% of the time, %s not shown",
-            chart->left_out, chart->left_out == 1 ? "" : "s",
-            ceil(1000 * chart->left_out_share) / 10, chart->left_out == 1 ? "is" : "are");
+    const bool one = chart->left_out == 1;
+    if (chart->left_out == 0) {
+        return;
     }
+    roof_text_printf(out, "%zu operator%s without FLOPs", chart->left_out, one ? "" : "s");
+    if (chart->left_out_share > 0) {
+        roof_text_printf(out, ", at most %.1f%% of the time,",
+                         ceil(1000 * chart->left_out_share) / 10);
+    }
+    roof_text_printf(out, " %s not shown", one ? "is" : "are");
 }
 
 void roof_chart_layout_free(struct roof_chart_layout *layout)

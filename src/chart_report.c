@@ -176,7 +176,7 @@ static void draw_axes(const struct page *page, const struct roof_chart_layout *l
     for (int decade = (int)ceil(log10(l->y_min)); decade <= (int)floor(log10(l->y_max)); decade++) {
         const double y = roof_chart_y(l, pow(10, decade));
         roof_format_short(text, roof_to_unit(pow(10, decade), ROOF_UNIT_TFLOPS));
-        write_at(page, plot->left - 2 - (double)strlen(text), y, text);
+        write_at(page, fmax(plot->left - 2 - (double)strlen(text), 0), y, text);
         write_at(page, plot->left - 1, y, page->unicode ? "\u2524" : "+");
     }
     double free_from = 0;

@@ -515,10 +515,11 @@ static enum roof_status add_expectation(const struct reader *r, struct roof_chec
     const size_t number = r->checks->values++;
     struct roof_expectation *const e = &check->expectation[check->count++];
     size_t length = 0;
+    double unused = 0;
     const char *const span = roof_json_span(r->p->json, value, &length);
     *e = (struct roof_expectation){.key = key,
                                    .expected = keep(r->p, span, length),
-                                   .number = roof_json_number(&e->difference, value),
+                                   .number = roof_json_number(&unused, value),
                                    .tolerance = tolerance,
                                    .got = "null",
                                    .difference = ROOF_UNKNOWN};
@@ -546,9 +547,8 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
         if (status == ROOF_OK && value == NULL) {
             status = bad(r, node, "needs a value");
         }
-        /* An update may leave null in place of a number that is absent now. */
-        if (status == ROOF_OK && roof_json_count(node) > 1 && !roof_json_number(&number, value) &&
-            !roof_json_is_null(value)) {
+        if (status == ROOF_OK && roof_json_count(node) > 1 && !roof_json_is_null(value) &&
+            !roof_json_number(&number, value)) { /* null: of the number that may come again */
             status = bad(r, node, "a tolerance is of a number");
         }
     }

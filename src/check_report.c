@@ -247,7 +247,7 @@ static void put_tap(struct roof_text *out, const struct roof_checks *files, size
 
 /* --- JUnit --------------------------------------------------------------------------------- */
 
-/* The length of what XML cannot have at p: in UTF-8 U+FFFE and U+FFFF. */
+/* What XML cannot have, in UTF-8: U+FFFE and U+FFFF. */
 static bool no_character(const char *p)
 {
     return memcmp(p, "\xEF\xBF\xBE", 3) == 0 || memcmp(p, "\xEF\xBF\xBF", 3) == 0;

@@ -74,7 +74,7 @@ struct roof_chart {
     size_t dots;
     size_t room;
     size_t left_out;       /**< predictions without FLOPs or without bytes: they have no place */
-    double left_out_share; /**< the largest share of a pass that these are */
+    double left_out_share; /**< of the time of the pass where they have the most; 0: of none */
 };
 
 void roof_chart_init(struct roof_chart *chart);

@@ -27,7 +27,8 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
 
 /**
  * A script for gnuplot 5.4 or later with its data: it writes the image to its standard output.
- * Names are data there: none of their characters means anything to gnuplot. ROOF_MEMORY.
+ * Names are data there: none of their characters means anything to gnuplot. ROOF_USAGE where the
+ * legend leaves no room for the chart, ROOF_MEMORY.
  */
 enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_chart *chart,
                                     enum roof_chart_image image, int width, int height,

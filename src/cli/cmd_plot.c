@@ -273,17 +273,17 @@ static bool has_roof(const struct work *w, const struct roof_hardware *hardware)
     return false;
 }
 
-/* Those of -H go by their ids, which of a file is another than its name. */
-static enum roof_status device_of_record(struct work *w, const struct roof_hardware **out,
-                                         struct roof_error *error)
+/* A device of -H, which may be a file, or another one that is known by name. */
+static enum roof_status find_device(struct work *w, const struct roof_hardware **out,
+                                    const char *name, struct roof_error *error)
 {
     for (size_t i = 0; i < w->grid.devices; i++) {
-        if (strcmp(w->grid.device[i]->id, w->records.hardware) == 0) {
+        if (strcmp(w->grid.device[i]->id, name) == 0) {
             *out = w->grid.device[i];
             return ROOF_OK;
         }
     }
-    return cli_known_hardware(&w->known, out, w->records.hardware, error);
+    return cli_known_hardware(&w->known, out, name, error);
 }
 
 /* What is wrong with a record is told, and is no failure. */
@@ -292,7 +292,7 @@ static enum roof_status add_record(struct work *w, struct roof_error *error)
     struct roof_records *const records = &w->records;
     const struct roof_hardware *hardware = NULL;
     const struct roof_prediction *prediction = NULL;
-    enum roof_status status = device_of_record(w, &hardware, error);
+    enum roof_status status = find_device(w, &hardware, records->hardware, error);
     if (status == ROOF_OK && !has_roof(w, hardware)) {
         status = add_roof(w, hardware, error);
     }
@@ -330,7 +330,8 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
     if (status == ROOF_OK) {
         status = cli_grid_devices(&w->grid, options, error);
     }
-    for (size_t i = 0; i < w->grid.devices && status == ROOF_OK; i++) {
+    const bool asked = options->value[ROOF_INPUT_HARDWARE] != NULL;
+    for (size_t i = 0; i < w->grid.devices && asked && status == ROOF_OK; i++) {
         status = add_roof(w, w->grid.device[i], error);
     }
     const struct roof_records_options how = {
@@ -355,6 +356,9 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
     *bad = w->records.bad > 0;
     if (status == ROOF_OK && w->records.count == 0) {
         status = roof_error_at(error, ROOF_INVALID, w->records.name, 0, 0, "no records");
+    }
+    if (status == ROOF_OK && w->chart.roofs == 0) { /* all records are bad */
+        status = add_roof(w, w->grid.device[0], error);
     }
     return status;
 }
