@@ -292,7 +292,7 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
         return roof_error_set(error, ROOF_USAGE, "%s is not among the devices of the chart",
                               prediction->hardware->id);
     }
-    if (!(prediction->flops > 0 && prediction->bytes > 0)) {
+    if (!(prediction->attainable_flops_per_s > 0 && prediction->bytes > 0)) {
         chart->left_out++;
         return ROOF_OK;
     }

@@ -299,6 +299,9 @@ static void put_labels(const struct drawing *d)
               "#404040", 90);
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
+        if (s->label[0] == '\0') {
+            continue;
+        }
         put_label(d, s->label, edge + BESIDE, s->y, "left", FONT - 1, roof_colour(d, s->roof), 0);
         put_line(d, edge + 2, s->at, edge + BESIDE - 4, s->y, roof_colour(d, s->roof));
     }

@@ -370,6 +370,7 @@ enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *
     double value = 0;
     const char *end = text;
     const bool number = plain_number(&value, text, &end);
+    end += number ? strspn(end, " ") : 0;
     for (size_t p = 0; p < COUNT(prefixes) && number; p++) {
         const size_t length = strlen(prefixes[p].name);
         const double rate = value * prefixes[p].factor;

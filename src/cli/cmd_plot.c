@@ -87,8 +87,9 @@ static enum roof_status read_size(struct work *w, struct roof_error *error)
         return roof_error_set(error, ROOF_USAGE, "--size is WIDTHxHEIGHT, not '%s'", text);
     }
     snprintf(width, sizeof width, "%.*s", (int)length, text);
-    enum roof_status status =
-        roof_parse_integer(&w->width, width, "the width of --size", least, most, error);
+    enum roof_status status = roof_parse_integer(
+        &w->width, width, columns ? "--size of a text chart" : "the width of --size", least, most,
+        error);
     if (status == ROOF_OK && times != NULL && columns) {
         status = roof_error_set(error, ROOF_USAGE, "--size of a text chart is its columns alone");
     } else if (status == ROOF_OK && times != NULL) {
@@ -354,6 +355,10 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
         }
     }
     *bad = w->records.bad > 0;
+    if (status == ROOF_OK) {
+        static const char *const used[] = {"name", "group", NULL};
+        cli_tell_carried("plot: not read: ", &w->records, used);
+    }
     if (status == ROOF_OK && w->records.count == 0) {
         status = roof_error_at(error, ROOF_INVALID, w->records.name, 0, 0, "no records");
     }
@@ -394,6 +399,12 @@ static size_t columns_of(const struct work *w)
 
 static enum roof_status draw(struct roof_text *out, const struct work *w, struct roof_error *error)
 {
+    const char *const path = w->options->value[ROOF_INPUT_OUTPUT];
+    const bool printed = path == NULL || strcmp(path, "-") == 0;
+    if ((w->format == PNG || w->format == PDF) && printed && isatty(STDOUT_FILENO)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "an image is not for the terminal: -o NAME, or into a pipe");
+    }
     if (w->format == TEXT) {
         return roof_chart_text(out, &w->chart, columns_of(w), is_unicode(w->charset), error);
     }
