@@ -303,8 +303,13 @@ class Run:
             threads = [threading.Thread(target=self.labour, args=(worker,)) for worker in workers]
             for thread in threads:
                 thread.start()
-            for thread in threads:
-                thread.join()
+            try:
+                for thread in threads:
+                    thread.join()
+            except BaseException as failure:  # a signal: each ends with the mistake that it has
+                self.failure = failure
+                for thread in threads:
+                    thread.join()
         if self.failure is not None:
             raise self.failure
 
@@ -321,7 +326,7 @@ def report(tried):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--modules", default=",".join(MODULES))
-    parser.add_argument("--sample", type=int, help="only so many generic mistakes")
+    parser.add_argument("--sample", type=int, help="only so many generic mistakes, in a random order")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--known", action="store_true", help="only the known mistakes")
@@ -344,8 +349,9 @@ def main():
     if not options.known:
         for module in options.modules.split(","):
             mistakes += [(module,) + mistake for mistake in generic(module)]
-    if options.sample is not None and options.sample < len(mistakes):
-        mistakes = sorted(random.Random(options.seed).sample(mistakes, options.sample))
+    if options.sample is not None:
+        count = min(options.sample, len(mistakes))
+        mistakes = random.Random(options.seed).sample(mistakes, count)
     for module, file, number, line, changed in mistakes:
         work.append((module, file, change_line(number, changed),
                      "%s:%d: %s" % (file, number + 1, changed.strip()),
@@ -354,6 +360,7 @@ def main():
     if options.list:
         print("\n".join(item[3] for item in work))
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     run = Run(work, explained(options.lists))
     try:
         run.all(options.jobs)
