@@ -219,6 +219,16 @@ oracle: $(BIN)
 check-browser: $(BIN)
 	@sh tests/browser.sh $(BIN)
 
+## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
+MODULES ?= operator,predict,transformer,sweep,recommend
+JOBS    ?= 2
+mutate:
+	$(PYTHON) -B tests/mutate.py --modules '$(MODULES)' --jobs '$(JOBS)'
+
+## mutate-quick: the known mistakes, and some of the others
+mutate-quick:
+	$(PYTHON) -B tests/mutate.py --sample 20 --seed 1 --jobs '$(JOBS)'
+
 ## bless: rewrite the expected output of the command-line tests, and the options of the manual
 ## (then read the diff)
 bless: $(BIN)
@@ -306,6 +316,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-formulas check-schemas check-project \
-        check-browser check-oracle oracle bless recipes fuzz fuzz-coverage sanitize sanitize-threads valgrind lint deps \
+        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)

@@ -88,8 +88,7 @@ static void accept(struct roof_recommendation *out, const struct roof_candidate 
 
 static int by_loss(const struct roof_candidate *a, const struct roof_candidate *b)
 {
-    return a->loss != b->loss ? (a->loss < b->loss ? -1 : 1)
-                              : (a->format < b->format ? -1 : a->format > b->format);
+    return a->loss != b->loss ? (int)a->loss - (int)b->loss : (int)a->format - (int)b->format;
 }
 
 /* Time, then lower accuracy loss, then the catalog's order. */
@@ -108,14 +107,14 @@ static int by_accuracy(const void *x, const void *y)
 {
     const struct roof_candidate *const a = x;
     const struct roof_candidate *const b = y;
-    return a->loss != b->loss ? (a->loss < b->loss ? -1 : 1) : by_time(x, y);
+    return a->loss != b->loss ? (int)a->loss - (int)b->loss : by_time(x, y);
 }
 
 static int by_format(const void *x, const void *y)
 {
     const struct roof_candidate *const a = x;
     const struct roof_candidate *const b = y;
-    return a->format < b->format ? -1 : a->format > b->format;
+    return (int)a->format - (int)b->format;
 }
 
 /* What limits it in the time that ranks. */

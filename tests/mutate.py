@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: MIT
 """Puts wrong code and wrong data in, one mistake at a time, and says which of them no test notices.
 
-python3 tests/mutate.py [--modules a,b] [--sample N] [--seed N] [--jobs N] [--known] [--list]
+python3 tests/mutate.py [--modules a,b] [--sample N] [--seed N] [--jobs N] [--known] [--only TEXT]
+                        [--list] [--check] [--lists DIR]
 
 There are two kinds of mistakes. Known ones are those that calculators of this kind have been seen to
 make (tests/mutants/known.json): each is a text in a file and what stands there instead. Generic ones
 change one operator, comparison or number of a line of the modules. Each is built in a copy of the
-tree, then the tests run that are most likely to notice; a mistake that does not compile, or that
-hangs, is noticed. Survivors that change nothing that anyone could see are explained in
+tree, then tests run, those first that are most likely to notice; a mistake that does not compile, or
+that hangs, is noticed. Survivors that change nothing that anyone could see are explained in
 tests/mutants/explained.json, by the line and what becomes of it.
 
-Prints one line for each survivor, then the counts, and ends with 1 when one is not explained.
+Prints one line for each survivor, then the counts, and ends with 1 when one is not explained. --check
+only looks whether each text and line of these files still stands where it did.
 """
 import argparse
 import json
@@ -20,45 +22,61 @@ import queue
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DATA = os.path.join(ROOT, "tests", "mutants")
 COPIED = ["Makefile", "LICENSE", "README.md", "data", "docs", "include", "src", "tests"]
-SECONDS = 180  # a test that takes longer has been made to hang
 
-# The unit tests of a module, the quickest to notice first; all others follow when these do not.
+# As an archiver (rcsD FILE OBJECT...): makes a shared library.
+SHARED = """shift
+target=$1
+shift
+exec "${CC:-cc}" -shared -Wl,-soname,libroofline.so -o "$target" "$@" -lcjson -lm
+"""
+
+# The unit tests of a file, the quickest to notice first; all others follow when these do not. The
+# file's own when it is not here.
 TESTS = {
     "operator": ["operator", "attention", "vector", "latent", "experts", "collective", "predict",
                  "explain"],
     "predict": ["predict", "operator", "sweep", "inference"],
-    "transformer": ["transformer", "inference", "model", "latent", "layout", "plan"],
+    "transformer": ["transformer", "inference", "model", "latent", "layout"],
     "sweep": ["sweep", "request", "predict"],
-    "recommend": ["recommend", "crossover", "plan"],
-    "inference": ["inference", "transformer", "plan"],
-    "chart": ["chart"],
+    "recommend": ["recommend", "crossover"],
+    "inference": ["inference", "transformer"],
     "chart_layout": ["chart"],
     "chart_gnuplot": ["chart"],
     "chart_report": ["chart"],
+    "model_make": ["checkpoint", "model", "gguf"],
 }
 MODULES = ["operator", "predict", "transformer", "sweep", "recommend"]
 # Command lines that are compared when no unit test notices.
-CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "plot"]
+CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware"]
 
 SWAPS = {" + ": [" - "], " - ": [" + "], " * ": [" / "], " / ": [" * "], " < ": [" <= "],
          " <= ": [" < "], " > ": [" >= "], " >= ": [" > "], " == ": [" != "], " != ": [" == "],
          " && ": [" || "], " || ": [" && "], "fmin(": ["fmax("], "fmax(": ["fmin("],
          "ceil(": ["floor("], "floor(": ["ceil("], "PLUS(": ["MINUS("], "MINUS(": ["PLUS("],
-         "TIMES(": ["OVER("], "OVER(": ["TIMES("]}
+         "TIMES(": ["OVER("], "OVER(": ["TIMES("], "? -1 : 1": ["? 1 : -1"]}
 TOKEN = re.compile("|".join(re.escape(token) for token in SWAPS) + r"|(?<![\w.\"%\\])\d+(?![\w.\"])")
 
 
+# The sizes of arrays of char, the index where a text is looked at for being empty, the attribute of
+# functions like printf, and in an order of things that are not equal whether it is < or <=.
+NOTHING = re.compile(r"\bchar \w+\[\d+\]|\[0\](?= [!=]= '\\0')|ROOF_PRINTF\(.*|"
+                     r" < (?=[\w>.-]+ \? -1 : 1)")
+
+
 def code_lines(text):
-    """The lines of a C file that have code, without comments; texts in quotes are blanked."""
+    """The lines of a C file that have code, without comments; texts in quotes are blanked, as is what
+    changes nothing that code computes. static_assert, which only the compiler reads, is left out."""
     inside = False
+    asserting = False
     for number, line in enumerate(text.split("\n")):
         shown = re.sub(r'"(\\.|[^"\\])*"', lambda m: '"' + " " * (len(m.group()) - 2) + '"', line)
         shown = re.sub(r"/\*.*?\*/", lambda m: " " * len(m.group()), shown)
@@ -73,8 +91,10 @@ def code_lines(text):
             inside = True
             shown = shown[:start]
         shown = re.sub(r"//.*", "", shown)
-        if not re.match(r"\s*#\s*(include|error|if|endif|undef)", shown) and "_Static_assert" not in shown:
-            yield number, shown
+        asserting = asserting or "static_assert(" in shown
+        if not asserting and not re.match(r"\s*#\s*(include|error|if|endif|undef)", shown):
+            yield number, NOTHING.sub(lambda m: " " * len(m.group()), shown)
+        asserting = asserting and not shown.rstrip().endswith(";")
 
 
 def generic(module):
@@ -92,18 +112,35 @@ def generic(module):
                 yield (file, number, line, line[:found.start()] + change + line[found.end():])
 
 
-def known():
+def known(lists):
     """(file, text, instead, name) of the known mistakes."""
-    with open(os.path.join(DATA, "known.json"), encoding="utf-8") as source:
+    with open(os.path.join(lists, "known.json"), encoding="utf-8") as source:
         for mistake in json.load(source):
             yield (mistake["file"], mistake["text"], mistake["instead"], mistake["name"])
 
 
-class Worker:
-    """A built copy of the tree, in which one mistake at a time is tried."""
+class Failure(Exception):
+    """What ends the whole run."""
 
-    def __init__(self, folder):
+
+class Worker:
+    """A built copy of the tree, in which one mistake at a time is tried.
+
+    The library is a shared one there: what is wrong in a file of it is compiled and linked once,
+    and every test that was built before has it. Accesses beyond an array are trapped.
+    """
+
+    def __init__(self, folder, first=None):
         self.folder = folder
+        self.environment = dict(os.environ, LC_ALL="C", ROOFLINE_DATA="", XDG_DATA_HOME="",
+                                HOME=folder)
+        for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "BUILD"]:
+            self.environment.pop(name, None)
+        if first is not None:
+            shutil.copytree(first.folder, folder, symlinks=True)
+            self.units, self.everything, self.limit = first.units, first.everything, first.limit
+            return
+        os.mkdir(folder)
         for name in COPIED:
             source = os.path.join(ROOT, name)
             target = os.path.join(folder, name)
@@ -111,68 +148,76 @@ class Worker:
                 shutil.copytree(source, target, symlinks=True)
             else:
                 shutil.copy2(source, target)
-        self.environment = dict(os.environ, LC_ALL="C", ROOFLINE_DATA="", XDG_DATA_HOME="",
-                                HOME=folder)
-        for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "BUILD"]:
-            self.environment.pop(name, None)
+        with open(os.path.join(folder, "shared.sh"), "w", encoding="utf-8") as script:
+            script.write(SHARED)
         units = sorted(os.listdir(os.path.join(folder, "tests", "unit")))
         self.units = [name[5:-2] for name in units if name.startswith("test_") and name.endswith(".c")]
-        if not self.make(["all"] + [self.binary(unit) for unit in self.units]):
-            sys.exit("the tree does not build")
-        failed = [unit for unit in self.units if not self.passes(unit)]
-        if failed or not self.cases_pass():
-            sys.exit("the tests fail without a mistake: %s" % (" ".join(failed) or "cases"))
+        self.everything = ["all"] + ["build/tests/unit/test_" + unit for unit in self.units]
+        self.limit = {}
 
-    @staticmethod
-    def binary(unit):
-        return "build/tests/unit/test_" + unit
+    def prepare(self, jobs):
+        """Builds everything and runs each test once, for the time that it takes."""
+        if not self.make(self.everything + ["-j", str(jobs)]):
+            raise Failure("the tree does not build")
+        for name, test in self.tests(""):
+            begin = time.monotonic()
+            if not test():
+                raise Failure("%s fails without a mistake" % name)
+            # A test that takes much longer has been made to hang.
+            self.limit[name] = 20 + 20 * (time.monotonic() - begin)
 
-    def run(self, command):
-        try:
-            return subprocess.run(command, cwd=self.folder, env=self.environment,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.DEVNULL, timeout=SECONDS,
-                                  check=False).returncode == 0
-        except subprocess.TimeoutExpired:
-            return False
+    def run(self, command, limit=600.0):
+        """Whether a command ends with 0 in time; what it started ends with it."""
+        with subprocess.Popen(command, cwd=self.folder, env=self.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, start_new_session=True) as process:
+            try:
+                return process.wait(limit) == 0
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                return False
 
     def make(self, targets):
-        return self.run(["make", "-s", "CFLAGS=-O1"] + targets)
+        return self.run(["make", "-s", "LIB=build/libroofline.so", "AR=sh shared.sh",
+                         "LDFLAGS=-Wl,-rpath,'$$ORIGIN:$$ORIGIN/../..'",
+                         "CFLAGS=-O1 -fPIC -fsanitize=bounds -fsanitize-undefined-trap-on-error"] +
+                        targets)
 
-    def passes(self, unit):
-        return self.run([self.binary(unit)])
-
-    def cases_pass(self):
+    def tests(self, file):
+        """(name, test) of all tests: first those of the file, then the others, the quickest first."""
+        module = os.path.basename(file).split(".")[0]
+        first = ["hardware"] if file.startswith("data/hardware/") else TESTS.get(module, [module])
         program = os.path.join(self.folder, "build", "roofline")
-        files = ["tests/cli/%s.case" % case for case in CASES]
-        return self.run(["sh", "tests/cli/run.sh", program] +
-                        [file for file in files if os.path.exists(os.path.join(self.folder, file))])
+        commands = {"test_" + unit: ["build/tests/unit/test_" + unit] for unit in self.units}
+        for case in CASES:
+            commands["cases of " + case] = ["sh", "tests/cli/run.sh", program,
+                                            "tests/cli/%s.case" % case]
+        documents = file if file.endswith(".md") else "docs/formulas.md"
+        commands["examples of " + documents] = ["sh", "tests/cli/docs.sh", program, documents]
+        order = ["examples of " + file] + ["test_" + unit for unit in first]
+        order = [name for name in order if name in commands]
+        order += sorted(commands.keys() - set(order), key=lambda name: (self.limit.get(name, 0), name))
+        for name in order:
+            yield name, lambda name=name: self.run(commands[name], self.limit.get(name, 600))
 
-    def noticed(self, first):
-        """By what the mistake that is in the tree is noticed; None: by nothing."""
-        if not self.make(["all"]):
-            return "compiler"
-        rest = [unit for unit in self.units if unit not in first]
-        for units in ([[unit] for unit in first if unit in self.units] + [rest]):
-            if not self.make([self.binary(unit) for unit in units]):
-                return "compiler"
-            for unit in units:
-                if not self.passes(unit):
-                    return "test_" + unit
-        return None if self.cases_pass() else "cases"
-
-    def attempt(self, file, change, first):
-        """Changes a file by a function of its text, and takes that back."""
+    def attempt(self, file, change):
+        """Changes a file by a function of its text and takes that back; by what it is noticed."""
         path = os.path.join(self.folder, file)
         with open(path, encoding="utf-8") as source:
             before = source.read()
+        in_library = re.fullmatch(r"src/\w+\.c|data/.*", file) is not None
+        targets = ["build/libroofline.so"] if in_library else self.everything
         with open(path, "w", encoding="utf-8") as target:
             target.write(change(before))
         try:
-            return self.noticed(first)
+            if not self.make(targets):
+                return "the compiler"
+            return next((name for name, test in self.tests(file) if not test()), None)
         finally:
             with open(path, "w", encoding="utf-8") as target:
                 target.write(before)
+            if not in_library:
+                self.make(self.everything)
 
 
 def change_line(number, changed):
@@ -183,84 +228,145 @@ def change_line(number, changed):
     return change
 
 
-def change_text(name, text, instead):
-    def change(before):
-        if before.count(text) != 1:
-            sys.exit("%s: its text is there %d times" % (name, before.count(text)))
-        return before.replace(text, instead)
-    return change
+def change_text(text, instead):
+    return lambda before: before.replace(text, instead)
+
+
+def stale(lists):
+    """What of the two lists does not stand in the tree any more."""
+    names = set()
+    for file, text, instead, name in known(lists):
+        with open(os.path.join(ROOT, file), encoding="utf-8") as source:
+            count = source.read().count(text)
+        if count != 1:
+            yield "known.json: %s: its text stands %d times in %s" % (name, count, file)
+        if text == instead or name in names:
+            yield "known.json: %s: changes nothing, or is there twice" % name
+        names.add(name)
+    possible = {(line.strip(), changed.strip())
+                for module in MODULES for _, _, line, changed in generic(module)}
+    for entry in explained(lists):
+        if entry not in possible:
+            yield "explained.json: no mistake makes '%s' of '%s'" % entry[::-1]
+
+
+def explained(lists):
+    with open(os.path.join(lists, "explained.json"), encoding="utf-8") as source:
+        return {(entry["line"], entry["becomes"]): entry["why"] for entry in json.load(source)}
+
+
+class Run:
+    """Tries a list of mistakes, and counts."""
+
+    def __init__(self, work, why):
+        self.work = work
+        self.todo = queue.Queue()
+        for item in work:
+            self.todo.put(item)
+        self.why = why
+        self.lock = threading.Lock()
+        self.tried = {}  # by module: how many, noticed, explained
+        self.failure = None
+
+    def labour(self, worker):
+        try:
+            while self.failure is None:
+                module, file, change, name, lines = self.todo.get_nowait()
+                by = worker.attempt(file, change)
+                with self.lock:
+                    self.count(module, name, lines, by)
+        except queue.Empty:
+            pass
+        except BaseException as failure:  # pylint: disable=broad-except; whatever it is ends the run
+            self.failure = failure
+
+    def count(self, module, name, lines, by):
+        counts = self.tried.setdefault(module, [0, 0, 0])
+        counts[0] += 1
+        if by is not None:
+            counts[1] += 1
+        elif lines in self.why:
+            counts[2] += 1
+            print("explained %s" % name, flush=True)
+        else:
+            print("SURVIVES  %s" % name, flush=True)
+        done = sum(tried for tried, _, _ in self.tried.values())
+        if done % 50 == 0:
+            noticed = sum(counts[1] for counts in self.tried.values())
+            print("%d of %d, %d noticed" % (done, len(self.work), noticed), file=sys.stderr, flush=True)
+
+    def all(self, jobs):
+        with tempfile.TemporaryDirectory(prefix="roofline-mutate.") as scratch:
+            first = Worker(os.path.join(scratch, "0"))
+            first.prepare(jobs)
+            workers = [first] + [Worker(os.path.join(scratch, str(i)), first) for i in range(1, jobs)]
+            threads = [threading.Thread(target=self.labour, args=(worker,)) for worker in workers]
+            for thread in threads:
+                thread.start()
+            try:
+                for thread in threads:
+                    thread.join()
+            except BaseException as failure:  # a signal: each ends with the mistake that it has
+                self.failure = failure
+                for thread in threads:
+                    thread.join()
+        if self.failure is not None:
+            raise self.failure
+
+
+def report(tried):
+    """One line for each module; how many mistakes nobody can explain."""
+    total = [sum(counts[i] for counts in tried.values()) for i in range(3)]
+    for module, (count, noticed, why) in list(tried.items()) + [("all", total)]:
+        print("%-12s %4d mistakes, %4d noticed (%.1f%%), %d survive, of which %d are explained" %
+              (module, count, noticed, 100.0 * noticed / max(count, 1), count - noticed, why))
+    return total[0] - total[1] - total[2]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--modules", default=",".join(MODULES))
-    parser.add_argument("--sample", type=int, default=0, help="only so many generic mistakes")
+    parser.add_argument("--sample", type=int, help="only so many generic mistakes, in a random order")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--known", action="store_true", help="only the known mistakes")
+    parser.add_argument("--only", default="", help="only those with this text in their line or name")
     parser.add_argument("--list", action="store_true", help="only print what would be tried")
+    parser.add_argument("--check", action="store_true", help="only look whether the lists are right")
+    parser.add_argument("--lists", default=os.path.join(ROOT, "tests", "mutants"),
+                        help="the folder of known.json and explained.json")
     options = parser.parse_args()
 
+    complaints = list(stale(options.lists))
+    if complaints:
+        sys.exit("\n".join(complaints))
+    if options.check:
+        return 0
     work = []
-    for file, text, instead, name in known():
-        module = os.path.basename(file).split(".")[0]
-        work.append((file, change_text(name, text, instead), TESTS.get(module, []), "known: " + name,
-                     None))
+    for file, text, instead, name in known(options.lists):
+        work.append(("known", file, change_text(text, instead), "known: " + name, None))
     mistakes = []
     if not options.known:
         for module in options.modules.split(","):
             mistakes += [(module,) + mistake for mistake in generic(module)]
-    if options.sample and options.sample < len(mistakes):
-        mistakes = sorted(random.Random(options.seed).sample(mistakes, options.sample))
+    if options.sample is not None:
+        count = min(options.sample, len(mistakes))
+        mistakes = random.Random(options.seed).sample(mistakes, count)
     for module, file, number, line, changed in mistakes:
-        work.append((file, change_line(number, changed), TESTS.get(module, []),
-                     "%s:%d: %s" % (file, number + 1, changed.strip()), (line.strip(), changed.strip())))
+        work.append((module, file, change_line(number, changed),
+                     "%s:%d: %s" % (file, number + 1, changed.strip()),
+                     (line.strip(), changed.strip())))
+    work = [item for item in work if options.only in item[3]]
     if options.list:
         print("\n".join(item[3] for item in work))
         return 0
-
-    with open(os.path.join(DATA, "explained.json"), encoding="utf-8") as source:
-        explained = {(entry["line"], entry["becomes"]): entry["why"] for entry in json.load(source)}
-    todo = queue.Queue()
-    for item in work:
-        todo.put(item)
-    survivors = []
-    lock = threading.Lock()
-    done = [0]
-
-    def labour(folder):
-        worker = Worker(folder)
-        while True:
-            try:
-                file, change, first, name, lines = todo.get_nowait()
-            except queue.Empty:
-                return
-            by = worker.attempt(file, change, first)
-            with lock:
-                done[0] += 1
-                if by is None:
-                    survivors.append(lines)
-                    why = explained.get(lines)
-                    print("%s %s" % ("explained" if why else "SURVIVES ", name), flush=True)
-                if done[0] % 50 == 0:
-                    print("%d of %d" % (done[0], len(work)), file=sys.stderr, flush=True)
-
-    with tempfile.TemporaryDirectory(prefix="roofline-mutate.") as scratch:
-        threads = [threading.Thread(target=labour, args=(os.path.join(scratch, str(i)),))
-                   for i in range(options.jobs)]
-        for i, thread in enumerate(threads):
-            os.mkdir(os.path.join(scratch, str(i)))
-            thread.start()
-        for thread in threads:
-            thread.join()
-    open_ones = [lines for lines in survivors if lines not in explained]
-    if done[0] != len(work):
-        return 1
-    print("%d mistakes, %d noticed (%.1f%%), %d survive, of which %d are explained; seed %d" %
-          (len(work), len(work) - len(survivors),
-           100.0 * (len(work) - len(survivors)) / max(len(work), 1), len(survivors),
-           len(survivors) - len(open_ones), options.seed))
-    return 1 if open_ones else 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    run = Run(work, explained(options.lists))
+    try:
+        run.all(options.jobs)
+    except Failure as failure:
+        sys.exit(str(failure))
+    return 1 if report(run.tried) > 0 else 0
 
 
 if __name__ == "__main__":

@@ -590,6 +590,24 @@ workflow() {
     grep -q '^roofline/plan/1,1,' "$scratch/workflow/plans.csv" || echo "the step makes no plans"
 }
 
+# mutants FOLDER: each mistake of its lists can be made, and that at one place.
+mutants() {
+    ! command -v python3 > "$scratch/found" || python3 -B tests/mutate.py --check --lists "$1"
+}
+
+# A text that is not there, one that is there often, a change that is none, and one that no line has.
+bad_mutants() {
+    mkdir "$scratch/mutants"
+    printf '[%s, %s, %s]\n' \
+        '{"name": "a", "file": "src/text.c", "text": "no such text", "instead": ""}' \
+        '{"name": "b", "file": "src/text.c", "text": "text", "instead": ""}' \
+        '{"name": "c", "file": "src/text.c", "text": "SPDX", "instead": "SPDX"}' \
+        > "$scratch/mutants/known.json"
+    printf '[{"line": "a + b;", "becomes": "a - b;", "why": "c"}]\n' \
+        > "$scratch/mutants/explained.json"
+    mutants "$scratch/mutants"
+}
+
 # python FILE: the Python in it runs, where pandas is there.
 python() {
     if ! python3 -c 'import pandas' 2> "$scratch/found"; then
@@ -639,6 +657,8 @@ check 'what is installed can be used' installed
 notices 2 bad_quoted
 exec 3>&1
 check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md
+! command -v python3 > "$scratch/found" || notices 4 bad_mutants
+check 'each mistake of tests/mutants can be made' mutants tests/mutants
 check 'the Python of docs/recipes.md runs' python docs/recipes.md
 check 'the library guide quotes its example' quoted docs/library.md
 

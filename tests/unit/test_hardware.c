@@ -276,6 +276,11 @@ static void test_figures_as_specified(void **state)
         /* per direction and in bytes: 400 Gb/s are 50 GB/s, NVLink 4 is 900 for both directions */
         {"h100", ROOF_FIGURE_NETWORK, 50},
         {"h100", ROOF_FIGURE_LINK, 450},
+        {"h100-sxm", ROOF_FIGURE_NETWORK, 50},
+        {"h100-sxm", ROOF_FIGURE_LINK, 450},
+        {"a100-sxm-80gb", ROOF_FIGURE_NETWORK, 25},
+        {"a100-sxm-80gb", ROOF_FIGURE_LINK, 300},
+        {"b300", ROOF_FIGURE_NETWORK, 100},
         {"b200", ROOF_FIGURE_LINK, 900},
         {"a100", ROOF_FIGURE_LINK, 300},
         {"h100", ROOF_FIGURE_DEVICES_PER_NODE, 8},
@@ -350,6 +355,8 @@ static void test_peaks_as_specified(void **state)
         {"h100-sxm", ROOF_PEAK_MATRIX, P(BF16), 989.4},
         {"h200-sxm", ROOF_PEAK_MATRIX, P(BF16), 989.4},
         {"gh200", ROOF_PEAK_MATRIX, P(BF16), 989.4},
+        {"gh200", ROOF_PEAK_MATRIX, P(FP16), 989.4},
+        {"gb200", ROOF_PEAK_MATRIX, P(BF16), 2250},
         {"h100-sxm", ROOF_PEAK_MATRIX, P(FP8_E4M3), 1978.9},
         {"b200", ROOF_PEAK_MATRIX, P(BF16), 2250},
         {"b200", ROOF_PEAK_SPARSE, P(BF16), 4500},
@@ -445,8 +452,10 @@ static void check_plausible(const struct roof_hardware *hardware)
     /* a node is whole devices; its network is not faster than its links */
     const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
     assert_true(isnan(node) || node == floor(node));
-    expect_at_least(hardware, "link / network", hardware->figure[ROOF_FIGURE_LINK].value,
-                    hardware->figure[ROOF_FIGURE_NETWORK].value);
+    const double network = hardware->figure[ROOF_FIGURE_NETWORK].value;
+    expect_at_least(hardware, "link / network", hardware->figure[ROOF_FIGURE_LINK].value, network);
+    /* the fastest port has 800 Gb/s: more are bits that were taken for bytes */
+    expect_at_least(hardware, "800 Gb/s / network", 100e9, network);
 }
 
 static void test_every_device_is_plausible(void **state)

@@ -271,6 +271,11 @@ static const struct {
         .n = 4, .k = 5, .batch = 2, .bias = 1),
     ROW(GEMM, BOTH(INT4), 120, 20 / 2.0 + 4 * 2, 15 / 2.0, 12 * 2, 0, NONE, .m = 3, .n = 4, .k = 5,
         .bias = 1),
+    /* It has no scales, of the tensor or of channels. */
+    ROW(GEMM, TENSORS, 1024, 16 * 9 + 4 + 9, 2 * 9 + 4, 2 * 9 + 4, 0, NONE, .m = 2, .n = 16,
+        .k = 16, .bias = 1),
+    ROW(GEMM, CHANNELS, 1024, 256 + 16 * 4 + 16, 32 + 2 * 4, 32 + 2 * 4, 0, NONE, .m = 2, .n = 16,
+        .k = 16, .bias = 1),
     /* Experts over two devices: 8 tokens with 2 of 4 experts are 16 rows, 8 on each device; all
      * four experts are touched when balanced, two on each; per expert 3 x 10 x 6 elements and
      * biases of 2 x 6 + 10. */
@@ -301,6 +306,8 @@ static const struct {
     ROW(REDUCE_SCATTER, TENSORS, 768, 0, 576 + 4, 144 + 4, 0, 432, .elements = 1024, .devices = 4),
     ROW(REDUCE_SCATTER, CHANNELS, 750, 0, 1004, 254, 0, 750, .elements = 1000, .devices = 4),
     ROW(ALL_TO_ALL, TENSORS, 0, 0, 576 + 4, 576 + 4, 0, 432, .elements = 1024, .devices = 4),
+    ROW(SEND, TENSORS, 0, 0, 576 + 4, 0, 0, 576, .elements = 1024),
+    ROW(SEND, CHANNELS, 0, 0, 1004, 0, 0, 1000, .elements = 1000),
     ROW(ALL_TO_ALL, CHANNELS, 0, 0, 1004, 1004, 0, 750, .elements = 1000, .devices = 4),
 
     /* Scales of int8_channel: 4 bytes for each output channel of the weights, token of a tensor,
@@ -318,6 +325,12 @@ static const struct {
         .heads = 4, .kv_lora_rank = 16, .qk_rope_head_dim = 8, .kv_len = 10),
     ROW(MLA_PREFILL, CHANNELS, 432, 0, 36 + 3 * 4, 36 + 3 * 4, 72 + 12 * 4, NONE, .heads = 2,
         .qk_nope_head_dim = 4, .qk_rope_head_dim = 2, .v_head_dim = 6, .query_len = 3, .kv_len = 3),
+    /* Three queries and two sequences. */
+    ROW(MLA_DECODE, CHANNELS, 19200, 0, 576 + 6 * 4, 384 + 6 * 4, 480 + 20 * 4, NONE, .batch = 2,
+        .heads = 4, .kv_lora_rank = 16, .qk_rope_head_dim = 8, .query_len = 3, .kv_len = 10),
+    ROW(MLA_PREFILL, CHANNELS, 1440, 0, 72 + 6 * 4, 72 + 6 * 4, 240 + 40 * 4, NONE, .batch = 2,
+        .heads = 2, .qk_nope_head_dim = 4, .qk_rope_head_dim = 2, .v_head_dim = 6, .query_len = 3,
+        .kv_len = 5),
     ROW(RMSNORM, CHANNELS, 160, 8 + 4, 48, 48, 0, NONE, .tokens = 4, .hidden = 8, .gain = 1),
     ROW(LAYERNORM, CHANNELS, 224, 2 * (8 + 4), 48, 48, 0, NONE, .tokens = 4, .hidden = 8,
         .gain = 1),
@@ -335,6 +348,13 @@ static const struct {
     /* 3 tokens of 2 experts: 3 rows in, 6 stored and 6 read. 6 of 8 experts. */
     ROW(MOE, CHANNELS, 4608, 6 * (384 + 40 * 4), 24 + 12 * 16 + 15 * 4, 24 + 3 * 4, 0, NONE,
         .tokens = 3, .hidden = 8, .intermediate = 16, .experts = 8, .top_k = 2,
+        .routing = ROOF_ROUTING_BALANCED),
+    /* The same in halves. */
+    ROW(MOE_GATE_UP, CHANNELS, 3072, 6 * (256 + 32 * 4), 24 + 3 * 4, 96 + 6 * 4, 0, NONE,
+        .tokens = 3, .hidden = 8, .intermediate = 16, .experts = 8, .top_k = 2,
+        .routing = ROOF_ROUTING_BALANCED),
+    ROW(MOE_DOWN, CHANNELS, 1536, 6 * (128 + 8 * 4), 96 + 6 * 4, 24 + 3 * 4, 0, NONE, .tokens = 3,
+        .hidden = 8, .intermediate = 16, .experts = 8, .top_k = 2,
         .routing = ROOF_ROUTING_BALANCED),
     ROW(ROUTER, CHANNELS, 176, 0, 32 + 4 * 4, 8 + 4 * 4 + 8 * 4, 0, NONE, .tokens = 4, .experts = 8,
         .top_k = 2),
@@ -917,6 +937,14 @@ static void test_default_dimensions(void **unused)
                  (struct roof_shape){
                      .tokens = 1, .hidden = 1, .intermediate = 1, .experts = 1, .top_k = 1}));
     assert_int_equal(w.shape.routing, ROOF_ROUTING_UNIFORM);
+    /* The group; of a send, which has no group, its two ends. */
+    w = resolved(workload(ROOF_OPERATOR_SEND, (struct roof_shape){.elements = 1}));
+    assert_int_equal(w.shape.within, 2);
+    for (int64_t devices = 1; devices <= 3; devices++) {
+        w = resolved(workload(ROOF_OPERATOR_ALL_REDUCE,
+                              (struct roof_shape){.elements = 1, .devices = devices}));
+        assert_int_equal(w.shape.within, devices);
+    }
     /* A given value stays. */
     w = resolved(workload(ROOF_OPERATOR_MLA_DECODE,
                           (struct roof_shape){.heads = 2, .kv_len = 10, .kv_lora_rank = 7}));

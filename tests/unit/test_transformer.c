@@ -994,9 +994,10 @@ static void test_groups_across_nodes(void **state)
         {
             {2, 2, 1, 0, 0, 2, 4}, {2, 2, 1, 0, 4, 2, 4}, {2, 2, 1, 0, 8, 2, 4},
             {2, 2, 1, 0, 3, 4, 4}, {2, 2, 1, 0, 2, 2, 4}, {2, 2, 1, 0, 1, 2, 4},
-            {2, 2, 2, 1, 5, 6, 6}, /* 4 to 7 with a border before 5 */
-            {2, 2, 2, 1, 6, 2, 7}, /* before 6 */
-            {2, 2, 2, 1, 8, 2, 4},
+            {2, 2, 2, 1, 5, 6, 6},                        /* 4 to 7 with a border before 5 */
+            {2, 2, 2, 1, 6, 2, 7},                        /* before 6 */
+            {2, 2, 2, 1, 8, 2, 4}, {2, 2, 2, 0, 5, 2, 4}, /* 4 and 5, in two nodes, are of the next
+                                                             stage */
         };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_scenario s = asked(ROOF_PHASE_DECODE, 8, 50);
@@ -1297,6 +1298,101 @@ static void test_prefix_hit(void **state)
     roof_model_free(m);
 }
 
+/* --- classes of weights -------------------------------------------------------------------- */
+
+static struct roof_scenario classes(const char *const *assignments, int count)
+{
+    struct roof_scenario s;
+    struct roof_error error = {0};
+    roof_scenario_init(&s);
+    if (roof_scenario_classes(&s, assignments, count, &error) != ROOF_OK) {
+        fail_msg("%s", error.message);
+    }
+    return s;
+}
+
+/* Where one token is given, it is no default that counts. */
+static void test_single_tokens(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse(DENSE);
+    struct roof_scenario s = asked(ROOF_PHASE_MIXED, 1, 1);
+    s.chunk = 1;
+    s = resolved(s, m);
+    assert_int_equal(s.chunk, 1);
+    assert_int_equal(s.prefill_context, 1);
+    assert_int_equal(s.context, 1);
+    s = asked(ROOF_PHASE_MIXED, 1, 1);
+    s.chunk = 1;
+    s.prefill_context = 3;
+    s = resolved(s, m);
+    assert_int_equal(s.chunk, 1);
+    assert_int_equal(s.prefill_context, 3);
+    s = asked(ROOF_PHASE_DECODE, 1, 0);
+    s.prompt = s.generate = 1;
+    s = resolved(s, m);
+    assert_int_equal(s.phase, ROOF_PHASE_REQUEST);
+    roof_model_free(m);
+    m = parse("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
+              "\"intermediate_size\": 80, \"vocab_size\": 9, \"max_position_embeddings\": 1}");
+    s = resolved(asked(ROOF_PHASE_DECODE, 1, 0), m);
+    assert_int_equal(s.context, 1);
+    roof_model_free(m);
+}
+
+/* A narrower name wins over a wider one, in whatever order they come; of one width, the last. */
+static void test_classes(void **state)
+{
+    (void)state;
+    struct roof_scenario s = classes(NULL, 0);
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        assert_int_equal(s.weight[w], ROOF_PRECISION_AUTO);
+    }
+    const char *const widths[] = {"down=int8", "linear=fp8", "mlp=int4", "lm_head=bf16",
+                                  "down=fp16"};
+    s = classes(widths, COUNT(widths));
+    assert_int_equal(s.weight[W(Q)], P(FP8_E4M3));
+    assert_int_equal(s.weight[W(EXPERT_UP)], P(FP8_E4M3));
+    assert_int_equal(s.weight[W(GATE)], P(INT4));
+    assert_int_equal(s.weight[W(UP)], P(INT4));
+    assert_int_equal(s.weight[W(DOWN)], P(FP16));
+    assert_int_equal(s.weight[W(LM_HEAD)], P(BF16));
+    assert_int_equal(s.weight[W(EMBEDDING)], ROOF_PRECISION_AUTO);
+    assert_int_equal(s.weight[W(NORM)], ROOF_PRECISION_AUTO);
+    const char *const first[] = {"embedding=int8"}; /* the first of all classes, and no other */
+    s = classes(first, 1);
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        assert_int_equal(s.weight[w], w == W(EMBEDDING) ? P(INT8) : ROOF_PRECISION_AUTO);
+    }
+}
+
+/* Names of up to 31 bytes are looked up. */
+static void test_refused_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *assignment, *message;
+    } cases[] = {
+        {"lm_head", "--class takes NAME=P such as lm_head=bf16, not 'lm_head'"},
+        {"a23456789012345678901234567890123=bf16",
+         "--class takes NAME=P such as lm_head=bf16, not 'a23456789012345678901234567890123=bf16'"},
+        {"a2345678901234567890123456789012=bf16",
+         "--class takes NAME=P such as lm_head=bf16, not 'a2345678901234567890123456789012=bf16'"},
+        {"a234567890123456789012345678901=bf16", "unknown class 'a234567890123456789012345678901'"},
+        {"head=bf16", "unknown class 'head'"},
+        {"lm_head=bf", "unknown precision 'bf'"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_scenario s;
+        struct roof_error error = {0};
+        roof_scenario_init(&s);
+        assert_int_equal(roof_scenario_classes(&s, &cases[i].assignment, 1, &error), ROOF_USAGE);
+        if (strncmp(error.message, cases[i].message, strlen(cases[i].message)) != 0) {
+            fail_msg("%s", error.message);
+        }
+    }
+}
+
 static void refused(const char *config, struct roof_scenario s, const char *message)
 {
     struct roof_model *const m = parse(config);
@@ -1431,6 +1527,20 @@ static void test_refused_combinations(void **state)
             "--prefix-hit goes with --phase prefill, without --chunk");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 5, .prefix_hit = 0.5),
             "--prefix-hit goes with --phase prefill, without --chunk");
+    /* One is as much as ten. */
+    refused(DENSE, WITH(.prompt = 1), "--prompt and --generate go together");
+    refused(DENSE, WITH(.generate = 1), "--prompt and --generate go together");
+    refused(DENSE, WITH(.prompt = 1, .generate = 1, .context = 1),
+            "--prompt and --generate give the lengths, without --context, --chunk");
+    refused(DENSE, WITH(.prompt = 1, .generate = 1, .chunk = 1),
+            "--prompt and --generate give the lengths, without --context, --chunk");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .draft_tokens = 1),
+            "--draft-tokens goes with --phase decode");
+    refused(DENSE, WITH(.chunk = 1), "--chunk goes with --phase prefill or mixed");
+    refused(DENSE, WITH(.prefill_batch = 1), "--prefill-batch goes with --phase mixed");
+    refused(DENSE, WITH(.prefill_context = 1), "--prefill-context goes with --phase mixed");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 1, .prefix_hit = 0.5),
+            "--prefix-hit goes with --phase prefill, without --chunk");
     struct roof_scenario s = WITH(.context = 10);
     s.common.formats.activations = P(Q4_K);
     struct roof_model *const m = parse(DENSE);
@@ -1561,6 +1671,9 @@ int main(void)
         cmocka_unit_test(test_kv_formats),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_prefix_hit),
+        cmocka_unit_test(test_single_tokens),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_refused_classes),
         cmocka_unit_test(test_refused_splits),
         cmocka_unit_test(test_refused_sizes),
         cmocka_unit_test(test_refused_combinations),
