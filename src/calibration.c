@@ -225,7 +225,7 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
     out->stack = (enum roof_stack)stack;
     out->numerics = (enum roof_numerics)numerics;
     out->quantize = (enum roof_quantize)quantize;
-    out->rows = (int64_t)rows;
+    out->rows = status == ROOF_OK ? (int64_t)rows : 0; /* else it may be any number */
     return status;
 }
 

@@ -292,9 +292,8 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
         return roof_error_set(error, ROOF_USAGE, "%s is not among the devices of the chart",
                               prediction->hardware->id);
     }
-    if (!(prediction->flops > 0 && prediction->bytes > 0)) {
+    if (!(prediction->attainable_flops_per_s > 0 && prediction->bytes > 0)) {
         chart->left_out++;
-        chart->left_out_share = fmax(chart->left_out_share, isnan(share) ? 0 : share);
         return ROOF_OK;
     }
     size_t of = 0;
@@ -324,12 +323,17 @@ enum roof_status roof_chart_add_inference(struct roof_chart *chart,
 {
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, inference);
+    double left_out = 0;
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < count && i < top && status == ROOF_OK; i++) {
         const struct roof_inference_node *const n = &inference->node[order[i]];
-        status = roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count,
-                                roof_infer_share(inference, order[i]), error);
+        const double share = roof_infer_share(inference, order[i]);
+        const size_t dots = chart->dots;
+        status =
+            roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count, share, error);
+        left_out += chart->dots == dots ? share : 0;
     }
+    chart->left_out_share = fmax(chart->left_out_share, left_out);
     return status;
 }
 

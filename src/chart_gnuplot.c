@@ -14,6 +14,13 @@
 #define LINE 18.0
 #define RIDGE_RADIUS 2.5
 #define LEGEND_RADIUS 5.0
+#define LEGEND_LEFT 8.0 /* of the plot, to the middle of the first shape */
+#define LEGEND_TOP 52.0 /* to the middle of its first line */
+#define LEGEND_GAP 28.0 /* of an item, beside its text */
+#define PLOT_LEFT 78.0
+#define PLOT_BOTTOM 58.0 /* below the plot */
+/* The least share of the height that must be left to the plot. */
+#define HEIGHT_SHARE 0.25
 #define BESIDE 22.0 /* between the plot and the labels at its right */
 /* What a terminal takes for a pixel of text. */
 static const double text_unit[] = {
@@ -256,15 +263,13 @@ static void put_marks(const struct drawing *d, bool reached)
 }
 
 /* From the bound to what was reached. */
-static bool put_joins(const struct drawing *d)
+static void put_joins(const struct drawing *d)
 {
-    bool any = false;
     roof_text_put(d->out, "$joins << EOD\n");
     for (size_t i = 0; i < d->layout->marks; i++) {
         const struct roof_chart_dot *const dot = &d->chart->dot[d->layout->mark[i].first];
         const double rate = roof_chart_reached(d->chart, dot);
         if (!isnan(rate)) {
-            any = true;
             put_pair(d->out, dot->node.prediction.intensity,
                      roof_to_unit(dot->node.prediction.attainable_flops_per_s, ROOF_UNIT_TFLOPS));
             put_pair(d->out, dot->node.prediction.intensity, roof_to_unit(rate, ROOF_UNIT_TFLOPS));
@@ -272,6 +277,14 @@ static bool put_joins(const struct drawing *d)
         }
     }
     roof_text_put(d->out, "EOD\n");
+}
+
+static bool any_reached(const struct roof_chart *chart)
+{
+    bool any = false;
+    for (size_t i = 0; i < chart->dots && !any; i++) {
+        any = !isnan(roof_chart_reached(chart, &chart->dot[i]));
+    }
     return any;
 }
 
@@ -286,6 +299,9 @@ static void put_labels(const struct drawing *d)
               "#404040", 90);
     for (size_t i = 0; i < l->sides; i++) {
         const struct roof_side *const s = &l->side[i];
+        if (s->label[0] == '\0') {
+            continue;
+        }
         put_label(d, s->label, edge + BESIDE, s->y, "left", FONT - 1, roof_colour(d, s->roof), 0);
         put_line(d, edge + 2, s->at, edge + BESIDE - 4, s->y, roof_colour(d, s->roof));
     }
@@ -311,34 +327,61 @@ static void put_labels(const struct drawing *d)
     }
 }
 
+/* Where the items of the legend stand: the groups, then what filled and hollow mean. */
+struct legend {
+    double x[ROOF_CHART_GROUPS_MAX + 1]; /* from the left of the plot */
+    size_t line[ROOF_CHART_GROUPS_MAX + 1];
+    size_t items;
+    size_t lines;
+};
+
+static const char filled[] = "filled: bound; hollow: measured or expected";
+
+static const char *legend_text(const struct roof_chart *chart, size_t item)
+{
+    return item < chart->groups ? chart->group[item] : filled;
+}
+
+/* In lines of a width, with a longer item in a line of its own. */
+static struct legend lay_legend(const struct roof_chart *chart, double width)
+{
+    struct legend out = {.items = chart->groups + (any_reached(chart) ? 1 : 0)};
+    double x = 0;
+    for (size_t i = 0; i < out.items; i++) {
+        const double item = LEGEND_GAP + CHARACTER * (double)roof_text_width(legend_text(chart, i));
+        if (out.lines == 0 || x + item > width) {
+            out.lines++;
+            x = 0;
+        }
+        out.x[i] = x;
+        out.line[i] = out.lines - 1;
+        x += item;
+    }
+    return out;
+}
+
 /* The title, and which shape is which group. */
-static void put_legend(const struct drawing *d, bool joins)
+static void put_legend(const struct drawing *d, const struct legend *legend)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
-    double x = canvas->plot.left + 8;
-    double y = 52;
     if (d->chart->title[0] != '\0') {
         put_label(d, d->chart->title, canvas->plot.left, 24, "left", FONT + 4, "#000000", 0);
     }
-    for (size_t g = 0; g < d->chart->groups; g++) {
-        const double width = 28 + canvas->char_width * (double)roof_text_width(d->chart->group[g]);
-        if (x + width > canvas->width && x > canvas->plot.left + 8) {
-            x = canvas->plot.left + 8;
-            y += LINE;
+    for (size_t i = 0; i < legend->items; i++) {
+        const bool group = i < d->chart->groups;
+        const double x = canvas->plot.left + LEGEND_LEFT + legend->x[i];
+        const double y = LEGEND_TOP + LINE * (double)legend->line[i];
+        put_label(d, legend_text(d->chart, i), x + (group ? 12 : 0), y, "left",
+                  group ? FONT : FONT - 1, group ? "#202020" : "#606060", 0);
+        if (group) {
+            roof_text_put(d->out, "set label ''");
+            at_screen(d, x, y);
+            roof_text_put(d->out, " point pointsize ");
+            number(d->out, LEGEND_RADIUS / point_radius[d->image]);
+            roof_text_printf(d->out, " pointtype %d linecolor rgb '%s' front\n",
+                             shapes[i % COUNT(shapes)],
+                             d->chart->roofs > 1 ? "#606060" : mark_colour(d, i, 0));
         }
-        put_label(d, d->chart->group[g], x + 12, y, "left", FONT, "#202020", 0);
-        roof_text_put(d->out, "set label ''");
-        at_screen(d, x, y);
-        roof_text_put(d->out, " point pointsize ");
-        number(d->out, LEGEND_RADIUS / point_radius[d->image]);
-        roof_text_printf(d->out, " pointtype %d linecolor rgb '%s' front\n",
-                         shapes[g % COUNT(shapes)],
-                         d->chart->roofs > 1 ? "#606060" : mark_colour(d, g, 0));
-        x += width;
-    }
-    if (joins) {
-        put_label(d, "filled: bound; hollow: measured or expected", canvas->width - 12, 24, "right",
-                  FONT - 1, "#606060", 0);
     }
     if (d->chart->left_out > 0) {
         struct roof_text note = ROOF_TEXT_INIT;
@@ -347,22 +390,6 @@ static void put_legend(const struct drawing *d, bool joins)
                   FONT - 2, "#606060", 0);
         roof_text_free(&note);
     }
-}
-
-/* Lines of the legend, at the width it has. */
-static size_t legend_lines(const struct roof_chart *chart, double width)
-{
-    size_t lines = chart->groups > 0;
-    double x = 0;
-    for (size_t g = 0; g < chart->groups; g++) {
-        const double item = 28 + CHARACTER * (double)roof_text_width(chart->group[g]);
-        if (x + item > width && x > 0) {
-            lines++;
-            x = 0;
-        }
-        x += item;
-    }
-    return lines;
 }
 
 static void put_plot(const struct drawing *d, bool joins)
@@ -404,17 +431,23 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
                                     struct roof_error *error)
 {
     struct roof_chart_layout *layout = NULL;
-    const double left = 78;
-    const size_t legend = legend_lines(chart, width - left);
-    const struct roof_canvas canvas = {
-        .width = width,
-        .height = height,
-        .plot = {left, 46 + (double)legend * LINE, width, height - 58},
-        .beside = BESIDE,
-        .char_width = CHARACTER,
-        .line_height = LINE,
-        .radius_min = 3,
-        .radius_max = 16};
+    const struct legend legend = lay_legend(chart, width - PLOT_LEFT - LEGEND_LEFT);
+    const double top = LEGEND_TOP - 6 + (double)legend.lines * LINE;
+    if (height - PLOT_BOTTOM - top < HEIGHT_SHARE * height) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "an image of %dx%d has no room for the names of %zu groups: give it a "
+            "larger --size",
+            width, height, chart->groups);
+    }
+    const struct roof_canvas canvas = {.width = width,
+                                       .height = height,
+                                       .plot = {PLOT_LEFT, top, width, height - PLOT_BOTTOM},
+                                       .beside = BESIDE,
+                                       .char_width = CHARACTER,
+                                       .line_height = LINE,
+                                       .radius_min = 3,
+                                       .radius_max = 16};
     const enum roof_status status = roof_chart_lay_out(&layout, chart, &canvas, 4, error);
     if (status != ROOF_OK) {
         return status;
@@ -425,12 +458,13 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
     if (chart->dots > 0) {
         put_marks(&d, false);
     }
-    const bool joins = put_joins(&d);
+    const bool joins = any_reached(chart);
+    put_joins(&d);
     if (joins) {
         put_marks(&d, true);
     }
     put_labels(&d);
-    put_legend(&d, joins);
+    put_legend(&d, &legend);
     put_plot(&d, joins);
     roof_chart_layout_free(layout);
     return ROOF_OK;

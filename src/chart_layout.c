@@ -100,13 +100,9 @@ static void cut(char out[ROOF_LABEL_SIZE], const char *text, size_t characters)
     out[length] = '\0';
 }
 
-/* "h100-sxm bf16, fp16 matrix": whose ceiling it is only where there are several devices. */
-static void name_ceiling(struct roof_text *out, const struct roof_chart *chart, size_t roof,
-                         const struct roof_chart_ceiling *ceiling)
+/* "bf16, fp16", "fp32 vector" */
+static void name_formats(struct roof_text *out, const struct roof_chart_ceiling *ceiling)
 {
-    if (chart->roofs > 1) {
-        roof_text_printf(out, "%s ", chart->roof[roof].hardware->id);
-    }
     const size_t shown = ceiling->formats > 2 ? 1 : ceiling->formats;
     for (size_t i = 0; i < shown; i++) {
         roof_text_printf(out, "%s%s", i == 0 ? "" : ", ", roof_format(ceiling->format[i])->name);
@@ -117,6 +113,22 @@ static void name_ceiling(struct roof_text *out, const struct roof_chart *chart, 
     roof_text_printf(out, "%s", ceiling->unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }
 
+/* The name of a ceiling, with those of the same peak: "h100-sxm fp32 vector and fp64"; whose it is
+ * only where there are several devices. */
+static void name_ceiling(struct roof_text *out, const struct roof_chart *chart, size_t roof,
+                         size_t ceiling)
+{
+    const struct roof_chart_roof *const r = &chart->roof[roof];
+    if (chart->roofs > 1) {
+        roof_text_printf(out, "%s ", r->hardware->id);
+    }
+    for (size_t i = ceiling;
+         i < r->ceilings && r->ceiling[i].flops_per_s == r->ceiling[ceiling].flops_per_s; i++) {
+        roof_text_put(out, i == ceiling ? "" : " and ");
+        name_formats(out, &r->ceiling[i]);
+    }
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct roof_side *const x = a;
@@ -124,20 +136,23 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Moves labels apart that would overlap: down from the top, then up from the bottom. */
+/* Moves labels, where there are any, apart that would overlap: down from the top, then up from the
+ * bottom. */
 static void spread(struct roof_chart_layout *out)
 {
     const double step = out->canvas.line_height;
     qsort(out->side, out->sides, sizeof *out->side, by_place);
     double least = step / 2;
     for (size_t i = 0; i < out->sides; i++) {
-        out->side[i].y = fmax(out->side[i].at, least);
-        least = out->side[i].y + step;
+        struct roof_side *const side = &out->side[i];
+        side->y = side->label[0] == '\0' ? side->at : fmax(side->at, least);
+        least = side->label[0] == '\0' ? least : side->y + step;
     }
     double most = out->canvas.plot.bottom;
     for (size_t i = out->sides; i > 0; i--) {
-        out->side[i - 1].y = fmin(out->side[i - 1].y, most);
-        most = out->side[i - 1].y - step;
+        struct roof_side *const side = &out->side[i - 1];
+        side->y = side->label[0] == '\0' ? side->at : fmin(side->y, most);
+        most = side->label[0] == '\0' ? most : side->y - step;
     }
 }
 
@@ -154,7 +169,10 @@ static void find_sides(struct roof_chart_layout *out, const struct roof_chart *c
                                        .rate = c->flops_per_s,
                                        .from = c->ridge};
             roof_text_clear(text);
-            name_ceiling(text, chart, r, c);
+            if (i > 0 && c->flops_per_s == chart->roof[r].ceiling[i - 1].flops_per_s) {
+                continue; /* named with the one before */
+            }
+            name_ceiling(text, chart, r, i);
             roof_text_printf(text, " %s",
                              roof_format_quantity(number, c->flops_per_s, ROOF_UNIT_TFLOPS));
             roof_text_printf(text, ", ridge %s", roof_format_short(number, c->ridge));
@@ -518,12 +536,17 @@ static void find_slopes(struct roof_chart_layout *out, const struct roof_chart *
 
 void roof_chart_left_out(struct roof_text *out, const struct roof_chart *chart)
 {
-    if (chart->left_out > 0) {
-        roof_text_printf(
-            out, "%zu operator%s without FLOPs, at most %.1f%% of the time, %s not shown",
-            chart->left_out, chart->left_out == 1 ? "" : "s",
-            ceil(1000 * chart->left_out_share) / 10, chart->left_out == 1 ? "is" : "are");
+    const bool one = chart->left_out == 1;
+    if (chart->left_out == 0) {
+        return;
     }
+    roof_text_printf(out, "%zu operator%s without FLOPs or a known peak", chart->left_out,
+                     one ? "" : "s");
+    if (chart->left_out_share > 0) {
+        roof_text_printf(out, ", at most %.1f%% of the time,",
+                         ceil(1000 * chart->left_out_share) / 10);
+    }
+    roof_text_printf(out, " %s not shown", one ? "is" : "are");
 }
 
 void roof_chart_layout_free(struct roof_chart_layout *layout)

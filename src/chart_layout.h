@@ -39,16 +39,16 @@ struct roof_mark {
     struct roof_box box; /* of the label */
 };
 
-/* A label beside the plot, of a ceiling or of a horizontal line. */
+/* A ceiling or a horizontal line with its label beside the plot. */
 struct roof_side {
-    char label[ROOF_LABEL_SIZE];
-    double at;   /* y of what it names */
-    double y;    /* y of its middle */
-    size_t roof; /* ROOF_CHART_ROOFS_MAX: of none */
-    bool vector; /* a ceiling of a vector unit */
-    bool line;   /* a line, not a ceiling */
-    double rate; /* FLOP/s */
-    double from; /* FLOP/byte where it begins */
+    char label[ROOF_LABEL_SIZE]; /* "": another's names it, too */
+    double at;                   /* y of what it names */
+    double y;                    /* y of its middle */
+    size_t roof;                 /* ROOF_CHART_ROOFS_MAX: of none */
+    bool vector;                 /* a ceiling of a vector unit */
+    bool line;                   /* a line, not a ceiling */
+    double rate;                 /* FLOP/s */
+    double from;                 /* FLOP/byte where it begins */
 };
 
 /* A slope with its label, which runs along it. */

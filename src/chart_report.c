@@ -22,6 +22,8 @@
 #define BRAILLE 0x2800
 #define BRAILLE_COLUMNS 2
 #define BRAILLE_ROWS 4
+/* More dots than these have a row of the legend for each mark only. */
+#define LEGEND_MAX 100
 /* Points of a line per column. */
 #define STEPS 4
 
@@ -176,7 +178,7 @@ static void draw_axes(const struct page *page, const struct roof_chart_layout *l
     for (int decade = (int)ceil(log10(l->y_min)); decade <= (int)floor(log10(l->y_max)); decade++) {
         const double y = roof_chart_y(l, pow(10, decade));
         roof_format_short(text, roof_to_unit(pow(10, decade), ROOF_UNIT_TFLOPS));
-        write_at(page, plot->left - 2 - (double)strlen(text), y, text);
+        write_at(page, fmax(plot->left - 2 - (double)strlen(text), 0), y, text);
         write_at(page, plot->left - 1, y, page->unicode ? "\u2524" : "+");
     }
     double free_from = 0;
@@ -235,48 +237,67 @@ static void draw(const struct page *page, const struct roof_chart_layout *l)
     }
 }
 
-/* Each mark with its dots and figures. */
+/* A row of the legend: a dot, or where there are many the dots of a mark by its first. */
+static void put_row(struct roof_text *out, const struct roof_chart *chart, size_t mark,
+                    const struct roof_chart_dot *dot, const char *name, double share, size_t widest)
+{
+    char number[3][ROOF_QUANTITY_SIZE];
+    const struct roof_prediction *const p = &dot->node.prediction;
+    roof_text_printf(out, "  %c  %s", symbol_of(mark), name);
+    roof_text_fill(out, ' ', widest - roof_text_width(name));
+    roof_text_printf(out, "  %9s FLOP/byte  %12s  %-7s", roof_format_short(number[0], p->intensity),
+                     roof_format_quantity(number[1], p->attainable_flops_per_s, ROOF_UNIT_TFLOPS),
+                     roof_bottleneck_name(p->bottleneck));
+    if (!isnan(share)) {
+        roof_text_printf(out, " %5.1f%% of the time", 100 * share);
+    }
+    const double reached = roof_chart_reached(chart, dot);
+    if (!isnan(reached)) {
+        const double part = reached / p->attainable_flops_per_s;
+        roof_text_printf(out, "  %s %s (%s of the bound%s)",
+                         isnan(p->measured_s) ? "expected" : "measured",
+                         roof_format_quantity(number[1], reached, ROOF_UNIT_TFLOPS),
+                         roof_format_quantity(number[2], part, ROOF_UNIT_FRACTION),
+                         part > 1 ? ": in a cache, or not this shape?" : "");
+    }
+    while (out->length > 0 && out->data[out->length - 1] == ' ') {
+        out->length--;
+    }
+    roof_text_put(out, "\n");
+}
+
+/* What the symbols are, by group and device. */
 static void put_legend(struct roof_text *out, const struct roof_chart *chart,
                        const struct roof_chart_layout *l)
 {
-    char number[3][ROOF_QUANTITY_SIZE];
+    const bool each = chart->dots <= LEGEND_MAX;
+    const size_t rows = each ? chart->dots : l->marks;
     size_t widest = 4;
-    for (size_t i = 0; i < l->marks; i++) {
-        const size_t width = roof_text_width(l->mark[i].label);
+    for (size_t i = 0; i < rows; i++) {
+        const size_t width =
+            roof_text_width(each ? chart->dot[i].node.node.name : l->mark[i].label);
         widest = width > widest ? width : widest;
     }
-    size_t group = SIZE_MAX;
-    size_t roof = SIZE_MAX;
-    for (size_t i = 0; i < l->marks; i++) {
-        const struct roof_mark *const m = &l->mark[i];
-        const struct roof_prediction *const p = &chart->dot[m->first].node.prediction;
-        if (m->group != group || m->roof != roof) {
-            group = m->group;
-            roof = m->roof;
-            roof_text_printf(out, "\n%s%s%s\n", chart->group[group], chart->roofs > 1 ? " on " : "",
-                             chart->roofs > 1 ? chart->roof[roof].hardware->id : "");
+    for (size_t of = 0; of < chart->groups * chart->roofs; of++) {
+        const size_t group = of / chart->roofs;
+        const size_t roof = of % chart->roofs;
+        bool headed = false;
+        for (size_t i = 0; i < rows; i++) {
+            const size_t m = each ? l->mark_of[i] : i;
+            const struct roof_mark *const mark = &l->mark[m];
+            const struct roof_chart_dot *const dot = &chart->dot[each ? i : mark->first];
+            if (mark->group != group || mark->roof != roof) {
+                continue;
+            }
+            if (!headed) {
+                roof_text_printf(out, "\n%s%s%s\n", chart->group[group],
+                                 chart->roofs > 1 ? " on " : "",
+                                 chart->roofs > 1 ? chart->roof[roof].hardware->id : "");
+            }
+            headed = true;
+            put_row(out, chart, m, dot, each ? dot->node.node.name : mark->label,
+                    each ? dot->share : mark->share, widest);
         }
-        roof_text_printf(out, "  %c  %s", symbol_of(i), m->label);
-        roof_text_fill(out, ' ', widest - roof_text_width(m->label));
-        roof_text_printf(
-            out, "  %9s FLOP/byte  %12s  %-7s", roof_format_short(number[0], p->intensity),
-            roof_format_quantity(number[1], p->attainable_flops_per_s, ROOF_UNIT_TFLOPS),
-            roof_bottleneck_name(p->bottleneck));
-        if (!isnan(m->share)) {
-            roof_text_printf(out, " %5.1f%% of the time", 100 * m->share);
-        }
-        const double reached = roof_chart_reached(chart, &chart->dot[m->first]);
-        if (!isnan(reached)) {
-            roof_text_printf(out, "  %s %s (%s of the bound)",
-                             isnan(p->measured_s) ? "expected" : "measured",
-                             roof_format_quantity(number[1], reached, ROOF_UNIT_TFLOPS),
-                             roof_format_quantity(number[2], reached / p->attainable_flops_per_s,
-                                                  ROOF_UNIT_FRACTION));
-        }
-        while (out->length > 0 && out->data[out->length - 1] == ' ') {
-            out->length--;
-        }
-        roof_text_put(out, "\n");
     }
     if (chart->left_out > 0) {
         roof_text_put(out, "\n");

@@ -483,13 +483,15 @@ static const roof_json_value *find_element(const roof_json_value *array, const c
 }
 
 /* The value of a path in a document; NULL: it is absent. */
-static const roof_json_value *find_value(const struct roof_json *document, const char *path)
+static const roof_json_value *find_value(bool *nowhere, const struct roof_json *document,
+                                         const char *path)
 {
     const roof_json_value *value = roof_json_root(document);
     char part[KEY_SIZE];
     while (value != NULL && next_part(part, &path)) {
         value = roof_json_is_array(value) ? find_element(value, part) : roof_json_get(value, part);
     }
+    *nowhere = value == NULL && next_part(part, &path);
     return value;
 }
 
@@ -515,10 +517,11 @@ static enum roof_status add_expectation(const struct reader *r, struct roof_chec
     const size_t number = r->checks->values++;
     struct roof_expectation *const e = &check->expectation[check->count++];
     size_t length = 0;
+    double unused = 0;
     const char *const span = roof_json_span(r->p->json, value, &length);
     *e = (struct roof_expectation){.key = key,
                                    .expected = keep(r->p, span, length),
-                                   .number = roof_json_number(&e->difference, value),
+                                   .number = roof_json_number(&unused, value),
                                    .tolerance = tolerance,
                                    .got = "null",
                                    .difference = ROOF_UNKNOWN};
@@ -546,9 +549,8 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
         if (status == ROOF_OK && value == NULL) {
             status = bad(r, node, "needs a value");
         }
-        /* An update may leave null in place of a number that is absent now. */
-        if (status == ROOF_OK && roof_json_count(node) > 1 && !roof_json_number(&number, value) &&
-            !roof_json_is_null(value)) {
+        if (status == ROOF_OK && roof_json_count(node) > 1 && !roof_json_is_null(value) &&
+            !roof_json_number(&number, value)) { /* null: of the number that may come again */
             status = bad(r, node, "a tolerance is of a number");
         }
     }
@@ -788,7 +790,7 @@ static enum roof_status compare(struct roof_expectation *e, struct roof_checks_p
                                 const roof_json_value *expected, const struct roof_json *document,
                                 struct roof_error *error)
 {
-    const roof_json_value *const got = find_value(document, e->key);
+    const roof_json_value *const got = find_value(&e->nowhere, document, e->key);
     double wanted = 0;
     double found = 0;
     if (got == NULL) {
@@ -898,7 +900,8 @@ enum roof_status roof_checks_run(struct roof_checks *checks, roof_check_answer a
 
 bool roof_expectation_updates(const struct roof_expectation *expectation)
 {
-    return !expectation->refusal || strcmp(expectation->got, "null") != 0;
+    return !expectation->nowhere &&
+           (!expectation->refusal || strcmp(expectation->got, "null") != 0);
 }
 
 size_t roof_checks_updated(struct roof_text *out, const struct roof_checks *checks)

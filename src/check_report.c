@@ -73,7 +73,7 @@ static void put_deviation(struct roof_text *out, const struct roof_expectation *
     roof_text_put(out, ": expected ");
     roof_text_put(out, or_absent(e->expected));
     roof_text_put(out, ", got ");
-    roof_text_put(out, or_absent(e->got));
+    roof_text_put(out, e->nowhere ? "nothing of that name" : or_absent(e->got));
     if (isnan(e->difference) ||
         roof_parse_number(&expected, e->expected, "", -HUGE_VAL, HUGE_VAL, NULL) != ROOF_OK) {
         return;
@@ -247,7 +247,7 @@ static void put_tap(struct roof_text *out, const struct roof_checks *files, size
 
 /* --- JUnit --------------------------------------------------------------------------------- */
 
-/* The length of what XML cannot have at p: in UTF-8 U+FFFE and U+FFFF. */
+/* What XML cannot have, in UTF-8: U+FFFE and U+FFFF. */
 static bool no_character(const char *p)
 {
     return memcmp(p, "\xEF\xBF\xBE", 3) == 0 || memcmp(p, "\xEF\xBF\xBF", 3) == 0;

@@ -679,6 +679,11 @@ static enum roof_status infer_request(struct roof_inference *out, struct roof_er
     return ROOF_OK;
 }
 
+double roof_inference_time(const struct roof_inference_node *node)
+{
+    return (double)node->node.count * node->prediction.time_s;
+}
+
 enum roof_status roof_infer(struct roof_inference *out, const struct roof_model *model,
                             const struct roof_scenario *scenario,
                             const struct roof_hardware *hardware, struct roof_error *error)

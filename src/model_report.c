@@ -8,18 +8,12 @@
 
 #include "json.h"
 
-/* Time of an operator in a pass, all its instances. */
-static double node_time(const struct roof_inference_node *node)
-{
-    return (double)node->node.count * node->prediction.time_s;
-}
-
 size_t roof_model_report_order(size_t *order, const struct roof_inference *inference)
 {
     for (size_t i = 0; i < inference->count; i++) {
         size_t at = i;
-        while (at > 0 &&
-               node_time(&inference->node[order[at - 1]]) < node_time(&inference->node[i])) {
+        while (at > 0 && roof_inference_time(&inference->node[order[at - 1]]) <
+                             roof_inference_time(&inference->node[i])) {
             order[at] = order[at - 1];
             at--;
         }
@@ -334,9 +328,9 @@ static void put_operators(struct roof_text *out, const struct roof_inference *r,
     for (size_t i = 0; i < count; i++) {
         const struct roof_inference_node *const n = &r->node[order[i]];
         const struct roof_prediction *const p = &n->prediction;
-        const double share = node_time(n) / r->total.time_s;
+        const double share = roof_inference_time(n) / r->total.time_s;
         if (i >= top) {
-            rest += node_time(n);
+            rest += roof_inference_time(n);
             continue;
         }
         char time[ROOF_QUANTITY_SIZE];
@@ -350,8 +344,8 @@ static void put_operators(struct roof_text *out, const struct roof_inference *r,
         const int bar = (int)lround(share * BAR_WIDTH);
         roof_text_printf(out, "  %-24s %5" PRId64 "  %10s  %6s  %-20.*s  %-7s  %10s  ",
                          n->node.name, n->node.count,
-                         roof_format_quantity(time, node_time(n), ROOF_UNIT_MICROSECONDS), percent,
-                         bar, "####################", roof_bottleneck_name(p->bottleneck),
+                         roof_format_quantity(time, roof_inference_time(n), ROOF_UNIT_MICROSECONDS),
+                         percent, bar, "####################", roof_bottleneck_name(p->bottleneck),
                          isnan(batch) ? (*from == '\0' ? "" : "never") : from);
         if (expected) {
             roof_text_printf(out, "%10s  ",

@@ -76,6 +76,9 @@ static const struct {
              {"FLOP/s", ROOF_UNIT_TFLOPS},
              {"OPS", ROOF_UNIT_TFLOPS},
              {"B/s", ROOF_UNIT_GB_PER_S}};
+/* What can be drawn, and computed with: no device is near them. */
+#define RATE_MIN 1
+#define RATE_MAX 1e24
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -366,7 +369,8 @@ enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *
 {
     double value = 0;
     const char *end = text;
-    const bool number = plain_number(&value, text, &end) && value > 0 && isfinite(value);
+    const bool number = plain_number(&value, text, &end);
+    end += number ? strspn(end, " ") : 0;
     for (size_t p = 0; p < COUNT(prefixes) && number; p++) {
         const size_t length = strlen(prefixes[p].name);
         const double rate = value * prefixes[p].factor;
@@ -374,7 +378,7 @@ enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *
             continue;
         }
         for (size_t i = 0; i < COUNT(rates); i++) {
-            if (strcmp(end + length, rates[i].name) == 0 && isfinite(rate)) {
+            if (strcmp(end + length, rates[i].name) == 0 && rate >= RATE_MIN && rate <= RATE_MAX) {
                 *out = rate;
                 *unit = rates[i].unit;
                 return ROOF_OK;
@@ -382,8 +386,8 @@ enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *
         }
     }
     return roof_error_set(error, ROOF_USAGE,
-                          "%s must be a rate above 0 with its unit, such as 271TFLOPS or 1.8TB/s, "
-                          "not '%s'",
+                          "%s must be a rate from 1 to 1e24 per second with its unit, such as "
+                          "271TFLOPS or 1.8TB/s, not '%s'",
                           what, text);
 }
 

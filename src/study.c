@@ -57,12 +57,6 @@ double roof_study_expected(const struct roof_inference *inference)
                                                            : inference->expected_tpot_s;
 }
 
-/* Of all instances of an operator. */
-static double time_of(const struct roof_inference_node *node)
-{
-    return (double)node->node.count * node->prediction.time_s;
-}
-
 /* --- shares -------------------------------------------------------------------------------- */
 
 static void share_part(double cause[ROOF_STUDY_CAUSE_COUNT], const struct roof_part *part,
@@ -295,7 +289,7 @@ static size_t largest_product(const struct roof_inference *r)
     size_t found = r->count;
     double longest = -1;
     for (size_t i = 0; i < r->count; i++) {
-        const double time_s = time_of(&r->node[i]);
+        const double time_s = roof_inference_time(&r->node[i]);
         if (roof_is_product(r->node[i].prediction.workload.op) && time_s > longest) {
             found = i;
             longest = time_s;
@@ -465,7 +459,7 @@ static const struct roof_inference_node *find_node(const struct roof_inference *
     const struct roof_inference_node *found = NULL;
     for (size_t i = 0; r != NULL && i < r->count; i++) {
         if (r->node[i].prediction.workload.op == op &&
-            (found == NULL || time_of(&r->node[i]) > time_of(found))) {
+            (found == NULL || roof_inference_time(&r->node[i]) > roof_inference_time(found))) {
             found = &r->node[i];
         }
     }

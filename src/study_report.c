@@ -235,7 +235,7 @@ static void put_summary_of(struct roof_text *out, const struct roof_study_phase 
     if (count > 0) {
         const struct roof_inference_node *const n = &r->node[order[0]];
         roof_text_printf(out, "; %s has %.1f%% of the bound time", n->node.name,
-                         100 * (double)n->node.count * n->prediction.time_s / r->total.time_s);
+                         100 * roof_inference_time(n) / r->total.time_s);
     }
     roof_text_put(out, ".\n");
 }
@@ -535,7 +535,6 @@ static void kernel_row(struct grid *g, const struct roof_inference *r,
                        const struct roof_inference_node *n)
 {
     const struct roof_prediction *const p = &n->prediction;
-    const double count = (double)n->node.count;
     cell(g, n->node.name);
     roof_text_printf(&g->text, "%" PRId64, n->node.count);
     end_cell(g);
@@ -550,9 +549,9 @@ static void kernel_row(struct grid *g, const struct roof_inference *r,
     cell(g, roof_bottleneck_name(p->bottleneck));
     put_rate(&g->text, p->attainable_flops_per_s);
     end_cell(g);
-    share_cell(g, count * p->time_s / r->total.time_s);
-    time_cell(g, count * p->time_s);
-    time_cell(g, count * p->expected_s);
+    share_cell(g, roof_inference_time(n) / r->total.time_s);
+    time_cell(g, roof_inference_time(n));
+    time_cell(g, (double)n->node.count * p->expected_s);
 }
 
 static void put_kernels(struct roof_text *out, const struct roof_study_phase *phase, size_t top)

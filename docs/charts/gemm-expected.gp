@@ -149,7 +149,7 @@ set label "m=4096" at screen 0.69576,0.8626 center boxed front textcolor rgb '#2
 set label "A GEMM of 4096 x 4096 with 1 to 4096 rows: bound and expected" at screen 0.065,0.97 left front textcolor rgb '#000000' font ',17'
 set label "gemm" at screen 0.08167,0.935 left front textcolor rgb '#202020' font ',13'
 set label '' at screen 0.07167,0.935 point pointsize 1.11111 pointtype 7 linecolor rgb '#606060' front
-set label "filled: bound\073 hollow: measured or expected" at screen 0.99,0.97 right front textcolor rgb '#606060' font ',12'
+set label "filled: bound\073 hollow: measured or expected" at screen 0.11933,0.935 left front textcolor rgb '#606060' font ',12'
 plot \
   $vector_1 using 1:2 with lines linewidth 1.4 dashtype 2 linecolor rgb '#404040', \
   $matrix_1 using 1:2 with lines linewidth 1.8 linecolor rgb '#404040', \

@@ -73,8 +73,8 @@ struct roof_chart {
     struct roof_chart_dot *dot; /**< owned */
     size_t dots;
     size_t room;
-    size_t left_out;       /**< predictions without FLOPs or without bytes: they have no place */
-    double left_out_share; /**< the largest share of a pass that these are */
+    size_t left_out; /**< predictions without FLOPs, bytes or a known peak: they have no place */
+    double left_out_share; /**< of the time of the pass where they have the most; 0: of none */
 };
 
 void roof_chart_init(struct roof_chart *chart);
@@ -113,7 +113,8 @@ enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
 enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof_error *error);
 
 /** Adds a prediction on one of the devices. name and group are copied; count and share as in the
- * dot. Without FLOPs or bytes it is counted as left out. */
+ * dot. Without FLOPs, bytes or a known peak it is
+ * counted as left out. */
 enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_prediction *prediction,
                                 const char *name, const char *group, int64_t count, double share,
                                 struct roof_error *error);

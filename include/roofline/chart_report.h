@@ -15,7 +15,7 @@ extern "C" {
 #define ROOF_CHART_COLUMNS_MIN 60
 #define ROOF_CHART_COLUMNS_MAX 400
 /** Of images, in pixels; a PDF has 100 to the inch. */
-#define ROOF_CHART_PIXELS_MIN 320
+#define ROOF_CHART_PIXELS_MIN 400
 #define ROOF_CHART_PIXELS_MAX 10000
 
 enum roof_chart_image { ROOF_CHART_SVG, ROOF_CHART_PNG, ROOF_CHART_PDF };
@@ -27,7 +27,8 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
 
 /**
  * A script for gnuplot 5.4 or later with its data: it writes the image to its standard output.
- * Names are data there: none of their characters means anything to gnuplot. ROOF_MEMORY.
+ * Names are data there: none of their characters means anything to gnuplot. ROOF_USAGE where the
+ * legend leaves no room for the chart, ROOF_MEMORY.
  */
 enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_chart *chart,
                                     enum roof_chart_image image, int width, int height,

@@ -62,6 +62,7 @@ struct roof_expectation {
     struct roof_tolerance tolerance;
     /** After roof_checks_run: */
     const char *got;   /**< as JSON, as printed; "null": absent */
+    bool nowhere;      /**< what the key is of, an operator or a candidate, is not there */
     double difference; /**< got - expected; NAN where one of them is no number */
     bool passed;
 };
@@ -99,7 +100,8 @@ enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
  */
 enum roof_status roof_checks_run(struct roof_checks *checks, roof_check_answer answer,
                                  void *context, struct roof_error *error);
-/** Whether what was got can stand in the file: not where a refusal did not come. */
+/** Whether what was got can stand in the file: not where a refusal did not come, nor for a key of
+ * what is not there, which is rather mistyped. */
 bool roof_expectation_updates(const struct roof_expectation *expectation);
 /** The text of the file with what was got in place of each value that deviates, and nothing else
  * changed. Returns how many were replaced. */

@@ -80,6 +80,9 @@ enum roof_status roof_infer(struct roof_inference *out, const struct roof_model 
                             const struct roof_scenario *scenario,
                             const struct roof_hardware *hardware, struct roof_error *error);
 
+/** The bound time of all instances of an operator; those of all sum to total.time_s. */
+double roof_inference_time(const struct roof_inference_node *node);
+
 /** Predicts one instance of an operator of a graph; all-reduces take the faster of their
  * algorithms. Status as that of roof_predict. */
 enum roof_status roof_infer_node(struct roof_prediction *out, const struct roof_node *node,

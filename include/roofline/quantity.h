@@ -74,8 +74,8 @@ enum roof_status roof_parse_number(double *out, const char *text, const char *wh
 /** A time with its unit (ns, us, ms, s), above 0; the result is in seconds. */
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
                                  struct roof_error *error);
-/** A rate above 0 with its unit: FLOPS, FLOP/s, OPS or B/s with a prefix k to P; the result is in
- * FLOP/s or byte/s, and *unit says which: ROOF_UNIT_TFLOPS or ROOF_UNIT_GB_PER_S. */
+/** A rate from 1 to 1e24 with its unit: FLOPS, FLOP/s, OPS or B/s with a prefix k to P; the result
+ * is in FLOP/s or byte/s, and *unit says which: ROOF_UNIT_TFLOPS or ROOF_UNIT_GB_PER_S. */
 enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *text,
                                  const char *what, struct roof_error *error);
 

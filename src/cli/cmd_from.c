@@ -2,6 +2,7 @@
 /* predict --from FILE: a prediction of each record of a file, in its order. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -286,20 +287,30 @@ static enum roof_status run(struct work *w, struct roof_error *error)
     return status;
 }
 
-/* A column that nobody reads may be an input with another name. */
-static void tell_carried(const struct roof_records *records)
+void cli_tell_carried(const char *what, const struct roof_records *records, const char *const *used)
 {
-    const size_t count = records->carried_count;
-    const size_t shown = count < CARRIED_SHOWN ? count : CARRIED_SHOWN;
-    for (size_t i = 0; i < shown; i++) {
+    size_t told = 0;
+    size_t more = 0;
+    for (size_t i = 0; i < records->carried_count; i++) {
         const char *const name = records->carried[i].name;
-        fprintf(stderr, "%s%s", i == 0 ? "roofline predict: carried through, not read: " : ", ",
-                *name == '\0' ? "''" : name);
+        const char *const *known = used;
+        while (*known != NULL && strcmp(*known, name) != 0) {
+            known++;
+        }
+        if (*known != NULL) {
+            continue;
+        }
+        more += told == CARRIED_SHOWN;
+        if (told < CARRIED_SHOWN) {
+            fprintf(stderr, "%s%s%s", told == 0 ? "roofline " : "", told == 0 ? what : ", ",
+                    *name == '\0' ? "''" : name);
+            told++;
+        }
     }
-    if (count > shown) {
-        fprintf(stderr, ", and %zu more", count - shown);
+    if (more > 0) {
+        fprintf(stderr, ", and %zu more", more);
     }
-    fputs(count > 0 ? "\n" : "", stderr);
+    fputs(told > 0 ? "\n" : "", stderr);
 }
 
 enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
@@ -321,7 +332,8 @@ enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
     }
     *bad = w->records.bad > 0;
     if (status == ROOF_OK) {
-        tell_carried(&w->records);
+        static const char *const none[] = {NULL};
+        cli_tell_carried("predict: carried through, not read: ", &w->records, none);
     }
     if (status == ROOF_OK && *bad) {
         fprintf(stderr, "roofline predict: %" PRIu64 " of %" PRIu64 " lines are bad and left out\n",

@@ -87,8 +87,9 @@ static enum roof_status read_size(struct work *w, struct roof_error *error)
         return roof_error_set(error, ROOF_USAGE, "--size is WIDTHxHEIGHT, not '%s'", text);
     }
     snprintf(width, sizeof width, "%.*s", (int)length, text);
-    enum roof_status status =
-        roof_parse_integer(&w->width, width, "the width of --size", least, most, error);
+    enum roof_status status = roof_parse_integer(
+        &w->width, width, columns ? "--size of a text chart" : "the width of --size", least, most,
+        error);
     if (status == ROOF_OK && times != NULL && columns) {
         status = roof_error_set(error, ROOF_USAGE, "--size of a text chart is its columns alone");
     } else if (status == ROOF_OK && times != NULL) {
@@ -273,17 +274,17 @@ static bool has_roof(const struct work *w, const struct roof_hardware *hardware)
     return false;
 }
 
-/* Those of -H go by their ids, which of a file is another than its name. */
-static enum roof_status device_of_record(struct work *w, const struct roof_hardware **out,
-                                         struct roof_error *error)
+/* A device of -H, which may be a file, or another one that is known by name. */
+static enum roof_status find_device(struct work *w, const struct roof_hardware **out,
+                                    const char *name, struct roof_error *error)
 {
     for (size_t i = 0; i < w->grid.devices; i++) {
-        if (strcmp(w->grid.device[i]->id, w->records.hardware) == 0) {
+        if (strcmp(w->grid.device[i]->id, name) == 0) {
             *out = w->grid.device[i];
             return ROOF_OK;
         }
     }
-    return cli_known_hardware(&w->known, out, w->records.hardware, error);
+    return cli_known_hardware(&w->known, out, name, error);
 }
 
 /* What is wrong with a record is told, and is no failure. */
@@ -292,7 +293,7 @@ static enum roof_status add_record(struct work *w, struct roof_error *error)
     struct roof_records *const records = &w->records;
     const struct roof_hardware *hardware = NULL;
     const struct roof_prediction *prediction = NULL;
-    enum roof_status status = device_of_record(w, &hardware, error);
+    enum roof_status status = find_device(w, &hardware, records->hardware, error);
     if (status == ROOF_OK && !has_roof(w, hardware)) {
         status = add_roof(w, hardware, error);
     }
@@ -330,7 +331,8 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
     if (status == ROOF_OK) {
         status = cli_grid_devices(&w->grid, options, error);
     }
-    for (size_t i = 0; i < w->grid.devices && status == ROOF_OK; i++) {
+    const bool asked = options->value[ROOF_INPUT_HARDWARE] != NULL;
+    for (size_t i = 0; i < w->grid.devices && asked && status == ROOF_OK; i++) {
         status = add_roof(w, w->grid.device[i], error);
     }
     const struct roof_records_options how = {
@@ -353,8 +355,15 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
         }
     }
     *bad = w->records.bad > 0;
+    if (status == ROOF_OK) {
+        static const char *const used[] = {"name", "group", NULL};
+        cli_tell_carried("plot: not read: ", &w->records, used);
+    }
     if (status == ROOF_OK && w->records.count == 0) {
         status = roof_error_at(error, ROOF_INVALID, w->records.name, 0, 0, "no records");
+    }
+    if (status == ROOF_OK && w->chart.roofs == 0) { /* all records are bad */
+        status = add_roof(w, w->grid.device[0], error);
     }
     return status;
 }
@@ -390,6 +399,12 @@ static size_t columns_of(const struct work *w)
 
 static enum roof_status draw(struct roof_text *out, const struct work *w, struct roof_error *error)
 {
+    const char *const path = w->options->value[ROOF_INPUT_OUTPUT];
+    const bool printed = path == NULL || strcmp(path, "-") == 0;
+    if ((w->format == PNG || w->format == PDF) && printed && isatty(STDOUT_FILENO)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "an image is not for the terminal: -o NAME, or into a pipe");
+    }
     if (w->format == TEXT) {
         return roof_chart_text(out, &w->chart, columns_of(w), is_unicode(w->charset), error);
     }

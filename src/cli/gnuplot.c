@@ -12,7 +12,6 @@
 
 #include "cli.h"
 
-#define MESSAGE_MAX 4096
 #define PROGRAM "gnuplot"
 
 enum { TO, FROM, TROUBLE, PIPES };
@@ -44,6 +43,23 @@ static void close_all(int pipes[PIPES][2])
     }
 }
 
+/* A pipe apart from the standard streams, any of which may have been closed from the start, and for
+ * nobody else. */
+static int open_pipe(int ends[2])
+{
+    int low[2];
+    int failed = 0;
+    if (pipe(low) != 0) {
+        return errno;
+    }
+    for (int end = 0; end < 2; end++) {
+        ends[end] = fcntl(low[end], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        failed = ends[end] < 0 ? errno : failed;
+        (void)close(low[end]);
+    }
+    return failed;
+}
+
 /* Starts it with pipes at its three streams; our ends are the others. */
 static int start(pid_t *out, int pipes[PIPES][2])
 {
@@ -72,9 +88,6 @@ static int start(pid_t *out, int pipes[PIPES][2])
     for (int i = 0; i < PIPES && failed == 0; i++) {
         const int theirs = i == TO ? 0 : 1;
         failed = posix_spawn_file_actions_adddup2(&actions, pipes[i][theirs], i);
-        for (int end = 0; end < 2 && failed == 0; end++) {
-            failed = posix_spawn_file_actions_addclose(&actions, pipes[i][end]);
-        }
     }
     if (failed == 0) {
         failed = posix_spawnp(out, PROGRAM, &actions, NULL, arguments, environment);
@@ -147,7 +160,7 @@ enum roof_status cli_gnuplot(struct roof_text *image, const struct roof_text *sc
     pid_t process = 0;
     int failed = 0;
     for (int i = 0; i < PIPES && failed == 0; i++) {
-        failed = pipe(pipes[i]) != 0 ? errno : 0;
+        failed = open_pipe(pipes[i]);
     }
     failed = failed == 0 ? start(&process, pipes) : failed;
     if (failed != 0) {

@@ -59,6 +59,11 @@ without_gnuplot() {
     [ "$(cat out)" = image ] || fail 'the image is another one'
     [ "$(sed 's,.*/,,' arguments 2> /dev/null)" = 'gnuplot --default-settings -' ] || fail "$(cat arguments)"
     ! grep -e GNU -e ROOFLINE variables || fail 'variables of the user'
+    # A closed stream is not taken for one of its pipes.
+    run 'closed streams' "PATH=$scratch/fake:\$PATH; roofline plot -o x.svg <&- >&- 2>&-"
+    accepted
+    grep -q '^plot' script || fail 'it does not get the script'
+    [ "$(cat x.svg)" = image ] || fail 'its image does not arrive'
     # More than a pipe holds, both ways at once.
     fake 'head -c 300000 /dev/zero; cat > script; head -c 300000 /dev/zero'
     run 'long scripts' "PATH=$scratch/fake:\$PATH

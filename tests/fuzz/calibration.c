@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct roof_error error = {0};
     if (device == NULL) {
         fuzz_open(&file, "calibration.json");
-        device = fuzz_device("h100-sxm");
+        device = fuzz_device();
     }
     fuzz_fill(&file, data, size, 0);
     const enum roof_status status =

@@ -12,13 +12,19 @@ static const char config[] =
 /* Documents: of an operator, of a model. */
 static struct roof_text documents[2];
 
+static void end(void)
+{
+    roof_text_free(&documents[0]);
+    roof_text_free(&documents[1]);
+}
+
 static void begin(void)
 {
     static struct roof_inference inference;
-    struct roof_hardware *const device = fuzz_device("h100-sxm");
+    const struct roof_hardware *const device = fuzz_device();
     struct roof_workload w = ROOF_WORKLOAD_INIT;
     struct roof_prediction prediction;
-    struct roof_model *model = NULL;
+    const struct roof_model *const model = fuzz_model(config);
     struct roof_scenario scenario;
     struct roof_limits limits;
     w.op = ROOF_OPERATOR_GEMM;
@@ -26,13 +32,11 @@ static void begin(void)
     roof_scenario_init(&scenario);
     CHECK(roof_predict(&prediction, &w, device, NULL) == ROOF_OK);
     roof_report_json(&documents[0], &prediction, NULL, false);
-    CHECK(roof_model_parse(&model, config, sizeof config - 1, "config.json", NULL) == ROOF_OK);
     CHECK(roof_infer(&inference, model, &scenario, device, NULL) == ROOF_OK);
     CHECK(roof_infer_limits(&limits, &inference, &scenario, NULL) == ROOF_OK);
     roof_model_report_json(&documents[1], &inference, &limits);
     CHECK(!documents[0].failed && !documents[1].failed);
-    roof_model_free(model);
-    roof_hardware_free(device);
+    CHECK(atexit(end) == 0);
 }
 
 static enum roof_status answer(void *context, struct roof_text *out,

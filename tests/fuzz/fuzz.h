@@ -84,11 +84,35 @@ static inline void fuzz_json(struct roof_text *text)
     roof_text_free(text);
 }
 
-static inline struct roof_hardware *fuzz_device(const char *id)
+/* --- what lives as long as the process ----------------------------------------------------- */
+
+static struct roof_hardware *fuzz_hardware;
+static struct roof_model *fuzz_models[4];
+static size_t fuzz_model_count;
+
+static inline void fuzz_release(void)
 {
-    struct roof_hardware *hardware = NULL;
-    CHECK(roof_hardware_load(&hardware, id, NULL, NULL) == ROOF_OK);
-    return hardware;
+    roof_hardware_free(fuzz_hardware);
+    for (size_t i = 0; i < fuzz_model_count; i++) {
+        roof_model_free(fuzz_models[i]);
+    }
+}
+
+/* The one device of a target, loaded first. */
+static inline struct roof_hardware *fuzz_device(void)
+{
+    CHECK(atexit(fuzz_release) == 0);
+    CHECK(roof_hardware_load(&fuzz_hardware, "h100-sxm", NULL, NULL) == ROOF_OK);
+    return fuzz_hardware;
+}
+
+static inline const struct roof_model *fuzz_model(const char *config)
+{
+    struct roof_model **const out = &fuzz_models[fuzz_model_count++];
+    CHECK(fuzz_model_count <= sizeof fuzz_models / sizeof *fuzz_models);
+    CHECK(fuzz_model_count > 1 || fuzz_hardware != NULL || atexit(fuzz_release) == 0);
+    CHECK(roof_model_parse(out, config, strlen(config), "config.json", NULL) == ROOF_OK);
+    return *out;
 }
 
 /* --- files --------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct roof_error error = {0};
     if (device == NULL) {
         fuzz_open(&file, "model.gguf");
-        device = fuzz_device("h100-sxm");
+        device = fuzz_device();
     }
     if (size == 0) {
         return 0;

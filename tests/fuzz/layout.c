@@ -22,12 +22,11 @@ static void check_formats(const struct roof_model *model)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fuzz_file file;
-    static struct roof_model *model;
+    static const struct roof_model *model;
     struct roof_error error = {0};
     if (model == NULL) {
         fuzz_open(&file, "layout.json");
-        CHECK(roof_model_parse(&model, CONFIG "}", strlen(CONFIG "}"), "config.json", NULL) ==
-              ROOF_OK);
+        model = fuzz_model(CONFIG "}");
     }
     fuzz_fill(&file, data, size, 0);
     struct roof_model *const copy = roof_model_copy(model);

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct roof_model *model = NULL;
     struct roof_error error = {0};
     if (device == NULL) {
-        device = fuzz_device("h100-sxm");
+        device = fuzz_device();
     }
     char *const text = fuzz_text(data, size);
     enum roof_status status = roof_model_parse(&model, text, size, "config.json", &error);

@@ -12,7 +12,7 @@ static const char config[] =
     "\"vocab_size\": 1000}";
 
 struct run {
-    struct roof_model *model;
+    const struct roof_model *model;
     uint64_t bad;
 };
 
@@ -91,9 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct run run;
     if (device == NULL) {
         fuzz_open(&file, "records");
-        device = fuzz_device("h100-sxm");
-        CHECK(roof_model_parse(&run.model, config, sizeof config - 1, "config.json", NULL) ==
-              ROOF_OK);
+        device = fuzz_device();
+        run.model = fuzz_model(config);
     }
     if (size > 0 && strchr("ombgc", data[0]) != NULL && data[0] != '\0') {
         run.bad = 0;

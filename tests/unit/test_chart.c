@@ -167,9 +167,11 @@ static void test_lines(void **unused)
                 {"x=2PFLOP/s", "x", false, 2e15},
                 {"x=500GOPS", "x", false, 5e11},
                 {"x=900GB/s", "x", true, 9e11},
-                {"x=3FLOPS", "x", false, 3}};
-    static const char *const bad[] = {"x",         "=1TFLOPS", "x=",    "x=1",       "x=TFLOPS",
-                                      "x=0TFLOPS", "x=-1TB/s", "x=1TB", "x=1mFLOPS", "x=1e999B/s"};
+                {"x=3FLOPS", "x", false, 3},
+                {"x=800 TFLOPS", "x", false, 8e14}};
+    static const char *const bad[] = {
+        "x",     "=1TFLOPS",  "x=",         "x=1",        "x=TFLOPS",    "x=0TFLOPS",   "x=-1TB/s",
+        "x=1TB", "x=1mFLOPS", "x=1e999B/s", "x=0.9FLOPS", "x=1.1e24B/s", "x=1e10PFLOPS"};
     for (size_t i = 0; i < COUNT(good); i++) {
         add_line(good[i].text);
         assert_string_equal(chart.line[i].name, good[i].name);
@@ -246,7 +248,7 @@ static void test_dots(void **unused)
     assert_int_equal(chart.dots, 2);
     assert_int_equal(chart.groups, 1);
     assert_int_equal(chart.left_out, 1);
-    assert_near(chart.left_out_share, 0.25, 0);
+    assert_near(chart.left_out_share, 0, 0); /* it is of no pass */
 
     p = chart.dot[0].node.prediction;
     p.hardware = other;
@@ -282,7 +284,12 @@ static void test_model(void **unused)
     }
     assert_string_equal(chart.dot[0].node.node.name, "gate_up_proj");
     assert_int_equal(chart.dot[0].node.node.count, 32);
-    assert_true(sum < 1 && sum > 1 - (double)chart.left_out * chart.left_out_share - 1e-9);
+    assert_true(chart.left_out > 1 && sum < 1);
+    assert_near(chart.left_out_share, 1 - sum, 1e-9);
+    /* Of a second pass it is the larger of the two, not more. */
+    const double share = chart.left_out_share;
+    assert_int_equal(roof_chart_add_inference(&chart, i, "again", ROOF_GRAPH_MAX, &error), ROOF_OK);
+    assert_near(chart.left_out_share, share, 0);
     roof_chart_free(&chart);
     add_roof(device);
     assert_int_equal(roof_chart_add_inference(&chart, i, "decode", 3, &error), ROOF_OK);
@@ -344,11 +351,18 @@ static void check_layout(const struct roof_chart_layout *l)
             }
         }
     }
+    const struct roof_side *above = NULL;
     for (size_t i = 0; i < l->sides; i++) {
-        assert_true(l->side[i].label[0] != '\0');
-        assert_true(i == 0 || l->side[i].y - l->side[i - 1].y >= l->canvas.line_height - 1e-9);
+        const struct roof_side *const side = &l->side[i];
+        if (side->label[0] == '\0') { /* one at the same height has its name */
+            assert_true((i > 0 && l->side[i - 1].at == side->at) ||
+                        (i + 1 < l->sides && l->side[i + 1].at == side->at));
+            continue;
+        }
+        assert_true(above == NULL || side->y - above->y >= l->canvas.line_height - 1e-9);
+        above = side;
         assert_true(plot->right + l->canvas.beside +
-                        (double)strlen(l->side[i].label) * l->canvas.char_width <=
+                        (double)strlen(side->label) * l->canvas.char_width <=
                     l->canvas.width + 1e-9);
     }
 }
@@ -560,6 +574,43 @@ static void test_gnuplot_data(void **unused)
     roof_hardware_free(device);
 }
 
+/* The legend stands above the plot, in as many lines as it needs; with no room left there is no
+ * chart. */
+static void test_gnuplot_legend(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_prediction p;
+    const struct roof_workload w =
+        workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.m = 30, .n = 30, .k = 30});
+    add_roof(device);
+    assert_int_equal(roof_predict(&p, &w, device, &error), ROOF_OK);
+    for (int i = 0; i < ROOF_CHART_GROUPS_MAX; i++) {
+        char name[ROOF_CHART_NAME_SIZE];
+        snprintf(name, sizeof name, "%02d%*d", i, ROOF_CHART_NAME_SIZE - 4, i);
+        assert_int_equal(roof_chart_add(&chart, &p, "x", name, 1, ROOF_UNKNOWN, &error), ROOF_OK);
+    }
+    /* A line of 18 pixels each, below the title's 46: 46 + 24 x 18 of 1000. */
+    assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 1000, &error),
+                     ROOF_OK);
+    assert_non_null(strstr(text.data, "set tmargin at screen 0.522\n"));
+    roof_text_clear(&text);
+    /* What filled and hollow mean is one item more. */
+    roof_predict_measured(&p, 108e-9);
+    assert_int_equal(roof_chart_add(&chart, &p, "x", chart.group[0], 1, ROOF_UNKNOWN, &error),
+                     ROOF_OK);
+    assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 1000, &error),
+                     ROOF_OK);
+    assert_non_null(strstr(text.data, "set tmargin at screen 0.504\n"));
+    assert_non_null(strstr(text.data, "set label \"filled: bound"));
+    assert_int_equal(roof_chart_gnuplot(&text, &chart, ROOF_CHART_SVG, 1000, 600, &error),
+                     ROOF_USAGE);
+    assert_non_null(strstr(error.message, "1000x600 has no room for the names of 24 groups"));
+    roof_text_free(&text);
+    roof_hardware_free(device);
+}
+
 int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -569,6 +620,7 @@ int main(void)
                                        CASE(test_model),          CASE(test_names),
                                        CASE(test_places),         CASE(test_marks_merge),
                                        CASE(test_labels),         CASE(test_text),
-                                       CASE(test_gnuplot_quotes), CASE(test_gnuplot_data)};
+                                       CASE(test_gnuplot_quotes), CASE(test_gnuplot_data),
+                                       CASE(test_gnuplot_legend)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -457,6 +457,16 @@ static void test_update(void **state)
     roof_text_clear(&text);
     assert_int_equal(roof_checks_updated(&text, &checks), 0);
     roof_checks_free(&checks);
+    /* A key of what is not there is rather mistyped than gone. */
+    read_file(&checks, "{\"schema\": \"roofline/check/1\", \"checks\": [{\"name\": \"x\", "
+                       "\"expect\": {\"parts.nothing.flops\": 2}, "
+                       "\"inputs\": {\"operator\": \"attention\"}}]}");
+    run(&checks, &asked);
+    assert_int_equal(checks.deviations, 1);
+    assert_true(checks.check[0].expectation[0].nowhere);
+    roof_text_clear(&text);
+    assert_int_equal(roof_checks_updated(&text, &checks), 0);
+    roof_checks_free(&checks);
     roof_text_free(&text);
 }
 
