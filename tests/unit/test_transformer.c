@@ -1340,6 +1340,22 @@ static void test_first_operator_of_a_stage(void **state)
     roof_model_free(m);
 }
 
+/* Scales on one of two devices: 8 experts of 3 x 64 x 12 elements with 2 x 12 + 64 channels in each
+ * of two layers; and of the residual, 3 x 64 elements. */
+static void test_scales_of_a_part(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    s.common.formats.precision = P(INT8_CHANNEL);
+    s.common.formats.out = P(NVFP4);
+    const struct roof_graph *const g = build(m, s, 0, 0);
+    assert_true(roof_node_bytes(find(g, "experts")) == 2 * (18432 + 4 * 8 * 88));
+    assert_true(g->residual_bytes == 12 * 9 + 4);
+    roof_model_free(m);
+}
+
 /* A latent of one element is one: two cached elements of 2 bytes in each of two layers. */
 static void test_smallest_latent(void **state)
 {
@@ -1720,6 +1736,7 @@ int main(void)
         cmocka_unit_test(test_prefix_hit),
         cmocka_unit_test(test_experts_of_a_mixed_pass),
         cmocka_unit_test(test_first_operator_of_a_stage),
+        cmocka_unit_test(test_scales_of_a_part),
         cmocka_unit_test(test_smallest_latent),
         cmocka_unit_test(test_single_tokens),
         cmocka_unit_test(test_classes),
