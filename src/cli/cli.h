@@ -210,6 +210,12 @@ enum roof_status cli_known_model(struct cli_known *known, const struct roof_mode
                                  const char *name, const char *layout, struct roof_error *error);
 void cli_known_free(struct cli_known *known);
 
+/* Tells what is wrong with a record of a file; of many the first ones alone. */
+void cli_bad_record(const char *command, const struct roof_records *records,
+                    const struct roof_error *error);
+/* Tells how many were bad, if any. */
+void cli_bad_records(const char *command, const struct roof_records *records);
+
 /* ROOF_USAGE: no model is named. */
 enum roof_status cli_which_model(struct roof_error *error);
 /* predict --from FILE: a prediction of each record. */

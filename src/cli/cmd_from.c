@@ -5,8 +5,6 @@
 
 #include "cli.h"
 
-/* More bad lines than these are only counted. */
-#define BAD_SHOWN 20
 /* Likewise columns that are carried. */
 #define CARRIED_SHOWN 10
 
@@ -63,9 +61,7 @@ static void on_wait(void *context, bool begins)
 static void on_bad(void *context, const struct roof_error *error)
 {
     const struct work *const w = context;
-    if (w->records.bad <= BAD_SHOWN) {
-        (void)cli_fail("predict", error);
-    }
+    cli_bad_record("predict", &w->records, error);
 }
 
 /* --- what is asked ------------------------------------------------------------------------- */
@@ -323,9 +319,8 @@ enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
     if (status == ROOF_OK) {
         tell_carried(&w->records);
     }
-    if (status == ROOF_OK && *bad) {
-        fprintf(stderr, "roofline predict: %" PRIu64 " of %" PRIu64 " lines are bad and left out\n",
-                w->records.bad, w->records.count);
+    if (status == ROOF_OK) {
+        cli_bad_records("predict", &w->records);
     }
     roof_records_close(&w->records);
     roof_model_free(w->draft);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Devices and models that a file names, loaded once; those that are not known are remembered. */
+/* Devices and models that a file names, loaded once; those that are not known are remembered. And
+ * what is told of records that are bad. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,5 +113,26 @@ void cli_known_free(struct cli_known *known)
     for (size_t i = 0; i < known->models.count; i++) {
         free(known->models.name[i]);
         roof_model_free(known->models.object[i]);
+    }
+}
+
+/* --- bad records --------------------------------------------------------------------------- */
+
+/* More bad lines than these are only counted. */
+#define BAD_SHOWN 20
+
+void cli_bad_record(const char *command, const struct roof_records *records,
+                    const struct roof_error *error)
+{
+    if (records->bad <= BAD_SHOWN) {
+        (void)cli_fail(command, error);
+    }
+}
+
+void cli_bad_records(const char *command, const struct roof_records *records)
+{
+    if (records->bad > 0) {
+        fprintf(stderr, "roofline %s: %" PRIu64 " of %" PRIu64 " lines are bad and left out\n",
+                command, records->bad, records->count);
     }
 }
