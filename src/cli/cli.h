@@ -211,15 +211,21 @@ enum roof_status cli_known_model(struct cli_known *known, const struct roof_mode
                                  const char *name, const char *layout, struct roof_error *error);
 void cli_known_free(struct cli_known *known);
 
+/* Tells what is wrong with a record of a file; of many the first ones alone. */
+void cli_bad_record(const char *command, const struct roof_records *records,
+                    const struct roof_error *error);
+/* A column that nobody reads may be an input with another name: they are named on stderr after what
+ * is said of them, but for those that are used. */
+void cli_tell_carried(const char *what, const struct roof_records *records,
+                      const char *const *used);
+/* Tells how many were bad, if any. */
+void cli_bad_records(const char *command, const struct roof_records *records);
+
 /* ROOF_USAGE: no model is named. */
 enum roof_status cli_which_model(struct roof_error *error);
 /* predict --from FILE: a prediction of each record. */
 enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
                                   struct roof_error *error);
-/* A column that nobody reads may be an input with another name: they are named on stderr after what
- * is said of them, but for those that are used. */
-void cli_tell_carried(const char *what, const struct roof_records *records,
-                      const char *const *used);
 /* What predict prints, but for --from. */
 enum roof_status cli_predict_answer(struct roof_text *out, const struct cli_options *options,
                                     struct roof_error *error);

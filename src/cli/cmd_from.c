@@ -2,14 +2,8 @@
 /* predict --from FILE: a prediction of each record of a file, in its order. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
-
-/* More bad lines than these are only counted. */
-#define BAD_SHOWN 20
-/* Likewise columns that are carried. */
-#define CARRIED_SHOWN 10
 
 /* The table of all rows; those before are of one operator each. */
 #define ALL_ROWS ROOF_OPERATOR_COUNT
@@ -64,9 +58,7 @@ static void on_wait(void *context, bool begins)
 static void on_bad(void *context, const struct roof_error *error)
 {
     const struct work *const w = context;
-    if (w->records.bad <= BAD_SHOWN) {
-        (void)cli_fail("predict", error);
-    }
+    cli_bad_record("predict", &w->records, error);
 }
 
 /* --- what is asked ------------------------------------------------------------------------- */
@@ -287,32 +279,6 @@ static enum roof_status run(struct work *w, struct roof_error *error)
     return status;
 }
 
-void cli_tell_carried(const char *what, const struct roof_records *records, const char *const *used)
-{
-    size_t told = 0;
-    size_t more = 0;
-    for (size_t i = 0; i < records->carried_count; i++) {
-        const char *const name = records->carried[i].name;
-        const char *const *known = used;
-        while (*known != NULL && strcmp(*known, name) != 0) {
-            known++;
-        }
-        if (*known != NULL) {
-            continue;
-        }
-        more += told == CARRIED_SHOWN;
-        if (told < CARRIED_SHOWN) {
-            fprintf(stderr, "%s%s%s", told == 0 ? "roofline " : "", told == 0 ? what : ", ",
-                    *name == '\0' ? "''" : name);
-            told++;
-        }
-    }
-    if (more > 0) {
-        fprintf(stderr, ", and %zu more", more);
-    }
-    fputs(told > 0 ? "\n" : "", stderr);
-}
-
 enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
                                   struct roof_error *error)
 {
@@ -335,9 +301,8 @@ enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
         static const char *const none[] = {NULL};
         cli_tell_carried("predict: carried through, not read: ", &w->records, none);
     }
-    if (status == ROOF_OK && *bad) {
-        fprintf(stderr, "roofline predict: %" PRIu64 " of %" PRIu64 " lines are bad and left out\n",
-                w->records.bad, w->records.count);
+    if (status == ROOF_OK) {
+        cli_bad_records("predict", &w->records);
     }
     roof_records_close(&w->records);
     roof_model_free(w->draft);

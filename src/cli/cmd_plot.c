@@ -12,8 +12,6 @@
 #define COLUMNS_DEFAULT 100
 #define WIDTH_DEFAULT 1200
 #define HEIGHT_DEFAULT 800
-/* More bad lines than these are only counted. */
-#define BAD_SHOWN 20
 
 /* Same numbers as the choices of --charset and --format. */
 enum charset { AUTO, UNICODE, ASCII };
@@ -248,9 +246,7 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
 static void on_bad(void *context, const struct roof_error *error)
 {
     const struct work *const w = context;
-    if (w->records.bad <= BAD_SHOWN) {
-        (void)cli_fail("plot", error);
-    }
+    cli_bad_record("plot", &w->records, error);
 }
 
 /* The cell of a column that is carried through; "" without it. */
@@ -358,6 +354,7 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
     if (status == ROOF_OK) {
         static const char *const used[] = {"name", "group", NULL};
         cli_tell_carried("plot: not read: ", &w->records, used);
+        cli_bad_records("plot", &w->records);
     }
     if (status == ROOF_OK && w->records.count == 0) {
         status = roof_error_at(error, ROOF_INVALID, w->records.name, 0, 0, "no records");

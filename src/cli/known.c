@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Devices and models that a file names, loaded once; those that are not known are remembered. */
+/* Devices and models that a file names, loaded once; those that are not known are remembered. And
+ * what is told of records. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,4 +114,52 @@ void cli_known_free(struct cli_known *known)
         free(known->models.name[i]);
         roof_model_free(known->models.object[i]);
     }
+}
+
+/* --- records ------------------------------------------------------------------------------- */
+
+/* More bad lines, or columns that nobody reads, than these are only counted. */
+#define BAD_SHOWN 20
+#define CARRIED_SHOWN 10
+
+void cli_bad_record(const char *command, const struct roof_records *records,
+                    const struct roof_error *error)
+{
+    if (records->bad <= BAD_SHOWN) {
+        (void)cli_fail(command, error);
+    }
+}
+
+void cli_bad_records(const char *command, const struct roof_records *records)
+{
+    if (records->bad > 0) {
+        fprintf(stderr, "roofline %s: %" PRIu64 " of %" PRIu64 " lines are bad and left out\n",
+                command, records->bad, records->count);
+    }
+}
+
+void cli_tell_carried(const char *what, const struct roof_records *records, const char *const *used)
+{
+    size_t told = 0;
+    size_t more = 0;
+    for (size_t i = 0; i < records->carried_count; i++) {
+        const char *const name = records->carried[i].name;
+        const char *const *known = used;
+        while (*known != NULL && strcmp(*known, name) != 0) {
+            known++;
+        }
+        if (*known != NULL) {
+            continue;
+        }
+        more += told == CARRIED_SHOWN;
+        if (told < CARRIED_SHOWN) {
+            fprintf(stderr, "%s%s%s", told == 0 ? "roofline " : "", told == 0 ? what : ", ",
+                    *name == '\0' ? "''" : name);
+            told++;
+        }
+    }
+    if (more > 0) {
+        fprintf(stderr, ", and %zu more", more);
+    }
+    fputs(told > 0 ? "\n" : "", stderr);
 }

@@ -1711,9 +1711,32 @@ static void test_full_graph(void **state)
     roof_model_free(m);
 }
 
+/* Each phase is without what only the other takes, so both can be resolved. */
+static void test_phases(void **state)
+{
+    (void)state;
+    struct roof_scenario asked;
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    roof_scenario_init(&asked);
+    asked.context = 4096;
+    asked.chunk = 512;
+    asked.draft_tokens = 2;
+    roof_scenario_phases(&prefill, &decode, &asked);
+    assert_int_equal(prefill.phase, ROOF_PHASE_PREFILL);
+    assert_int_equal(prefill.context, 4096);
+    assert_int_equal(prefill.chunk, 512);
+    assert_int_equal(prefill.draft_tokens, 0);
+    assert_int_equal(decode.phase, ROOF_PHASE_DECODE);
+    assert_int_equal(decode.context, 4096);
+    assert_int_equal(decode.chunk, 0);
+    assert_int_equal(decode.draft_tokens, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_phases),
         cmocka_unit_test(test_dense),
         cmocka_unit_test(test_resident),
         cmocka_unit_test(test_scales),
