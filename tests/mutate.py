@@ -71,6 +71,10 @@ TOKEN = re.compile("|".join(re.escape(token) for token in SWAPS) + r"|(?<![\w.\"
 NOTHING = re.compile(r"\bchar \w+\[\d+\]|\[0\](?= [!=]= '\\0')|ROOF_PRINTF\(.*|"
                      r" < (?=[\w>.-]+ \? -1 : 1)")
 
+# The larger or the smaller of two: where they are equal it does not matter which is taken, so that
+# the comparison is turned round instead.
+OF_TWO = re.compile(r"([\w>.\[\]()-]+)( [<>] )([\w>.\[\]()-]+) \? (?:\1 : \3|\3 : \1)(?![\w.(\[-])")
+
 
 def code_lines(text):
     """The lines of a C file that have code, without comments; texts in quotes are blanked, as is what
@@ -104,9 +108,12 @@ def generic(module):
         text = source.read()
     lines = text.split("\n")
     for number, shown in code_lines(text):
+        of_two = {found.start(2) for found in OF_TWO.finditer(shown)}
         for found in TOKEN.finditer(shown):
             token = found.group()
             changes = SWAPS.get(token) or [str(int(token) + 1)]
+            if found.start() in of_two:
+                changes = [" > " if token == " < " else " < "]
             for change in changes:
                 line = lines[number]
                 yield (file, number, line, line[:found.start()] + change + line[found.end():])
@@ -366,7 +373,9 @@ def main():
         run.all(options.jobs)
     except Failure as failure:
         sys.exit(str(failure))
-    return 1 if report(run.tried) > 0 else 0
+    finally:  # also of a run that is stopped
+        survivors = report(run.tried)
+    return 1 if survivors > 0 else 0
 
 
 if __name__ == "__main__":

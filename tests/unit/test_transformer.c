@@ -1311,6 +1311,69 @@ static struct roof_scenario classes(const char *const *assignments, int count)
     return s;
 }
 
+/* Eight tokens of decode and two chunks of five meet the experts together. */
+static void test_experts_of_a_mixed_pass(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    struct roof_scenario s = asked(ROOF_PHASE_MIXED, 8, 50);
+    s.prefill_batch = 2;
+    s.chunk = 5;
+    assert_int_equal(find(build(m, s, 0, 0), "experts")->workload.shape.tokens, 18);
+    roof_model_free(m);
+}
+
+/* Layers that differ in their attention only share all else, also where a norm is the first
+ * operator of a stage. */
+static void test_first_operator_of_a_stage(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(WINDOWED);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
+    s.pp = 2;
+    const struct roof_graph *const g = build(m, s, 1, 0);
+    assert_string_equal(g->node[0].name, "attn_norm");
+    assert_int_equal(g->node[0].count, 2);
+    for (size_t i = 1; i < g->count; i++) {
+        assert_string_not_equal(g->node[i].name, "attn_norm");
+    }
+    roof_model_free(m);
+}
+
+/* Scales on one of two devices: 8 experts of 3 x 64 x 12 elements with 2 x 12 + 64 channels in each
+ * of two layers; and of the residual, 3 x 64 elements. */
+static void test_scales_of_a_part(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    s.common.formats.precision = P(INT8_CHANNEL);
+    s.common.formats.out = P(NVFP4);
+    const struct roof_graph *const g = build(m, s, 0, 0);
+    assert_true(roof_node_bytes(find(g, "experts")) == 2 * (18432 + 4 * 8 * 88));
+    assert_true(g->residual_bytes == 12 * 9 + 4);
+    roof_model_free(m);
+}
+
+/* A latent of one element is one: two cached elements of 2 bytes in each of two layers. */
+static void test_smallest_latent(void **state)
+{
+    (void)state;
+    struct roof_model *const m =
+        parse("{\"model_type\": \"deepseek_v2\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+              "\"num_attention_heads\": 4, \"kv_lora_rank\": 1, \"q_lora_rank\": 1, "
+              "\"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 1, \"v_head_dim\": 12, "
+              "\"intermediate_size\": 80, \"vocab_size\": 1000}");
+    const struct roof_scenario s = resolved(asked(ROOF_PHASE_DECODE, 3, 50), m);
+    const struct roof_graph *const g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "attention")->workload.op, OP(MLA_DECODE));
+    assert_int_equal(find(g, "q_b_proj")->workload.shape.k, 1);
+    assert_true(g->kv_bytes == 3 * 50 * 2 * 2 * 2);
+    assert_true(roof_kv_bytes_per_token(m, &s) == 2 * 2 * 2);
+    roof_model_free(m);
+}
+
 /* Where one token is given, it is no default that counts. */
 static void test_single_tokens(void **state)
 {
@@ -1694,6 +1757,10 @@ int main(void)
         cmocka_unit_test(test_kv_formats),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_prefix_hit),
+        cmocka_unit_test(test_experts_of_a_mixed_pass),
+        cmocka_unit_test(test_first_operator_of_a_stage),
+        cmocka_unit_test(test_scales_of_a_part),
+        cmocka_unit_test(test_smallest_latent),
         cmocka_unit_test(test_single_tokens),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_refused_classes),
