@@ -8,6 +8,9 @@
 
 /* More marks than these have no labels: nobody could read them. */
 #define LABELS_MAX 80
+/* Where there are more marks than these, those of a smaller share of the time have none. */
+#define CROWDED 24
+#define CROWDED_SHARE 0.01
 /* Characters of a label of a mark, and beside the plot. */
 #define MARK_CHARACTERS 34
 #define SIDE_CHARACTERS 52
@@ -586,10 +589,11 @@ enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct
         place_slope(layout, &layout->slope[i]);
     }
     for (size_t i = 0; i < layout->marks; i++) {
-        if (i < LABELS_MAX) {
-            place_label(layout, &layout->mark[i]);
+        struct roof_mark *const mark = &layout->mark[i];
+        if (i < LABELS_MAX && !(layout->marks > CROWDED && mark->share < CROWDED_SHARE)) {
+            place_label(layout, mark);
         }
-        layout->unlabelled += !layout->mark[i].labelled;
+        layout->unlabelled += !mark->labelled;
     }
     const bool failed = text.failed;
     roof_text_free(&text);
