@@ -14,8 +14,10 @@ extern "C" {
 
 #define ROOF_CHART_COLUMNS_MIN 60
 #define ROOF_CHART_COLUMNS_MAX 400
-/** Of images, in pixels; a PDF has 100 to the inch. */
-#define ROOF_CHART_PIXELS_MIN 400
+/** Of images, in pixels; a PDF has 100 to the inch. Beside a narrower chart there is no room for
+ * the names of its ceilings. */
+#define ROOF_CHART_WIDTH_MIN 640
+#define ROOF_CHART_HEIGHT_MIN 400
 #define ROOF_CHART_PIXELS_MAX 10000
 
 enum roof_chart_image { ROOF_CHART_SVG, ROOF_CHART_PNG, ROOF_CHART_PDF };

@@ -70,7 +70,7 @@ static enum roof_status read_size(struct work *w, struct roof_error *error)
 {
     const char *const text = w->options->value[ROOF_INPUT_SIZE];
     const bool columns = w->format == TEXT;
-    const int64_t least = columns ? ROOF_CHART_COLUMNS_MIN : ROOF_CHART_PIXELS_MIN;
+    const int64_t least = columns ? ROOF_CHART_COLUMNS_MIN : ROOF_CHART_WIDTH_MIN;
     const int64_t most = columns ? ROOF_CHART_COLUMNS_MAX : ROOF_CHART_PIXELS_MAX;
     char width[24];
     if (text == NULL) {
@@ -91,8 +91,8 @@ static enum roof_status read_size(struct work *w, struct roof_error *error)
     if (status == ROOF_OK && times != NULL && columns) {
         status = roof_error_set(error, ROOF_USAGE, "--size of a text chart is its columns alone");
     } else if (status == ROOF_OK && times != NULL) {
-        status =
-            roof_parse_integer(&w->height, times + 1, "the height of --size", least, most, error);
+        status = roof_parse_integer(&w->height, times + 1, "the height of --size",
+                                    ROOF_CHART_HEIGHT_MIN, most, error);
     }
     return status;
 }
