@@ -67,9 +67,6 @@ static struct roof_chart_ceiling *ceiling_of(struct roof_chart_roof *roof,
             return &roof->ceiling[i];
         }
     }
-    if (roof->ceilings == ROOF_CHART_CEILINGS_MAX) {
-        return NULL;
-    }
     memmove(&roof->ceiling[at + 1], &roof->ceiling[at],
             (roof->ceilings++ - at) * sizeof *roof->ceiling);
     roof->ceiling[at] = (struct roof_chart_ceiling){
@@ -130,6 +127,15 @@ static bool is_wanted(const struct roof_chart_ceilings *wanted,
     return false;
 }
 
+size_t roof_chart_find_roof(const struct roof_chart *chart, const char *id)
+{
+    size_t roof = 0;
+    while (roof < chart->roofs && strcmp(chart->roof[roof].hardware->id, id) != 0) {
+        roof++;
+    }
+    return roof;
+}
+
 enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof_hardware *hardware,
                                      const struct roof_chart_ceilings *wanted, bool sparse,
                                      struct roof_error *error)
@@ -138,10 +144,8 @@ enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof
         return roof_error_set(error, ROOF_USAGE, "a chart has at most %d devices",
                               ROOF_CHART_ROOFS_MAX);
     }
-    for (size_t i = 0; i < chart->roofs; i++) {
-        if (strcmp(chart->roof[i].hardware->id, hardware->id) == 0) {
-            return roof_error_set(error, ROOF_USAGE, "'%s' twice", hardware->id);
-        }
+    if (roof_chart_find_roof(chart, hardware->id) < chart->roofs) {
+        return roof_error_set(error, ROOF_USAGE, "'%s' twice", hardware->id);
     }
     const double bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value;
     if (isnan(bandwidth)) {
@@ -153,11 +157,8 @@ enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof
     for (size_t u = 0; u < 2; u++) {
         for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
             const double peak = peak_of(hardware, units[u], (enum roof_precision)p, sparse);
-            struct roof_chart_ceiling *const ceiling =
-                !isnan(peak) && is_wanted(wanted, hardware, units[u], (enum roof_precision)p)
-                    ? ceiling_of(roof, units[u], peak)
-                    : NULL;
-            if (ceiling != NULL) {
+            if (!isnan(peak) && is_wanted(wanted, hardware, units[u], (enum roof_precision)p)) {
+                struct roof_chart_ceiling *const ceiling = ceiling_of(roof, units[u], peak);
                 ceiling->format[ceiling->formats++] = (enum roof_precision)p;
             }
         }
@@ -283,11 +284,7 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
                                 const char *name, const char *group, int64_t count, double share,
                                 struct roof_error *error)
 {
-    size_t roof = 0;
-    while (roof < chart->roofs &&
-           strcmp(chart->roof[roof].hardware->id, prediction->hardware->id) != 0) {
-        roof++;
-    }
+    const size_t roof = roof_chart_find_roof(chart, prediction->hardware->id);
     if (roof == chart->roofs) {
         return roof_error_set(error, ROOF_USAGE, "%s is not among the devices of the chart",
                               prediction->hardware->id);

@@ -70,11 +70,11 @@ static void number(struct roof_text *out, double value)
     roof_text_number(out, round(value * 1e5) / 1e5);
 }
 
-/* "at screen x,y" of a place in pixels. */
-static void at_screen(const struct drawing *d, double x, double y)
+/* "screen x,y" of a place in pixels. */
+static void put_place(const struct drawing *d, double x, double y)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
-    roof_text_put(d->out, " at screen ");
+    roof_text_put(d->out, "screen ");
     number(d->out, x / canvas->width);
     roof_text_put(d->out, ",");
     number(d->out, 1 - y / canvas->height);
@@ -102,7 +102,8 @@ static void put_label(const struct drawing *d, const char *text, double x, doubl
 {
     roof_text_put(d->out, "set label ");
     quote(d->out, text);
-    at_screen(d, x, y);
+    roof_text_put(d->out, " at ");
+    put_place(d, x, y);
     roof_text_printf(d->out, " %s front textcolor rgb '%s' font ',", place, colour);
     number(d->out, text_size(d, size));
     roof_text_put(d->out, "'");
@@ -116,23 +117,28 @@ static void put_label(const struct drawing *d, const char *text, double x, doubl
 static void put_line(const struct drawing *d, double x0, double y0, double x1, double y1,
                      const char *colour)
 {
-    roof_text_put(d->out, "set arrow from screen ");
-    number(d->out, x0 / d->layout->canvas.width);
-    roof_text_put(d->out, ",");
-    number(d->out, 1 - y0 / d->layout->canvas.height);
-    roof_text_put(d->out, " to screen ");
-    number(d->out, x1 / d->layout->canvas.width);
-    roof_text_put(d->out, ",");
-    number(d->out, 1 - y1 / d->layout->canvas.height);
+    roof_text_put(d->out, "set arrow from ");
+    put_place(d, x0, y0);
+    roof_text_put(d->out, " to ");
+    put_place(d, x1, y1);
     roof_text_printf(d->out, " nohead back linewidth 0.7 linecolor rgb '%s'\n", colour);
 }
 
-static void put_pair(struct roof_text *out, double x, double y)
+/* A point of a block of data: FLOP/byte and FLOP/s, which stands there in TFLOP/s. */
+static void put_point(struct roof_text *out, double intensity, double flops_per_s)
 {
-    roof_text_number(out, x);
+    roof_text_number(out, intensity);
     roof_text_put(out, " ");
-    roof_text_number(out, y);
+    roof_text_number(out, roof_to_unit(flops_per_s, ROOF_UNIT_TFLOPS));
+}
+
+/* A line between two points; a blank line ends it. */
+static void put_segment(struct roof_text *out, double x0, double y0, double x1, double y1)
+{
+    put_point(out, x0, y0);
     roof_text_put(out, "\n");
+    put_point(out, x1, y1);
+    roof_text_put(out, "\n\n");
 }
 
 /* --- data ---------------------------------------------------------------------------------- */
@@ -184,58 +190,53 @@ static void put_head(const struct drawing *d)
                   "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
 }
 
-/* One block of data per roof: the slope, the ceilings of its matrix units, those of its vector
- * units; then a block of the lines that name rates. */
+/* The slopes that are of a roof, or those of lines (roof: NULL). */
+static void put_slopes(const struct drawing *d, const size_t *roof)
+{
+    const double from = d->layout->x_min;
+    for (size_t i = 0; i < d->layout->slopes; i++) {
+        const struct roof_slope *const s = &d->layout->slope[i];
+        if (roof == NULL ? s->line : !s->line && s->roof == *roof) {
+            put_segment(d->out, from, from * s->rate, s->to, s->to * s->rate);
+        }
+    }
+}
+
+/* Likewise what is level: the ceilings of one kind of unit, or lines. */
+static void put_levels(const struct drawing *d, const size_t *roof, bool vector)
+{
+    const struct roof_chart_layout *const l = d->layout;
+    for (size_t i = 0; i < l->sides; i++) {
+        const struct roof_side *const s = &l->side[i];
+        if (roof == NULL ? s->line : !s->line && s->roof == *roof && s->vector == vector) {
+            put_segment(d->out, fmax(s->from, l->x_min), s->rate, l->x_max, s->rate);
+        }
+    }
+}
+
+/* Blocks of data: for each roof its slope with the ceilings of its matrix units, those of its
+ * vector units, and its ridge points; then the lines that name rates. */
 static void put_roofs(const struct drawing *d)
 {
     const struct roof_chart_layout *const l = d->layout;
     for (size_t r = 0; r < d->chart->roofs; r++) {
-        for (int kind = 0; kind < 2; kind++) {
-            roof_text_printf(d->out, "$%s_%zu << EOD\n", kind == 0 ? "matrix" : "vector", r + 1);
-            for (size_t i = 0; i < l->slopes && kind == 0; i++) {
-                if (!l->slope[i].line && l->slope[i].roof == r) {
-                    const double from = l->x_min;
-                    put_pair(d->out, from, roof_to_unit(from * l->slope[i].rate, ROOF_UNIT_TFLOPS));
-                    put_pair(d->out, l->slope[i].to,
-                             roof_to_unit(l->slope[i].to * l->slope[i].rate, ROOF_UNIT_TFLOPS));
-                    roof_text_put(d->out, "\n");
-                }
-            }
-            for (size_t i = 0; i < l->sides; i++) {
-                const struct roof_side *const s = &l->side[i];
-                if (!s->line && s->roof == r && s->vector == (kind == 1)) {
-                    put_pair(d->out, s->from, roof_to_unit(s->rate, ROOF_UNIT_TFLOPS));
-                    put_pair(d->out, l->x_max, roof_to_unit(s->rate, ROOF_UNIT_TFLOPS));
-                    roof_text_put(d->out, "\n");
-                }
-            }
-            roof_text_put(d->out, "EOD\n");
-        }
-        roof_text_printf(d->out, "$ridge_%zu << EOD\n", r + 1);
+        roof_text_printf(d->out, "$matrix_%zu << EOD\n", r + 1);
+        put_slopes(d, &r);
+        put_levels(d, &r, false);
+        roof_text_printf(d->out, "EOD\n$vector_%zu << EOD\n", r + 1);
+        put_levels(d, &r, true);
+        roof_text_printf(d->out, "EOD\n$ridge_%zu << EOD\n", r + 1);
         for (size_t i = 0; i < l->sides; i++) {
             if (!l->side[i].line && l->side[i].roof == r) {
-                put_pair(d->out, l->side[i].from, roof_to_unit(l->side[i].rate, ROOF_UNIT_TFLOPS));
+                put_point(d->out, l->side[i].from, l->side[i].rate);
+                roof_text_put(d->out, "\n");
             }
         }
         roof_text_put(d->out, "EOD\n");
     }
     roof_text_put(d->out, "$lines << EOD\n");
-    for (size_t i = 0; i < l->sides; i++) {
-        if (l->side[i].line) {
-            put_pair(d->out, fmax(l->side[i].from, l->x_min),
-                     roof_to_unit(l->side[i].rate, ROOF_UNIT_TFLOPS));
-            put_pair(d->out, l->x_max, roof_to_unit(l->side[i].rate, ROOF_UNIT_TFLOPS));
-            roof_text_put(d->out, "\n");
-        }
-    }
-    for (size_t i = 0; i < l->slopes; i++) {
-        if (l->slope[i].line) {
-            put_pair(d->out, l->x_min, roof_to_unit(l->x_min * l->slope[i].rate, ROOF_UNIT_TFLOPS));
-            put_pair(d->out, l->slope[i].to,
-                     roof_to_unit(l->slope[i].to * l->slope[i].rate, ROOF_UNIT_TFLOPS));
-            roof_text_put(d->out, "\n");
-        }
-    }
+    put_levels(d, NULL, false);
+    put_slopes(d, NULL);
     roof_text_put(d->out, "EOD\n");
 }
 
@@ -251,9 +252,7 @@ static void put_marks(const struct drawing *d, bool reached)
         if (isnan(rate)) {
             continue;
         }
-        roof_text_number(d->out, dot->node.prediction.intensity);
-        roof_text_put(d->out, " ");
-        roof_text_number(d->out, roof_to_unit(rate, ROOF_UNIT_TFLOPS));
+        put_point(d->out, dot->node.prediction.intensity, rate);
         roof_text_put(d->out, " ");
         number(d->out, m->radius / point_radius[d->image]);
         roof_text_printf(d->out, " %d 0x%s\n", shapes[m->group % COUNT(shapes)] - reached,
@@ -268,12 +267,10 @@ static void put_joins(const struct drawing *d)
     roof_text_put(d->out, "$joins << EOD\n");
     for (size_t i = 0; i < d->layout->marks; i++) {
         const struct roof_chart_dot *const dot = &d->chart->dot[d->layout->mark[i].first];
+        const struct roof_prediction *const p = &dot->node.prediction;
         const double rate = roof_chart_reached(d->chart, dot);
         if (!isnan(rate)) {
-            put_pair(d->out, dot->node.prediction.intensity,
-                     roof_to_unit(dot->node.prediction.attainable_flops_per_s, ROOF_UNIT_TFLOPS));
-            put_pair(d->out, dot->node.prediction.intensity, roof_to_unit(rate, ROOF_UNIT_TFLOPS));
-            roof_text_put(d->out, "\n");
+            put_segment(d->out, p->intensity, p->attainable_flops_per_s, p->intensity, rate);
         }
     }
     roof_text_put(d->out, "EOD\n");
@@ -374,8 +371,8 @@ static void put_legend(const struct drawing *d, const struct legend *legend)
         put_label(d, legend_text(d->chart, i), x + (group ? 12 : 0), y, "left",
                   group ? FONT : FONT - 1, group ? "#202020" : "#606060", 0);
         if (group) {
-            roof_text_put(d->out, "set label ''");
-            at_screen(d, x, y);
+            roof_text_put(d->out, "set label '' at ");
+            put_place(d, x, y);
             roof_text_put(d->out, " point pointsize ");
             number(d->out, LEGEND_RADIUS / point_radius[d->image]);
             roof_text_printf(d->out, " pointtype %d linecolor rgb '%s' front\n",
@@ -452,6 +449,7 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
     if (status != ROOF_OK) {
         return status;
     }
+    roof_chart_place_labels(layout);
     const struct drawing d = {out, chart, layout, image};
     put_head(&d);
     put_roofs(&d);

@@ -272,8 +272,6 @@ static void find_marks(struct roof_chart_layout *out, const struct roof_chart *c
     }
     for (size_t i = 0; i < out->marks; i++) {
         out->mark[i].radius = mark_radius(&out->canvas, out->mark[i].share);
-    }
-    for (size_t i = 0; i < out->marks; i++) {
         out->by_size[i] = &out->mark[i];
     }
     qsort(out->by_size, out->marks, sizeof *out->by_size, by_radius);
@@ -537,6 +535,20 @@ static void find_slopes(struct roof_chart_layout *out, const struct roof_chart *
     }
 }
 
+void roof_chart_place_labels(struct roof_chart_layout *layout)
+{
+    for (size_t i = 0; i < layout->slopes; i++) {
+        place_slope(layout, &layout->slope[i]);
+    }
+    for (size_t i = 0; i < layout->marks; i++) {
+        struct roof_mark *const mark = &layout->mark[i];
+        if (i < LABELS_MAX && !(layout->marks > CROWDED && mark->share < CROWDED_SHARE)) {
+            place_label(layout, mark);
+        }
+        layout->unlabelled += !mark->labelled;
+    }
+}
+
 void roof_chart_left_out(struct roof_text *out, const struct roof_chart *chart)
 {
     const bool one = chart->left_out == 1;
@@ -585,16 +597,6 @@ enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct
     find_marks(layout, chart, near);
     name_marks(layout, chart, &text);
     find_slopes(layout, chart, &text);
-    for (size_t i = 0; i < layout->slopes; i++) {
-        place_slope(layout, &layout->slope[i]);
-    }
-    for (size_t i = 0; i < layout->marks; i++) {
-        struct roof_mark *const mark = &layout->mark[i];
-        if (i < LABELS_MAX && !(layout->marks > CROWDED && mark->share < CROWDED_SHARE)) {
-            place_label(layout, mark);
-        }
-        layout->unlabelled += !mark->labelled;
-    }
     const bool failed = text.failed;
     roof_text_free(&text);
     if (failed) {

@@ -82,11 +82,14 @@ struct roof_chart_layout {
     size_t unlabelled; /* marks that no free place was found for */
 };
 
-/* Lays a chart out; dots nearer than `near` are one mark. The caller owns *out. */
+/* Lays a chart out; dots nearer than `near` are one mark. Labels of marks and slopes have no place
+ * yet. The caller owns *out. */
 enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct roof_chart *chart,
                                     const struct roof_canvas *canvas, double near,
                                     struct roof_error *error);
 void roof_chart_layout_free(struct roof_chart_layout *layout);
+/* Finds their places, as far as there is room. */
+void roof_chart_place_labels(struct roof_chart_layout *layout);
 
 /* "4 operators without FLOPs, 0.1% of the time, are not shown"; nothing when none is left out. */
 void roof_chart_left_out(struct roof_text *out, const struct roof_chart *chart);

@@ -23,7 +23,7 @@ extern "C" {
 #define ROOF_CHART_LINES_MAX 64
 #define ROOF_CHART_GROUPS_MAX 24
 #define ROOF_CHART_DOTS_MAX 20000
-#define ROOF_CHART_CEILINGS_MAX 32
+#define ROOF_CHART_CEILINGS_MAX (2 * ROOF_PRECISION_COUNT) /* each format in each unit */
 #define ROOF_CHART_NAME_SIZE 96
 
 /** A ceiling: formats of one unit with the same peak. */
@@ -102,6 +102,9 @@ void roof_chart_name(char out[ROOF_CHART_NAME_SIZE], const char *text);
 enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof_hardware *hardware,
                                      const struct roof_chart_ceilings *wanted, bool sparse,
                                      struct roof_error *error);
+
+/** The roof of a device, by its id; chart->roofs: there is none. */
+size_t roof_chart_find_roof(const struct roof_chart *chart, const char *id);
 
 /** Adds a line "NAME=RATE", such as "cuBLAS=271TFLOPS" or "STREAM=1.8TB/s" (roof_parse_rate). */
 enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,

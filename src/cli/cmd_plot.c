@@ -136,22 +136,36 @@ static enum roof_status add_roof(struct work *w, const struct roof_hardware *har
                                w->options->value[ROOF_INPUT_SPARSE] != NULL, error);
 }
 
+/* Those of -H. */
+static enum roof_status add_roofs(struct work *w, struct roof_error *error)
+{
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < w->grid.devices && status == ROOF_OK; i++) {
+        status = add_roof(w, w->grid.device[i], error);
+    }
+    return status;
+}
+
 /* --- dots of a grid ------------------------------------------------------------------------ */
 
-/* ", batch 16" or " m=16" for each axis with several values that the caller wants. */
-static void put_axes(struct roof_text *out, const struct work *w, const void *asked, bool sizes)
+/* Axes with several values: the sizes of an operator name its dots, "m=16 n=64"; all others, but
+ * the phase, which they follow, name groups: ", batch 16". */
+static void put_axes(struct roof_text *out, const struct work *w, const void *asked, bool name)
 {
+    const bool model = w->grid.sweep.model != NULL;
     for (size_t i = 0; i < w->grid.sweep.axis_count; i++) {
         const struct roof_axis *const axis = &w->grid.sweep.axis[i];
-        const bool size = axis->input->kind == ROOF_INPUT_INTEGER;
-        if (axis->values.count > 1 && size == sizes) {
-            roof_text_printf(out, sizes ? "%s%s=" : "%s%s ",
-                             out->length == 0 ? ""
-                             : sizes          ? " "
-                                              : ", ",
-                             axis->input->option);
-            roof_input_show(out, axis->input, roof_input_get(asked, axis->input));
+        const struct roof_input *const input = axis->input;
+        const bool size = !model && input->kind == ROOF_INPUT_INTEGER;
+        if (axis->values.count == 1 || size != name || input == roof_input(ROOF_INPUT_PHASE)) {
+            continue;
         }
+        if (name) {
+            roof_text_printf(out, "%s%s=", out->length == 0 ? "" : " ", input->option);
+        } else {
+            roof_text_printf(out, ", %s ", input->option);
+        }
+        roof_input_show(out, input, roof_input_get(asked, input));
     }
 }
 
@@ -204,14 +218,7 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
         roof_text_printf(&w->group, "%s ", inference->model->id);
     }
     roof_text_put(&w->group, inference->phase);
-    for (size_t i = 0; i < w->grid.sweep.axis_count; i++) {
-        const struct roof_axis *const axis = &w->grid.sweep.axis[i];
-        if (axis->values.count > 1 && axis->input != roof_input(ROOF_INPUT_PHASE)) {
-            roof_text_printf(&w->group, ", %s ", axis->input->option);
-            roof_input_show(&w->group, axis->input,
-                            roof_input_get(&inference->scenario, axis->input));
-        }
-    }
+    put_axes(&w->group, w, &inference->scenario, false);
     return w->group.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
                            : add_model(w, inference, w->group.data, error);
 }
@@ -220,8 +227,8 @@ static enum roof_status add_grid(struct work *w, struct roof_error *error)
 {
     uint64_t count = 0;
     enum roof_status status = cli_grid_open(&w->grid, w->options, error);
-    for (size_t i = 0; i < w->grid.devices && status == ROOF_OK; i++) {
-        status = add_roof(w, w->grid.device[i], error);
+    if (status == ROOF_OK) {
+        status = add_roofs(w, error);
     }
     if (status == ROOF_OK) {
         status = roof_sweep_count(&count, &w->grid.sweep, error);
@@ -260,16 +267,6 @@ static const char *carried(const struct roof_records *records, const char *name)
     return "";
 }
 
-static bool has_roof(const struct work *w, const struct roof_hardware *hardware)
-{
-    for (size_t i = 0; i < w->chart.roofs; i++) {
-        if (strcmp(w->chart.roof[i].hardware->id, hardware->id) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A device of -H, which may be a file, or another one that is known by name. */
 static enum roof_status find_device(struct work *w, const struct roof_hardware **out,
                                     const char *name, struct roof_error *error)
@@ -290,7 +287,7 @@ static enum roof_status add_record(struct work *w, struct roof_error *error)
     const struct roof_hardware *hardware = NULL;
     const struct roof_prediction *prediction = NULL;
     enum roof_status status = find_device(w, &hardware, records->hardware, error);
-    if (status == ROOF_OK && !has_roof(w, hardware)) {
+    if (status == ROOF_OK && roof_chart_find_roof(&w->chart, hardware->id) == w->chart.roofs) {
         status = add_roof(w, hardware, error);
     }
     if (status == ROOF_OK) {
@@ -327,9 +324,8 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
     if (status == ROOF_OK) {
         status = cli_grid_devices(&w->grid, options, error);
     }
-    const bool asked = options->value[ROOF_INPUT_HARDWARE] != NULL;
-    for (size_t i = 0; i < w->grid.devices && asked && status == ROOF_OK; i++) {
-        status = add_roof(w, w->grid.device[i], error);
+    if (status == ROOF_OK && options->value[ROOF_INPUT_HARDWARE] != NULL) {
+        status = add_roofs(w, error);
     }
     const struct roof_records_options how = {
         .base = &w->base,
@@ -360,7 +356,7 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
         status = roof_error_at(error, ROOF_INVALID, w->records.name, 0, 0, "no records");
     }
     if (status == ROOF_OK && w->chart.roofs == 0) { /* all records are bad */
-        status = add_roof(w, w->grid.device[0], error);
+        status = add_roofs(w, error);
     }
     return status;
 }
@@ -457,9 +453,7 @@ static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
         status = add_grid(w, error);
     } else if (status == ROOF_OK) {
         status = cli_grid_devices(&w->grid, options, error);
-        for (size_t i = 0; i < w->grid.devices && status == ROOF_OK; i++) {
-            status = add_roof(w, w->grid.device[i], error);
-        }
+        status = status == ROOF_OK ? add_roofs(w, error) : status;
     }
     for (int i = 0; i < options->lines.count && status == ROOF_OK; i++) {
         status = roof_chart_add_line(&w->chart, options->lines.value[i], error);

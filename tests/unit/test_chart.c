@@ -379,6 +379,7 @@ static struct roof_chart_layout *lay_out(double width, double height)
                                        .radius_max = 16};
     struct roof_chart_layout *layout = NULL;
     assert_int_equal(roof_chart_lay_out(&layout, &chart, &canvas, 4, &error), ROOF_OK);
+    roof_chart_place_labels(layout);
     check_layout(layout);
     return layout;
 }
