@@ -170,7 +170,8 @@ static enum roof_status read_tolerance_of(struct roof_tolerance *out, const stru
 /* Whether a check can give an input: what a document hangs on. */
 static bool is_asked(size_t id)
 {
-    static const size_t others[] = {ROOF_INPUT_FROM, ROOF_INPUT_EMIT, ROOF_INPUT_FORMAT,
+    static const size_t others[] = {ROOF_INPUT_FROM,    ROOF_INPUT_EMIT,
+                                    ROOF_INPUT_FORMAT,  ROOF_INPUT_PREDICT_FORMAT,
                                     ROOF_INPUT_COLUMNS, ROOF_INPUT_OUTPUT};
     bool asked = roof_input_allowed(id, ROOF_COMMAND_PREDICT) ||
                  roof_input_allowed(id, ROOF_COMMAND_RECOMMEND);

@@ -287,7 +287,9 @@ struct cli_output {
 };
 enum roof_status cli_output_open(struct cli_output *out, const char *path,
                                  struct roof_error *error);
-/* Whether that would write into a file that is read. */
+/* Whether that would put a file in place of one that is read. */
+bool cli_output_replaces(const char *path, const char *input);
+/* Whether that would write into a file that is read, under `part`. */
 bool cli_output_spoils(const char *path, const char *input);
 /* The same, and what was written under `part` before can be read from its beginning, is kept, and
  * goes on after cli_output_cut; *found says whether there is any. Only for a file. */

@@ -102,15 +102,25 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     return ROOF_IO;
 }
 
+/* Whether two names are of one file; what is no file, such as a terminal, can be both. */
+static bool is_same_file(const char *path, const char *other)
+{
+    struct stat one;
+    struct stat two;
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && S_ISREG(one.st_mode) &&
+           one.st_ino == two.st_ino && one.st_dev == two.st_dev;
+}
+
+bool cli_output_replaces(const char *path, const char *input)
+{
+    return !is_stdout(path) && is_same_file(path, input);
+}
+
 bool cli_output_spoils(const char *path, const char *input)
 {
     struct cli_output out = {.part = NULL};
-    struct stat read;
-    struct stat written;
     const bool named = !is_stdout(path) && name_file(&out, path, NULL) == ROOF_OK;
-    const bool same = named && out.part != NULL && stat(input, &read) == 0 &&
-                      stat(out.part, &written) == 0 && read.st_ino == written.st_ino &&
-                      read.st_dev == written.st_dev;
+    const bool same = named && out.part != NULL && is_same_file(out.part, input);
     free(out.part);
     return same;
 }

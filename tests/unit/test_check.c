@@ -331,6 +331,8 @@ static void test_wrong_members(void **state)
          "unknown input 'opertor'; known, "},
         {"\"inputs\": {\"operator\": \"gemm\", \"columns\": \"m\"}, " EXPECT, "\"m\"}",
          "unknown input 'columns'"},
+        {"\"inputs\": {\"operator\": \"gemm\", \"format\": \"html\"}, " EXPECT, "\"html\"",
+         "unknown input 'format'"},
         {"\"inputs\": {\"m\": 1}, " EXPECT, "{\"m\"", "the inputs name no operator and no model"},
         {EXPECT, "{\"name\"", "the inputs name no operator and no model"},
         {"\"inputs\": {\"operator\": \"gemm\", \"model\": \"x\"}, " EXPECT, "\"x\"",
