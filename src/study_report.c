@@ -233,9 +233,8 @@ static void put_summary_of(struct roof_text *out, const struct roof_study_phase 
         roof_text_printf(out, ", %s tokens/s at best", roof_format_short(rate, r->tokens_per_s));
     }
     if (count > 0) {
-        const struct roof_inference_node *const n = &r->node[order[0]];
-        roof_text_printf(out, "; %s has %.1f%% of the bound time", n->node.name,
-                         100 * roof_inference_time(n) / r->total.time_s);
+        roof_text_printf(out, "; %s has %.1f%% of the bound time", r->node[order[0]].node.name,
+                         100 * roof_infer_share(r, order[0]));
     }
     roof_text_put(out, ".\n");
 }
@@ -531,9 +530,9 @@ static void put_compute(struct roof_text *out, const struct roof_prediction *p)
                      p->part[0].unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }
 
-static void kernel_row(struct grid *g, const struct roof_inference *r,
-                       const struct roof_inference_node *n)
+static void kernel_row(struct grid *g, const struct roof_inference *r, size_t node)
 {
+    const struct roof_inference_node *const n = &r->node[node];
     const struct roof_prediction *const p = &n->prediction;
     cell(g, n->node.name);
     roof_text_printf(&g->text, "%" PRId64, n->node.count);
@@ -549,7 +548,7 @@ static void kernel_row(struct grid *g, const struct roof_inference *r,
     cell(g, roof_bottleneck_name(p->bottleneck));
     put_rate(&g->text, p->attainable_flops_per_s);
     end_cell(g);
-    share_cell(g, roof_inference_time(n) / r->total.time_s);
+    share_cell(g, roof_infer_share(r, node));
     time_cell(g, roof_inference_time(n));
     time_cell(g, (double)n->node.count * p->expected_s);
 }
@@ -570,7 +569,7 @@ static void put_kernels(struct roof_text *out, const struct roof_study_phase *ph
     BEGIN_GRID(&g, "operator", ">count", "operation", "formats", "runs at", ">FLOP/byte", ">ridge",
                "bound by", ">attainable", ">share", ">bound", ">expected");
     for (size_t i = 0; i < count && i < top; i++) {
-        kernel_row(&g, r, &r->node[order[i]]);
+        kernel_row(&g, r, order[i]);
     }
     put_grid(out, &g);
     if (count > top) {
