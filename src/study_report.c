@@ -10,6 +10,8 @@
 #include "roofline/model_report.h"
 #include "roofline/report.h"
 
+#include "predict.h"
+
 /* --- Markdown ------------------------------------------------------------------------------ */
 
 /* Text of others: what Markdown gives a meaning is escaped, and it stays one line. */
@@ -331,24 +333,16 @@ static void put_summary(struct roof_text *out, const struct roof_study *s)
 
 /* --- the device ---------------------------------------------------------------------------- */
 
-/* How many operators run at a peak. */
-static int uses(const struct roof_study *s, enum roof_peak_table table, int format)
+/* Counts for each peak the operators that run at it. */
+static void count_uses(int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT],
+                       const struct roof_inference *r)
 {
-    const struct roof_inference *const bases[] = {s->decode.base, s->prefill.base};
-    int count = 0;
-    for (size_t k = 0; k < sizeof bases / sizeof *bases; k++) {
-        for (size_t i = 0; bases[k] != NULL && i < bases[k]->count; i++) {
-            const struct roof_prediction *const p = &bases[k]->node[i].prediction;
-            for (int part = 0; part < p->part_count; part++) {
-                const struct roof_part *const it = &p->part[part];
-                const enum roof_peak_table its = it->unit == ROOF_COMPUTE_VECTOR ? ROOF_PEAK_VECTOR
-                                                 : it->sparse                    ? ROOF_PEAK_SPARSE
-                                                                                 : ROOF_PEAK_MATRIX;
-                count += it->work.flops > 0 && its == table && (int)it->compute == format;
-            }
+    for (size_t i = 0; r != NULL && i < r->count; i++) {
+        const struct roof_prediction *const p = &r->node[i].prediction;
+        for (int k = 0; k < p->part_count; k++) {
+            uses[roof_part_peaks(&p->part[k])][p->part[k].compute] += p->part[k].work.flops > 0;
         }
     }
-    return count;
 }
 
 /* Peaks that are shown wherever the device has them. */
@@ -402,6 +396,9 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
     struct grid g;
     char name[80];
     bool unknown = false;
+    int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT] = {{0}};
+    count_uses(uses, s->decode.base);
+    count_uses(uses, s->prefill.base);
     roof_text_put(out, "\n## Hardware limits\n\n");
     put_plain(out, h->name);
     roof_text_printf(out, ", with %s.\n\n", basis[h->basis]);
@@ -409,7 +406,7 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
     for (int table = 0; table < ROOF_PEAK_TABLE_COUNT; table++) {
         for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
             const struct roof_figure *const peak = &h->peak[table][format];
-            const int count = uses(s, (enum roof_peak_table)table, format);
+            const int count = uses[table][format];
             unknown = unknown || (count > 0 && isnan(peak->value));
             if (count == 0 && (isnan(peak->value) || !usual((enum roof_peak_table)table, format))) {
                 continue;
