@@ -27,6 +27,14 @@ static void put_plain(struct roof_text *out, const char *text)
     }
 }
 
+/* The same of a text that was made for this; releases it. */
+static void put_made(struct roof_text *out, struct roof_text *made)
+{
+    put_plain(out, made->data == NULL ? "" : made->data);
+    out->failed = out->failed || made->failed;
+    roof_text_free(made);
+}
+
 /* A table: cells are written into `text` one by one, each ended by end_cell. */
 #define COLUMNS_MAX 16
 struct grid {
@@ -130,6 +138,12 @@ static void quantity_cell(struct grid *g, double value, enum roof_unit unit)
     end_cell(g);
 }
 
+static void integer_cell(struct grid *g, int64_t value)
+{
+    roof_text_printf(&g->text, "%" PRId64, value);
+    end_cell(g);
+}
+
 static void time_cell(struct grid *g, double seconds)
 {
     quantity_cell(g, seconds, ROOF_UNIT_MICROSECONDS);
@@ -165,6 +179,11 @@ static const struct roof_inference *first_base(const struct roof_study *s)
 static bool is_prefill(const struct roof_study_phase *phase)
 {
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL;
+}
+
+static const char *phase_name(const struct roof_study_phase *phase)
+{
+    return is_prefill(phase) ? "Prefill" : "Decode";
 }
 
 /* Names of operators that it bounds, most time first. */
@@ -214,15 +233,10 @@ static void put_summary_of(struct roof_text *out, const struct roof_study_phase 
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
     const struct roof_scenario *const s = &r->scenario;
-    if (is_prefill(phase)) {
-        roof_text_printf(out, "Prefill (batch %" PRId64 ", context %" PRId64, s->common.shape.batch,
-                         s->context);
-        if (s->chunk != s->context) {
-            roof_text_printf(out, ", %" PRId64 " of it new", s->chunk);
-        }
-    } else {
-        roof_text_printf(out, "Decode (batch %" PRId64 ", context %" PRId64, s->common.shape.batch,
-                         s->context);
+    roof_text_printf(out, "%s (batch %" PRId64 ", context %" PRId64, phase_name(phase),
+                     s->common.shape.batch, s->context);
+    if (is_prefill(phase) && s->chunk != s->context) {
+        roof_text_printf(out, ", %" PRId64 " of it new", s->chunk);
     }
     roof_text_printf(out, ") is %s-bound: ", roof_bottleneck_name(r->total.bottleneck));
     put_quantity(out, roof_study_time(r), ROOF_UNIT_MILLISECONDS);
@@ -266,19 +280,17 @@ static void put_memory(struct roof_text *out, const struct roof_inference *r)
 /* Why a column of expected times is empty, or what it stands on. */
 static void put_expected_note(struct roof_text *out, const struct roof_inference *r)
 {
-    struct roof_text why = ROOF_TEXT_INIT;
     if (isnan(r->total.expected_s)) {
+        struct roof_text why = ROOF_TEXT_INIT;
         roof_model_report_unexpected(&why, r);
         roof_text_put(out, "Expected times are unknown (\"-\"): ");
-        put_plain(out, why.data == NULL ? "" : why.data);
+        put_made(out, &why);
         roof_text_put(out, ".\n");
     } else if (r->expected_near > 0.01) {
         put_quantity(out, r->expected_near, ROOF_UNIT_FRACTION);
         roof_text_put(out, " of the expected time is as measured on other devices, stacks or "
                            "formats.\n");
     }
-    out->failed = out->failed || why.failed;
-    roof_text_free(&why);
 }
 
 static void put_request(struct roof_text *out, const struct roof_inference *r)
@@ -306,9 +318,7 @@ static void put_summary(struct roof_text *out, const struct roof_study *s)
     struct roof_text formats = ROOF_TEXT_INIT;
     roof_model_report_formats(&formats, r);
     roof_text_put(out, "Formats: ");
-    put_plain(out, formats.data == NULL ? "" : formats.data);
-    out->failed = out->failed || formats.failed;
-    roof_text_free(&formats);
+    put_made(out, &formats);
     if (r->devices > 1) {
         roof_text_printf(out, "; %.0f devices (tp %" PRId64 ", pp %" PRId64 ", ep %" PRId64 ")",
                          r->devices, r->scenario.tp, r->scenario.pp, r->scenario.common.shape.ep);
@@ -418,8 +428,7 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
             put_rate(&g.text, peak->value);
             end_cell(&g);
             number_cell(&g, peak->value / bandwidth->value);
-            roof_text_printf(&g.text, "%d", count);
-            end_cell(&g);
+            integer_cell(&g, count);
             if (count > 0 && !isnan(peak->value)) {
                 put_source(&sources, name, peak);
             }
@@ -532,8 +541,7 @@ static void kernel_row(struct grid *g, const struct roof_inference *r, size_t no
     const struct roof_inference_node *const n = &r->node[node];
     const struct roof_prediction *const p = &n->prediction;
     cell(g, n->node.name);
-    roof_text_printf(&g->text, "%" PRId64, n->node.count);
-    end_cell(g);
+    integer_cell(g, n->node.count);
     put_shape(&g->text, &p->workload);
     end_cell(g);
     put_formats(&g->text, p);
@@ -559,9 +567,7 @@ static void put_kernels(struct roof_text *out, const struct roof_study_phase *ph
     const size_t count = roof_model_report_order(order, r);
     roof_model_report_scenario(&title, r);
     roof_text_put(out, "\n### Kernels: ");
-    put_plain(out, title.data == NULL ? "" : title.data);
-    out->failed = out->failed || title.failed;
-    roof_text_free(&title);
+    put_made(out, &title);
     roof_text_put(out, "\n\n");
     BEGIN_GRID(&g, "operator", ">count", "operation", "formats", "runs at", ">FLOP/byte", ">ridge",
                "bound by", ">attainable", ">share", ">bound", ">expected");
@@ -647,8 +653,7 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_study_ph
         if (!p->detail) {
             continue;
         }
-        roof_text_printf(&g.text, "%" PRId64, p->size);
-        end_cell(&g);
+        integer_cell(&g, p->size);
         quantity_cell(&g, roof_study_time(p->inference), ROOF_UNIT_MILLISECONDS);
         cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
         for (size_t k = 0; k < count; k++) {
@@ -739,6 +744,15 @@ static void put_room(struct roof_text *out, const struct roof_study_phase *phase
     }
 }
 
+/* The cells that rows of both phases begin with. */
+static void begin_scaling(struct grid *g, const struct roof_study_point *p)
+{
+    integer_cell(g, p->size);
+    quantity_cell(g, roof_study_time(p->inference), ROOF_UNIT_MILLISECONDS);
+    quantity_cell(g, roof_study_expected(p->inference), ROOF_UNIT_MILLISECONDS);
+    number_cell(g, p->inference->tokens_per_s);
+}
+
 static void put_scaling_decode(struct roof_text *out, const struct roof_study_phase *phase)
 {
     static const char *const title[] = {
@@ -754,11 +768,7 @@ static void put_scaling_decode(struct roof_text *out, const struct roof_study_ph
         if (!p->scaling) {
             continue;
         }
-        roof_text_printf(&g.text, "%" PRId64, p->size);
-        end_cell(&g);
-        quantity_cell(&g, p->inference->tpot_s, ROOF_UNIT_MILLISECONDS);
-        quantity_cell(&g, p->inference->expected_tpot_s, ROOF_UNIT_MILLISECONDS);
-        number_cell(&g, p->inference->tokens_per_s);
+        begin_scaling(&g, p);
         number_cell(&g, p->inference->expected_tokens_per_s);
         cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
         cell(&g, fits(p->inference));
@@ -782,11 +792,7 @@ static void put_scaling_prefill(struct roof_text *out, const struct roof_study_p
         if (!p->scaling) {
             continue;
         }
-        roof_text_printf(&g.text, "%" PRId64, p->size);
-        end_cell(&g);
-        quantity_cell(&g, p->inference->step_s, ROOF_UNIT_MILLISECONDS);
-        quantity_cell(&g, p->inference->expected_step_s, ROOF_UNIT_MILLISECONDS);
-        number_cell(&g, p->inference->tokens_per_s);
+        begin_scaling(&g, p);
         share_cell(&g, p->share.attention);
         share_cell(&g, p->share.cause[ROOF_STUDY_WEIGHTS]);
         share_cell(&g, p->share.cause[ROOF_STUDY_COMPUTE]);
@@ -932,7 +938,7 @@ static void put_changes(struct roof_text *out, const struct roof_study_phase *ph
 {
     struct grid g;
     const struct roof_inference *const base = phase->base;
-    roof_text_printf(out, "\n### %s\n\n", is_prefill(phase) ? "Prefill" : "Decode");
+    roof_text_printf(out, "\n### %s\n\n", phase_name(phase));
     BEGIN_GRID(&g, "change", ">bound time", ">expected time", ">gain at best", ">expected gain",
                "note");
     cell(&g, "(as it is)");
