@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict.h"
+
 /*
  * All strings go into one buffer as offsets and become pointers at the end, when it no longer
  * grows. The names known so far (dimensions and earlier results) turn a formula into numbers.
@@ -210,9 +212,7 @@ static void figures(struct builder *b)
     bool shown[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT] = {{false}};
     for (int i = 0; i < p->part_count; i++) {
         const struct roof_part *const part = &p->part[i];
-        const enum roof_peak_table table = part->unit == ROOF_COMPUTE_VECTOR ? ROOF_PEAK_VECTOR
-                                           : part->sparse                    ? ROOF_PEAK_SPARSE
-                                                                             : ROOF_PEAK_MATRIX;
+        const enum roof_peak_table table = roof_part_peaks(part);
         if (!isnan(part->peak_flops_per_s) && !shown[table][part->compute]) {
             char name[80];
             snprintf(name, sizeof name, "peak %s, %s", roof_format(part->compute)->name,

@@ -850,8 +850,7 @@ static double compute_bound_from(const struct roof_inference *inference,
 
 double roof_infer_share(const struct roof_inference *inference, size_t node)
 {
-    const struct roof_inference_node *const n = &inference->node[node];
-    return (double)n->node.count * n->prediction.time_s / inference->total.time_s;
+    return roof_inference_time(&inference->node[node]) / inference->total.time_s;
 }
 
 void roof_infer_band(double *low_s, double *high_s, const struct roof_inference *inference,

@@ -328,7 +328,7 @@ static void put_operators(struct roof_text *out, const struct roof_inference *r,
     for (size_t i = 0; i < count; i++) {
         const struct roof_inference_node *const n = &r->node[order[i]];
         const struct roof_prediction *const p = &n->prediction;
-        const double share = roof_inference_time(n) / r->total.time_s;
+        const double share = roof_infer_share(r, order[i]);
         if (i >= top) {
             rest += roof_inference_time(n);
             continue;

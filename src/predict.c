@@ -19,6 +19,13 @@ const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
     return names[bottleneck];
 }
 
+enum roof_peak_table roof_part_peaks(const struct roof_part *part)
+{
+    return part->unit == ROOF_COMPUTE_VECTOR ? ROOF_PEAK_VECTOR
+           : part->sparse                    ? ROOF_PEAK_SPARSE
+                                             : ROOF_PEAK_MATRIX;
+}
+
 /* What a part runs at: the same for all of its shapes. */
 struct limits {
     struct roof_compute compute;

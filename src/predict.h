@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Predictions one after another that differ in their sizes alone. */
+/* What only the library needs of predictions. */
 #ifndef ROOF_PREDICT_PRIVATE_H
 #define ROOF_PREDICT_PRIVATE_H
 
@@ -9,5 +9,8 @@
  * resolved. *prediction comes from roof_predict, or from this, also where sizes were refused. */
 enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
                                     const struct roof_shape *shape, struct roof_error *error);
+
+/* The table of peaks that a part runs at. */
+enum roof_peak_table roof_part_peaks(const struct roof_part *part);
 
 #endif

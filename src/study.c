@@ -60,7 +60,7 @@ double roof_study_expected(const struct roof_inference *inference)
 /* --- shares -------------------------------------------------------------------------------- */
 
 static void share_part(double cause[ROOF_STUDY_CAUSE_COUNT], const struct roof_part *part,
-                       double count)
+                       double share)
 {
     static const enum roof_study_cause of_role[ROOF_ROLE_COUNT] = {
         [ROOF_ROLE_WEIGHTS] = ROOF_STUDY_WEIGHTS,
@@ -68,14 +68,13 @@ static void share_part(double cause[ROOF_STUDY_CAUSE_COUNT], const struct roof_p
         [ROOF_ROLE_OUT] = ROOF_STUDY_ACTIVATIONS,
         [ROOF_ROLE_KV] = ROOF_STUDY_KV,
     };
-    const double time_s = count * part->time_s;
     if (part->bottleneck == ROOF_BOTTLENECK_MEMORY) {
         for (int role = 0; role < ROOF_ROLE_COUNT && part->bytes > 0; role++) {
-            cause[of_role[role]] += time_s * (part->work.bytes[role] / part->bytes);
+            cause[of_role[role]] += share * (part->work.bytes[role] / part->bytes);
         }
     } else {
         cause[part->bottleneck == ROOF_BOTTLENECK_NETWORK ? ROOF_STUDY_NETWORK
-                                                          : ROOF_STUDY_COMPUTE] += time_s;
+                                                          : ROOF_STUDY_COMPUTE] += share;
     }
 }
 
@@ -83,17 +82,17 @@ static void share_part(double cause[ROOF_STUDY_CAUSE_COUNT], const struct roof_p
 static struct roof_study_shares shares_of(const struct roof_inference *r)
 {
     struct roof_study_shares out = {0};
-    const double whole = r->total.time_s;
     for (size_t i = 0; i < r->count; i++) {
         const struct roof_prediction *const p = &r->node[i].prediction;
         const struct roof_operator_row *const row = roof_operator_row(p->workload.op);
-        const double count = (double)r->node[i].node.count / whole;
-        out.bottleneck[p->bottleneck] += count * p->time_s;
+        const double share = roof_infer_share(r, i);
+        out.bottleneck[p->bottleneck] += share;
         if (row->other == ROOF_ROLE_KV && roof_is_product(p->workload.op)) {
-            out.attention += count * p->time_s;
+            out.attention += share;
         }
         for (int k = 0; k < p->part_count; k++) {
-            share_part(out.cause, &p->part[k], count);
+            const double time_s = (double)r->node[i].node.count * p->part[k].time_s;
+            share_part(out.cause, &p->part[k], time_s / r->total.time_s);
         }
     }
     return out;

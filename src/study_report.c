@@ -10,6 +10,8 @@
 #include "roofline/model_report.h"
 #include "roofline/report.h"
 
+#include "predict.h"
+
 /* --- Markdown ------------------------------------------------------------------------------ */
 
 /* Text of others: what Markdown gives a meaning is escaped, and it stays one line. */
@@ -23,6 +25,14 @@ static void put_plain(struct roof_text *out, const char *text)
         }
         roof_text_add(out, iscntrl((unsigned char)*p) != 0 ? " " : p, 1);
     }
+}
+
+/* The same of a text that was made for this; releases it. */
+static void put_made(struct roof_text *out, struct roof_text *made)
+{
+    put_plain(out, made->data == NULL ? "" : made->data);
+    out->failed = out->failed || made->failed;
+    roof_text_free(made);
 }
 
 /* A table: cells are written into `text` one by one, each ended by end_cell. */
@@ -128,6 +138,12 @@ static void quantity_cell(struct grid *g, double value, enum roof_unit unit)
     end_cell(g);
 }
 
+static void integer_cell(struct grid *g, int64_t value)
+{
+    roof_text_printf(&g->text, "%" PRId64, value);
+    end_cell(g);
+}
+
 static void time_cell(struct grid *g, double seconds)
 {
     quantity_cell(g, seconds, ROOF_UNIT_MICROSECONDS);
@@ -163,6 +179,11 @@ static const struct roof_inference *first_base(const struct roof_study *s)
 static bool is_prefill(const struct roof_study_phase *phase)
 {
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL;
+}
+
+static const char *phase_name(const struct roof_study_phase *phase)
+{
+    return is_prefill(phase) ? "Prefill" : "Decode";
 }
 
 /* Names of operators that it bounds, most time first. */
@@ -212,15 +233,10 @@ static void put_summary_of(struct roof_text *out, const struct roof_study_phase 
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
     const struct roof_scenario *const s = &r->scenario;
-    if (is_prefill(phase)) {
-        roof_text_printf(out, "Prefill (batch %" PRId64 ", context %" PRId64, s->common.shape.batch,
-                         s->context);
-        if (s->chunk != s->context) {
-            roof_text_printf(out, ", %" PRId64 " of it new", s->chunk);
-        }
-    } else {
-        roof_text_printf(out, "Decode (batch %" PRId64 ", context %" PRId64, s->common.shape.batch,
-                         s->context);
+    roof_text_printf(out, "%s (batch %" PRId64 ", context %" PRId64, phase_name(phase),
+                     s->common.shape.batch, s->context);
+    if (is_prefill(phase) && s->chunk != s->context) {
+        roof_text_printf(out, ", %" PRId64 " of it new", s->chunk);
     }
     roof_text_printf(out, ") is %s-bound: ", roof_bottleneck_name(r->total.bottleneck));
     put_quantity(out, roof_study_time(r), ROOF_UNIT_MILLISECONDS);
@@ -233,9 +249,8 @@ static void put_summary_of(struct roof_text *out, const struct roof_study_phase 
         roof_text_printf(out, ", %s tokens/s at best", roof_format_short(rate, r->tokens_per_s));
     }
     if (count > 0) {
-        const struct roof_inference_node *const n = &r->node[order[0]];
-        roof_text_printf(out, "; %s has %.1f%% of the bound time", n->node.name,
-                         100 * roof_inference_time(n) / r->total.time_s);
+        roof_text_printf(out, "; %s has %.1f%% of the bound time", r->node[order[0]].node.name,
+                         100 * roof_infer_share(r, order[0]));
     }
     roof_text_put(out, ".\n");
 }
@@ -265,19 +280,17 @@ static void put_memory(struct roof_text *out, const struct roof_inference *r)
 /* Why a column of expected times is empty, or what it stands on. */
 static void put_expected_note(struct roof_text *out, const struct roof_inference *r)
 {
-    struct roof_text why = ROOF_TEXT_INIT;
     if (isnan(r->total.expected_s)) {
+        struct roof_text why = ROOF_TEXT_INIT;
         roof_model_report_unexpected(&why, r);
         roof_text_put(out, "Expected times are unknown (\"-\"): ");
-        put_plain(out, why.data == NULL ? "" : why.data);
+        put_made(out, &why);
         roof_text_put(out, ".\n");
     } else if (r->expected_near > 0.01) {
         put_quantity(out, r->expected_near, ROOF_UNIT_FRACTION);
         roof_text_put(out, " of the expected time is as measured on other devices, stacks or "
                            "formats.\n");
     }
-    out->failed = out->failed || why.failed;
-    roof_text_free(&why);
 }
 
 static void put_request(struct roof_text *out, const struct roof_inference *r)
@@ -305,9 +318,7 @@ static void put_summary(struct roof_text *out, const struct roof_study *s)
     struct roof_text formats = ROOF_TEXT_INIT;
     roof_model_report_formats(&formats, r);
     roof_text_put(out, "Formats: ");
-    put_plain(out, formats.data == NULL ? "" : formats.data);
-    out->failed = out->failed || formats.failed;
-    roof_text_free(&formats);
+    put_made(out, &formats);
     if (r->devices > 1) {
         roof_text_printf(out, "; %.0f devices (tp %" PRId64 ", pp %" PRId64 ", ep %" PRId64 ")",
                          r->devices, r->scenario.tp, r->scenario.pp, r->scenario.common.shape.ep);
@@ -332,24 +343,16 @@ static void put_summary(struct roof_text *out, const struct roof_study *s)
 
 /* --- the device ---------------------------------------------------------------------------- */
 
-/* How many operators run at a peak. */
-static int uses(const struct roof_study *s, enum roof_peak_table table, int format)
+/* Counts for each peak the operators that run at it. */
+static void count_uses(int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT],
+                       const struct roof_inference *r)
 {
-    const struct roof_inference *const bases[] = {s->decode.base, s->prefill.base};
-    int count = 0;
-    for (size_t k = 0; k < sizeof bases / sizeof *bases; k++) {
-        for (size_t i = 0; bases[k] != NULL && i < bases[k]->count; i++) {
-            const struct roof_prediction *const p = &bases[k]->node[i].prediction;
-            for (int part = 0; part < p->part_count; part++) {
-                const struct roof_part *const it = &p->part[part];
-                const enum roof_peak_table its = it->unit == ROOF_COMPUTE_VECTOR ? ROOF_PEAK_VECTOR
-                                                 : it->sparse                    ? ROOF_PEAK_SPARSE
-                                                                                 : ROOF_PEAK_MATRIX;
-                count += it->work.flops > 0 && its == table && (int)it->compute == format;
-            }
+    for (size_t i = 0; r != NULL && i < r->count; i++) {
+        const struct roof_prediction *const p = &r->node[i].prediction;
+        for (int k = 0; k < p->part_count; k++) {
+            uses[roof_part_peaks(&p->part[k])][p->part[k].compute] += p->part[k].work.flops > 0;
         }
     }
-    return count;
 }
 
 /* Peaks that are shown wherever the device has them. */
@@ -403,6 +406,9 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
     struct grid g;
     char name[80];
     bool unknown = false;
+    int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT] = {{0}};
+    count_uses(uses, s->decode.base);
+    count_uses(uses, s->prefill.base);
     roof_text_put(out, "\n## Hardware limits\n\n");
     put_plain(out, h->name);
     roof_text_printf(out, ", with %s.\n\n", basis[h->basis]);
@@ -410,7 +416,7 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
     for (int table = 0; table < ROOF_PEAK_TABLE_COUNT; table++) {
         for (int format = 0; format < ROOF_PRECISION_COUNT; format++) {
             const struct roof_figure *const peak = &h->peak[table][format];
-            const int count = uses(s, (enum roof_peak_table)table, format);
+            const int count = uses[table][format];
             unknown = unknown || (count > 0 && isnan(peak->value));
             if (count == 0 && (isnan(peak->value) || !usual((enum roof_peak_table)table, format))) {
                 continue;
@@ -422,8 +428,7 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
             put_rate(&g.text, peak->value);
             end_cell(&g);
             number_cell(&g, peak->value / bandwidth->value);
-            roof_text_printf(&g.text, "%d", count);
-            end_cell(&g);
+            integer_cell(&g, count);
             if (count > 0 && !isnan(peak->value)) {
                 put_source(&sources, name, peak);
             }
@@ -531,13 +536,12 @@ static void put_compute(struct roof_text *out, const struct roof_prediction *p)
                      p->part[0].unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }
 
-static void kernel_row(struct grid *g, const struct roof_inference *r,
-                       const struct roof_inference_node *n)
+static void kernel_row(struct grid *g, const struct roof_inference *r, size_t node)
 {
+    const struct roof_inference_node *const n = &r->node[node];
     const struct roof_prediction *const p = &n->prediction;
     cell(g, n->node.name);
-    roof_text_printf(&g->text, "%" PRId64, n->node.count);
-    end_cell(g);
+    integer_cell(g, n->node.count);
     put_shape(&g->text, &p->workload);
     end_cell(g);
     put_formats(&g->text, p);
@@ -549,7 +553,7 @@ static void kernel_row(struct grid *g, const struct roof_inference *r,
     cell(g, roof_bottleneck_name(p->bottleneck));
     put_rate(&g->text, p->attainable_flops_per_s);
     end_cell(g);
-    share_cell(g, roof_inference_time(n) / r->total.time_s);
+    share_cell(g, roof_infer_share(r, node));
     time_cell(g, roof_inference_time(n));
     time_cell(g, (double)n->node.count * p->expected_s);
 }
@@ -563,14 +567,12 @@ static void put_kernels(struct roof_text *out, const struct roof_study_phase *ph
     const size_t count = roof_model_report_order(order, r);
     roof_model_report_scenario(&title, r);
     roof_text_put(out, "\n### Kernels: ");
-    put_plain(out, title.data == NULL ? "" : title.data);
-    out->failed = out->failed || title.failed;
-    roof_text_free(&title);
+    put_made(out, &title);
     roof_text_put(out, "\n\n");
     BEGIN_GRID(&g, "operator", ">count", "operation", "formats", "runs at", ">FLOP/byte", ">ridge",
                "bound by", ">attainable", ">share", ">bound", ">expected");
     for (size_t i = 0; i < count && i < top; i++) {
-        kernel_row(&g, r, &r->node[order[i]]);
+        kernel_row(&g, r, order[i]);
     }
     put_grid(out, &g);
     if (count > top) {
@@ -651,8 +653,7 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_study_ph
         if (!p->detail) {
             continue;
         }
-        roof_text_printf(&g.text, "%" PRId64, p->size);
-        end_cell(&g);
+        integer_cell(&g, p->size);
         quantity_cell(&g, roof_study_time(p->inference), ROOF_UNIT_MILLISECONDS);
         cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
         for (size_t k = 0; k < count; k++) {
@@ -743,6 +744,15 @@ static void put_room(struct roof_text *out, const struct roof_study_phase *phase
     }
 }
 
+/* The cells that rows of both phases begin with. */
+static void begin_scaling(struct grid *g, const struct roof_study_point *p)
+{
+    integer_cell(g, p->size);
+    quantity_cell(g, roof_study_time(p->inference), ROOF_UNIT_MILLISECONDS);
+    quantity_cell(g, roof_study_expected(p->inference), ROOF_UNIT_MILLISECONDS);
+    number_cell(g, p->inference->tokens_per_s);
+}
+
 static void put_scaling_decode(struct roof_text *out, const struct roof_study_phase *phase)
 {
     static const char *const title[] = {
@@ -758,11 +768,7 @@ static void put_scaling_decode(struct roof_text *out, const struct roof_study_ph
         if (!p->scaling) {
             continue;
         }
-        roof_text_printf(&g.text, "%" PRId64, p->size);
-        end_cell(&g);
-        quantity_cell(&g, p->inference->tpot_s, ROOF_UNIT_MILLISECONDS);
-        quantity_cell(&g, p->inference->expected_tpot_s, ROOF_UNIT_MILLISECONDS);
-        number_cell(&g, p->inference->tokens_per_s);
+        begin_scaling(&g, p);
         number_cell(&g, p->inference->expected_tokens_per_s);
         cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
         cell(&g, fits(p->inference));
@@ -786,11 +792,7 @@ static void put_scaling_prefill(struct roof_text *out, const struct roof_study_p
         if (!p->scaling) {
             continue;
         }
-        roof_text_printf(&g.text, "%" PRId64, p->size);
-        end_cell(&g);
-        quantity_cell(&g, p->inference->step_s, ROOF_UNIT_MILLISECONDS);
-        quantity_cell(&g, p->inference->expected_step_s, ROOF_UNIT_MILLISECONDS);
-        number_cell(&g, p->inference->tokens_per_s);
+        begin_scaling(&g, p);
         share_cell(&g, p->share.attention);
         share_cell(&g, p->share.cause[ROOF_STUDY_WEIGHTS]);
         share_cell(&g, p->share.cause[ROOF_STUDY_COMPUTE]);
@@ -936,7 +938,7 @@ static void put_changes(struct roof_text *out, const struct roof_study_phase *ph
 {
     struct grid g;
     const struct roof_inference *const base = phase->base;
-    roof_text_printf(out, "\n### %s\n\n", is_prefill(phase) ? "Prefill" : "Decode");
+    roof_text_printf(out, "\n### %s\n\n", phase_name(phase));
     BEGIN_GRID(&g, "change", ">bound time", ">expected time", ">gain at best", ">expected gain",
                "note");
     cell(&g, "(as it is)");
