@@ -877,12 +877,17 @@ static void test_collectives(void **unused)
     for (size_t i = 0; i < COUNT(sizes); i++) {
         const double p = (double)sizes[i];
         struct roof_shape shape = {.elements = 720, .devices = sizes[i]};
-        const double ring = work_of(workload(ROOF_OPERATOR_ALL_REDUCE, shape)).network_bytes;
-        const double gather = work_of(workload(ROOF_OPERATOR_ALL_GATHER, shape)).network_bytes;
-        const double scatter = work_of(workload(ROOF_OPERATOR_REDUCE_SCATTER, shape)).network_bytes;
-        const double exchange = work_of(workload(ROOF_OPERATOR_ALL_TO_ALL, shape)).network_bytes;
+        const struct roof_work reduce = work_of(workload(ROOF_OPERATOR_ALL_REDUCE, shape));
+        const struct roof_work gathers = work_of(workload(ROOF_OPERATOR_ALL_GATHER, shape));
+        const struct roof_work scatters = work_of(workload(ROOF_OPERATOR_REDUCE_SCATTER, shape));
+        const struct roof_work swaps = work_of(workload(ROOF_OPERATOR_ALL_TO_ALL, shape));
         shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
-        const double shot = work_of(workload(ROOF_OPERATOR_ALL_REDUCE, shape)).network_bytes;
+        const struct roof_work at_once = work_of(workload(ROOF_OPERATOR_ALL_REDUCE, shape));
+        const double ring = reduce.network_bytes;
+        const double gather = gathers.network_bytes;
+        const double scatter = scatters.network_bytes;
+        const double exchange = swaps.network_bytes;
+        const double shot = at_once.network_bytes;
         assert_near(ring, 2 * (p - 1) / p * 720 * 2, TIGHT);
         assert_near(shot, (p - 1) * 720 * 2, TIGHT);
         assert_near(gather, (p - 1) / p * 720 * 2, TIGHT);
@@ -893,7 +898,17 @@ static void test_collectives(void **unused)
             assert_near(ring, 0, EXACT);
             assert_near(shot, 0, EXACT);
         }
+        /* A ring waits for its neighbour at each step; what goes to all others at once does not,
+         * and one alone sends no message. */
+        assert_near(reduce.network_steps, 2 * (p - 1), EXACT);
+        assert_near(gathers.network_steps, p - 1, EXACT);
+        assert_near(scatters.network_steps, p - 1, EXACT);
+        assert_near(swaps.network_steps, sizes[i] > 1 ? 1 : 0, EXACT);
+        assert_near(at_once.network_steps, sizes[i] > 1 ? 1 : 0, EXACT);
     }
+    assert_near(
+        work_of(workload(ROOF_OPERATOR_SEND, (struct roof_shape){.elements = 9})).network_steps, 1,
+        EXACT);
     /* Only collectives have network bytes. */
     random_state = 2;
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
