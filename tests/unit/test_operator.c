@@ -443,6 +443,7 @@ static void test_vectors_cover_every_operator(void **unused)
 static void test_table(void **unused)
 {
     (void)unused;
+    int most = 0;
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
         const struct roof_operator_row *const row = roof_operator_row((enum roof_operator)op);
         enum roof_operator found = ROOF_OPERATOR_COUNT;
@@ -451,6 +452,7 @@ static void test_table(void **unused)
         assert_int_equal(roof_operator_find(&found, row->name, NULL), ROOF_OK);
         assert_int_equal(found, op); /* so the names are unique */
         assert_in_range(row->dim_count, 1, ROOF_OPERATOR_DIMS_MAX);
+        most = row->dim_count > most ? row->dim_count : most;
         unsigned own = 0;
         for (int i = 0; i < row->dim_count; i++) {
             assert_int_equal(own & (1U << row->dims[i]), 0); /* each once */
@@ -460,6 +462,7 @@ static void test_table(void **unused)
         assert_int_equal(row->required & ~own, 0);
         assert_int_equal(row->kind == ROOF_KIND_COMPOSITE, row->part_count > 0);
     }
+    assert_int_equal(most, ROOF_OPERATOR_DIMS_MAX); /* so that a step too far is trapped */
     struct roof_error error = {0};
     enum roof_operator found = ROOF_OPERATOR_MOE;
     assert_int_equal(roof_operator_find(&found, "gemmm", &error), ROOF_USAGE);
