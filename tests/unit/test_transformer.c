@@ -1018,6 +1018,14 @@ static void test_send(void **state)
         }
     }
     roof_model_free(m);
+    /* Stages of two devices that share experts: from 2, 3 to 4, 5. */
+    struct roof_model *const experts = parse(MOE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 8, 50);
+    s.common.shape.ep = 2;
+    s.pp = 3;
+    assert_int_equal(find(build(experts, s, 0, 4), "send")->workload.shape.within, 2);
+    assert_int_equal(find(build(experts, s, 1, 4), "send")->workload.shape.within, 5);
+    roof_model_free(experts);
 }
 
 /* Groups of neighbours that have devices of two nodes count as crossing: with three devices to a
