@@ -37,8 +37,16 @@ CMOCKA_CFLAGS = $$($(PKG_CONFIG) --cflags cmocka)
 CMOCKA_LIBS   = $$($(PKG_CONFIG) --libs cmocka)
 NLOPT_CFLAGS  = $$($(PKG_CONFIG) --cflags nlopt)
 NLOPT_LIBS    = $$($(PKG_CONFIG) --libs nlopt)
+# What makes a mistake in memory end the program, not run it (docs/security.md); HARDEN= and
+# HARDEN_LINK= leave it out, and sanitizers, which do more. FORTIFY needs optimisation.
+sanitized  := $(findstring -fsanitize=,$(CFLAGS))
+optimised  := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
+FORTIFY    := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if $(optimised),-D_FORTIFY_SOURCE=2))
+HARDEN      ?= $(if $(sanitized),,-fstack-protector-strong $(FORTIFY)) -fPIE
+HARDEN_LINK ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack
 COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math \
-          -ffile-prefix-map=$(CURDIR)=. $(WARN) $(WERROR) -Iinclude -Isrc $(CPPFLAGS) $(CFLAGS)
+          -ffile-prefix-map=$(CURDIR)=. $(WARN) $(WERROR) -Iinclude -Isrc $(HARDEN) $(CPPFLAGS) $(CFLAGS)
+LINK    = $(COMPILE) $(HARDEN_LINK) $(LDFLAGS)
 
 # The version is written once, in the public header.
 ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/roofline.h)
@@ -73,7 +81,7 @@ $(LIB): $(LIB_OBJ)
 	$(AR) rcsD $@ $(LIB_OBJ)
 
 $(BIN): $(CLI_OBJ) $(LIB)
-	$(COMPILE) -pthread $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) -pthread -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # Everything is compiled again when the command or the set of data files changes.
 $(BUILD)/command: FORCE
@@ -89,7 +97,7 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	$(COMPILE) $(CMOCKA_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
-	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) -o $@ $< $(LIB) $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # A fuzz target with what runs it: files one by one, or libFuzzer (FUZZER=-fsanitize=fuzzer).
 FUZZER   ?=
@@ -99,7 +107,7 @@ $(BUILD)/tests/fuzz/cli/%.o: src/cli/%.c tests/fuzz/cli/streams.h $(BUILD)/comma
 
 $(BUILD)/tests/fuzz/cli.run: $(FUZZ_CLI)
 $(BUILD)/tests/fuzz/%.run: $(BUILD)/tests/fuzz/%.o $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o) $(LIB)
-	$(COMPILE) $(FUZZER) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) $(FUZZER) -o $@ $(filter %.o,$^) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # The data is JSON in data/ and bytes in the library.
 $(BUILD)/gen/data_files.c: src/embed.sh $(DATA) $(BUILD)/command
@@ -111,7 +119,7 @@ $(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/data.h
 
 # The only part that needs an optimiser (NLopt); nothing else depends on it.
 $(FIT): src/calibrate/main.c $(LIB)
-	$(COMPILE) $(NLOPT_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) $(NLOPT_CFLAGS) -o $@ $< $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
@@ -143,10 +151,10 @@ bench: $(BENCH) $(PROCESS) $(BIN)
 	@MEASURED=$(BUILD)/bench.csv $(PROCESS) $(BIN)
 
 $(PROCESS): $(BUILD)/tests/bench/process.o
-	$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
+	$(LINK) -o $@ $< $(LDLIBS)
 
 $(BENCH): $(BUILD)/tests/bench/bench.o $(LIB)
-	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
 
 ## errors: write docs/errors.md again, from the published timings in MEASURED=DIR
 errors: all $(FIT)
@@ -197,7 +205,8 @@ check-schemas: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/schema.sh $(BIN)
 
 check-project: $(LIB) $(BIN)
-	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
+	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' HARDEN='$(HARDEN)' \
+	    sh tests/project.sh
 
 # The same seed each time, so that it ends as it did before.
 check-oracle: $(BIN)

@@ -41,7 +41,9 @@ static enum roof_status not_open(struct cli_output *out, struct roof_error *erro
 {
     roof_error_at(error, ROOF_IO, out->part == NULL ? out->name : out->part, 0, 0,
                   "cannot write: %s",
-                  errno == EBUSY ? "another process is writing it" : strerror(errno));
+                  errno == EBUSY   ? "another process is writing it"
+                  : errno == ELOOP ? "a symbolic link stands in its place"
+                                   : strerror(errno));
     free(out->part);
     out->part = NULL;
     return ROOF_IO;
@@ -61,10 +63,11 @@ static bool lock(int file, const char *path)
            here.st_dev == there.st_dev;
 }
 
-/* Opens FILE.part with what is in it, for this process alone: two writers would spoil it. */
+/* Opens FILE.part with what is in it, for this process alone: two writers would spoil it. Nobody
+ * named FILE.part, so that a link which somebody else left there is not followed. */
 static FILE *open_part(const char *path)
 {
-    const int file = open(path, O_RDWR | O_CREAT, 0666);
+    const int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file < 0) {
         return NULL;
     }
