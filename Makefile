@@ -275,6 +275,16 @@ fuzz-coverage:
 	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping'
 	@sh tests/fuzz/coverage.sh $(BUILD)/coverage $(FUZZ)
 
+## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
+coverage:
+	@rm -rf $(BUILD)/gcov
+	$(MAKE) check-unit check-fuzz $(BUILD)/gcov/roofline BUILD=$(BUILD)/gcov \
+	    CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
+	@sh tests/cli/run.sh $(BUILD)/gcov/roofline tests/cli/*.case
+	gcovr --root . --object-directory $(BUILD)/gcov --filter 'src/[^/]*\.c' --json $(BUILD)/gcov/all.json
+	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
+	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
+
 ## valgrind: every test under valgrind
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
@@ -283,7 +293,7 @@ valgrind:
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c src/calibrate/main.c tests/bench/bench.c \
           tests/bench/process.c \
           docs/example.c
-## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
+## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
 	$(MAKE) all $(BUILD)/lint-clang/roofline-calibrate CC=clang BUILD=$(BUILD)/lint-clang \
@@ -292,6 +302,7 @@ lint:
 	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
+	sh tests/analyze.sh $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/man/*.1
 	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/fuzz/*.sh
 
@@ -325,6 +336,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-formulas check-schemas check-project \
-        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage sanitize sanitize-threads valgrind lint deps \
+        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
