@@ -965,8 +965,9 @@ static enum roof_status check_strangers(const struct roof_workload *w, struct ro
     for (int i = 0; i < row->dim_count; i++) {
         own |= 1U << row->dims[i];
     }
-    for (int i = 0; (given & ~own) != 0 && i < ROOF_DIM_COUNT; i++) {
-        if ((given & ~own & (1U << i)) != 0) {
+    const unsigned strange = given & ~own;
+    for (int i = 0; strange >> i != 0; i++) {
+        if ((strange >> i & 1) != 0) {
             return roof_operator_takes(w->op, (enum roof_dimension)i, error);
         }
     }

@@ -87,13 +87,14 @@ static inline double network_time(double bytes, double steps, double rate, doubl
     return bytes > 0 ? bytes / rate + steps * latency : bytes;
 }
 
-/* Equality of memory and compute counts as compute; comparisons with NAN are false. */
+/* Comparisons with NAN are false. */
 static inline double bound_of(double memory, double compute, double network)
 {
-    const double two = compute >= memory ? compute : memory;
+    const double two = compute > memory ? compute : memory;
     return network > two ? network : two;
 }
 
+/* Equality of memory and compute counts as compute. */
 static inline enum roof_bottleneck bottleneck_of(double memory, double compute, double network)
 {
     return network > bound_of(memory, compute, ROOF_UNKNOWN) ? ROOF_BOTTLENECK_NETWORK
@@ -116,7 +117,7 @@ static inline enum roof_bottleneck largest(const double share[ROOF_BOTTLENECK_CO
 static inline double attainable_of(double flops, double time, double compute, double peak,
                                    enum roof_bottleneck bottleneck)
 {
-    const bool at_peak = bottleneck == ROOF_BOTTLENECK_COMPUTE && flops > 0 && !isnan(peak);
+    const bool at_peak = bottleneck == ROOF_BOTTLENECK_COMPUTE && !isnan(peak);
     return isnan(compute) ? ROOF_UNKNOWN : at_peak ? peak : flops / time;
 }
 

@@ -152,7 +152,7 @@ static void explain_other(struct roof_candidate *other, const struct roof_candid
                                                           : "the same accuracy loss";
     const char *const name = roof_format(winner->format)->name;
     char speed[80];
-    if (ratio > 0.995 && ratio < 1.005) {
+    if (ratio > 0.995 && ratio <= 1.005) {
         snprintf(speed, sizeof speed, "as fast as %s", name);
     } else if (ratio < 1) {
         snprintf(speed, sizeof speed, "%.0f%% faster than %s", 100 * (1 / ratio - 1), name);
@@ -173,7 +173,7 @@ static void rank(struct roof_recommendation *out, const struct roof_recommend_op
     qsort(c, out->count, sizeof *c, by_time);
     const struct roof_candidate fastest = c[0];
     if (options->objective == ROOF_OBJECTIVE_BALANCED) {
-        size_t near = 0;
+        size_t near = 1; /* the fastest itself */
         while (near < out->count &&
                c[near].ranked_s <= (1 + ROOF_BALANCED_SLACK) * fastest.ranked_s) {
             near++;
@@ -202,13 +202,14 @@ static bool unused(const struct roof_candidate *c)
 /* The format of a part whose peak is unknown, so that the time is only that of the memory. */
 static const char *missing_peak(const struct roof_prediction *p)
 {
-    for (int i = 0; i < p->part_count; i++) {
-        if (isnan(p->part[i].compute_time_s)) {
-            return p->part[i].unit == ROOF_COMPUTE_VECTOR ? "fp32 vectors"
-                                                          : roof_format(p->part[i].compute)->name;
-        }
+    const struct roof_part *part = p->part;
+    if (!isnan(p->compute_time_s)) {
+        return NULL;
     }
-    return NULL;
+    while (!isnan(part->compute_time_s)) { /* the sum is unknown where a part is */
+        part++;
+    }
+    return part->unit == ROOF_COMPUTE_VECTOR ? "fp32 vectors" : roof_format(part->compute)->name;
 }
 
 enum roof_status

@@ -200,9 +200,7 @@ enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, 
                 status = ROOF_OK;
             }
         }
-        if (status == ROOF_OK && i + 1 < count) {
-            advance(&cursor, sweep);
-        }
+        advance(&cursor, sweep);
     }
     free(inference);
     return status;

@@ -93,7 +93,7 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
                                s->tp, error);
         }
     }
-    if (m->experts > 0 && m->expert_intermediate % s->tp != 0) {
+    if (m->expert_intermediate % s->tp != 0) {
         return indivisible(m, "elements between the products of an expert", m->expert_intermediate,
                            "tp", s->tp, error);
     }
@@ -109,7 +109,7 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
     if (ep > 1 && m->experts == 0) {
         return roof_error_set(error, ROOF_USAGE, "%s has no experts for --ep %" PRId64, m->id, ep);
     }
-    if (m->experts > 0 && m->experts % ep != 0) {
+    if (m->experts % ep != 0) {
         return indivisible(m, "experts", m->experts, "ep", ep, error);
     }
     return ROOF_OK;
@@ -168,10 +168,10 @@ static enum roof_status check_request(struct roof_scenario *s, struct roof_error
 static enum roof_status check_positions(const struct roof_scenario *s, const struct roof_model *m,
                                         struct roof_error *error)
 {
-    const int64_t longest = s->phase == ROOF_PHASE_REQUEST ? s->prompt + s->generate
-                            : s->phase == ROOF_PHASE_MIXED && s->prefill_context > s->context
-                                ? s->prefill_context
-                                : s->context;
+    /* What goes with another phase is 0. */
+    const int64_t context = s->prefill_context > s->context ? s->prefill_context : s->context;
+    const int64_t request = s->prompt + s->generate;
+    const int64_t longest = request > context ? request : context;
     return m->position_rows == 0 || longest <= m->positions
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
@@ -183,6 +183,10 @@ static enum roof_status check_positions(const struct roof_scenario *s, const str
 static enum roof_status check_lengths(struct roof_scenario *s, const struct roof_model *m,
                                       struct roof_error *error)
 {
+    if (s->phase != ROOF_PHASE_MIXED && (s->prefill_batch > 0 || s->prefill_context > 0)) {
+        return roof_error_set(error, ROOF_USAGE, "--prefill-%s goes with --phase mixed",
+                              s->prefill_batch > 0 ? "batch" : "context");
+    }
     if (s->prompt > 0 || s->generate > 0) {
         return check_request(s, error);
     }
@@ -196,10 +200,6 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
     if (s->phase == ROOF_PHASE_DECODE && s->chunk > 0) {
         return roof_error_set(error, ROOF_USAGE, "--chunk goes with --phase prefill or mixed");
     }
-    if (s->phase != ROOF_PHASE_MIXED && (s->prefill_batch > 0 || s->prefill_context > 0)) {
-        return roof_error_set(error, ROOF_USAGE, "--prefill-%s goes with --phase mixed",
-                              s->prefill_batch > 0 ? "batch" : "context");
-    }
     if (s->prefix_hit > 0 && (s->phase != ROOF_PHASE_PREFILL || s->chunk > 0)) {
         return roof_error_set(error, ROOF_USAGE,
                               "--prefix-hit goes with --phase prefill, without --chunk");
@@ -208,16 +208,14 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
         const double cached = floor(s->prefix_hit * (double)s->context);
         s->chunk = s->context - (int64_t)fmin(cached, (double)(s->context - 1));
     }
-    if (s->phase == ROOF_PHASE_PREFILL && s->chunk > s->context) {
+    if (s->phase == ROOF_PHASE_PREFILL) {
         return check_range("chunk", s->chunk, 1, s->context, error);
     }
     if (s->phase == ROOF_PHASE_MIXED) {
         s->prefill_batch = at_least_1(s->prefill_batch);
         s->chunk = s->chunk > 0 ? s->chunk : CHUNK_DEFAULT;
         s->prefill_context = s->prefill_context > 0 ? s->prefill_context : s->chunk;
-        if (s->chunk > s->prefill_context) {
-            return check_range("chunk", s->chunk, 1, s->prefill_context, error);
-        }
+        return check_range("chunk", s->chunk, 1, s->prefill_context, error);
     }
     return ROOF_OK;
 }
@@ -790,12 +788,12 @@ static void experts(struct builder *b)
 }
 
 /*
- * Copies of a token that leave its device, over ep of them: one to each other device that has at
- * least one of its top_k experts, which are drawn from all without repetition. A device has none of
- * them with probability C(E - E/ep, k) / C(E, k); one minus that is the sum over the draws that may
- * be the first to meet it, in which nothing cancels.
+ * Copies of a token over ep devices: one to each that has at least one of its top_k experts, which
+ * are drawn from all without repetition. A device has none of them with probability
+ * C(E - E/ep, k) / C(E, k); one minus that is the sum over the draws that may be the first to meet
+ * it, in which nothing cancels.
  */
-static double copies_sent(const struct roof_model *m, int64_t ep)
+static double copies(const struct roof_model *m, int64_t ep)
 {
     const int64_t share = m->experts / ep;
     const double here = (double)share;
@@ -806,7 +804,7 @@ static double copies_sent(const struct roof_model *m, int64_t ep)
         some += none * here / left;
         none *= fmax(0, left - here) / left;
     }
-    return (double)(ep - 1) * some;
+    return (double)ep * some;
 }
 
 static void moe(struct builder *b)
@@ -825,11 +823,10 @@ static void moe(struct builder *b)
                 (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k},
                 0);
     /* Each token goes to the devices of its experts, and their sums come back. An all-to-all sends
-     * (ep - 1) / ep of what it is given; what is no whole number of elements is rounded up, what
-     * only the arithmetic makes none is one. */
-    const double sent = (double)b->tokens * (double)m->hidden * copies_sent(m, ep);
-    const double given_part = ep > 1 ? sent * (double)ep / (double)(ep - 1) : 0;
-    const int64_t given = (int64_t)ceil(given_part * (1 - 1e-14));
+     * (ep - 1) / ep of what it is given, the copies for other devices; what is no whole number of
+     * elements is rounded up, what only the arithmetic makes none is one. */
+    const double part = (double)b->tokens * (double)m->hidden * copies(m, ep);
+    const int64_t given = (int64_t)ceil(part * (1 - 1e-14));
     if (ep > 1) {
         collective_node(b, "dispatch", ROOF_OPERATOR_ALL_TO_ALL,
                         class_formats(b, gate_up_weight(b)).activations, given, ep, b->ep_within);
@@ -1016,7 +1013,7 @@ static void set_links(struct builder *b, int64_t stage, int64_t node_size)
     const int64_t ep = b->s->common.shape.ep;
     const int64_t first = stage * b->s->tp * ep;
     b->ep_within = group_within(first, b->s->tp * ep, node_size);
-    b->tp_within = 0;
+    b->tp_within = b->s->tp;
     for (int64_t i = 0; i < ep; i++) {
         const int64_t within = group_within(first + i * b->s->tp, b->s->tp, node_size);
         b->tp_within = within > b->tp_within ? within : b->tp_within;

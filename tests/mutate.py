@@ -130,6 +130,10 @@ class Failure(Exception):
     """What ends the whole run."""
 
 
+class Stopped(Exception):
+    """What ends a worker of a run that is stopped."""
+
+
 class Worker:
     """A built copy of the tree, in which one mistake at a time is tried.
 
@@ -137,8 +141,10 @@ class Worker:
     and every test that was built before has it. Accesses beyond an array are trapped.
     """
 
-    def __init__(self, folder, first=None):
+    def __init__(self, folder, stopping, first=None):
         self.folder = folder
+        self.stopping = stopping  # a threading.Event
+        self.process = None
         self.environment = dict(os.environ, LC_ALL="C", ROOFLINE_DATA="", XDG_DATA_HOME="",
                                 HOME=folder)
         for name in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "BUILD"]:
@@ -175,14 +181,31 @@ class Worker:
 
     def run(self, command, limit=600.0):
         """Whether a command ends with 0 in time; what it started ends with it."""
+        if self.stopping.is_set():
+            raise Stopped()
         with subprocess.Popen(command, cwd=self.folder, env=self.environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, start_new_session=True) as process:
+            self.process = process
             try:
-                return process.wait(limit) == 0
+                if self.stopping.is_set():
+                    self.end()
+                good = process.wait(limit) == 0
             except subprocess.TimeoutExpired:
+                self.end()
+                good = False
+        if self.stopping.is_set():
+            raise Stopped()  # what it says is of no worth
+        return good
+
+    def end(self):
+        """Ends the command that runs."""
+        process = self.process
+        if process is not None and process.returncode is None:
+            try:
                 os.killpg(process.pid, signal.SIGKILL)
-                return False
+            except ProcessLookupError:
+                pass
 
     def make(self, targets):
         return self.run(["make", "-s", "LIB=build/libroofline.so", "AR=sh shared.sh",
@@ -274,6 +297,14 @@ class Run:
         self.lock = threading.Lock()
         self.tried = {}  # by module: how many, noticed, explained
         self.failure = None
+        self.stopping = threading.Event()
+        self.workers = []
+
+    def stop(self, *_):
+        """Of a signal: no mistake is begun any more, and those in hand are left."""
+        self.stopping.set()
+        for worker in self.workers:
+            worker.end()
 
     def labour(self, worker):
         try:
@@ -282,7 +313,7 @@ class Run:
                 by = worker.attempt(file, change)
                 with self.lock:
                     self.count(module, name, lines, by)
-        except queue.Empty:
+        except (queue.Empty, Stopped):
             pass
         except BaseException as failure:  # pylint: disable=broad-except; whatever it is ends the run
             self.failure = failure
@@ -304,19 +335,16 @@ class Run:
 
     def all(self, jobs):
         with tempfile.TemporaryDirectory(prefix="roofline-mutate.") as scratch:
-            first = Worker(os.path.join(scratch, "0"))
+            first = Worker(os.path.join(scratch, "0"), self.stopping)
+            self.workers.append(first)
             first.prepare(jobs)
-            workers = [first] + [Worker(os.path.join(scratch, str(i)), first) for i in range(1, jobs)]
-            threads = [threading.Thread(target=self.labour, args=(worker,)) for worker in workers]
+            for i in range(1, jobs):
+                self.workers.append(Worker(os.path.join(scratch, str(i)), self.stopping, first))
+            threads = [threading.Thread(target=self.labour, args=(worker,)) for worker in self.workers]
             for thread in threads:
                 thread.start()
-            try:
-                for thread in threads:
-                    thread.join()
-            except BaseException as failure:  # a signal: each ends with the mistake that it has
-                self.failure = failure
-                for thread in threads:
-                    thread.join()
+            for thread in threads:
+                thread.join()
         if self.failure is not None:
             raise self.failure
 
@@ -367,14 +395,20 @@ def main():
     if options.list:
         print("\n".join(item[3] for item in work))
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     run = Run(work, explained(options.lists))
+    for number in [signal.SIGINT, signal.SIGTERM]:
+        signal.signal(number, run.stop)
     try:
         run.all(options.jobs)
+    except Stopped:
+        pass
     except Failure as failure:
         sys.exit(str(failure))
-    finally:  # also of a run that is stopped
+    finally:
         survivors = report(run.tried)
+    if run.stopping.is_set():
+        tried = sum(counts[0] for counts in run.tried.values())
+        sys.exit("stopped after %d of %d" % (tried, len(work)))
     return 1 if survivors > 0 else 0
 
 

@@ -249,7 +249,8 @@ enum roof_operator_kind {
     ROOF_KIND_COMPOSITE   /**< a sequence of others */
 };
 
-#define ROOF_OPERATOR_DIMS_MAX 10
+/** As many as the operator with the most has. */
+#define ROOF_OPERATOR_DIMS_MAX 9
 #define ROOF_OPERATOR_PARTS_MAX 3
 
 /** One row of the operator table. */

@@ -443,6 +443,7 @@ static void test_vectors_cover_every_operator(void **unused)
 static void test_table(void **unused)
 {
     (void)unused;
+    int most = 0;
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
         const struct roof_operator_row *const row = roof_operator_row((enum roof_operator)op);
         enum roof_operator found = ROOF_OPERATOR_COUNT;
@@ -451,6 +452,7 @@ static void test_table(void **unused)
         assert_int_equal(roof_operator_find(&found, row->name, NULL), ROOF_OK);
         assert_int_equal(found, op); /* so the names are unique */
         assert_in_range(row->dim_count, 1, ROOF_OPERATOR_DIMS_MAX);
+        most = row->dim_count > most ? row->dim_count : most;
         unsigned own = 0;
         for (int i = 0; i < row->dim_count; i++) {
             assert_int_equal(own & (1U << row->dims[i]), 0); /* each once */
@@ -460,6 +462,7 @@ static void test_table(void **unused)
         assert_int_equal(row->required & ~own, 0);
         assert_int_equal(row->kind == ROOF_KIND_COMPOSITE, row->part_count > 0);
     }
+    assert_int_equal(most, ROOF_OPERATOR_DIMS_MAX); /* so that a step too far is trapped */
     struct roof_error error = {0};
     enum roof_operator found = ROOF_OPERATOR_MOE;
     assert_int_equal(roof_operator_find(&found, "gemmm", &error), ROOF_USAGE);
@@ -877,12 +880,17 @@ static void test_collectives(void **unused)
     for (size_t i = 0; i < COUNT(sizes); i++) {
         const double p = (double)sizes[i];
         struct roof_shape shape = {.elements = 720, .devices = sizes[i]};
-        const double ring = work_of(workload(ROOF_OPERATOR_ALL_REDUCE, shape)).network_bytes;
-        const double gather = work_of(workload(ROOF_OPERATOR_ALL_GATHER, shape)).network_bytes;
-        const double scatter = work_of(workload(ROOF_OPERATOR_REDUCE_SCATTER, shape)).network_bytes;
-        const double exchange = work_of(workload(ROOF_OPERATOR_ALL_TO_ALL, shape)).network_bytes;
+        const struct roof_work reduce = work_of(workload(ROOF_OPERATOR_ALL_REDUCE, shape));
+        const struct roof_work gathers = work_of(workload(ROOF_OPERATOR_ALL_GATHER, shape));
+        const struct roof_work scatters = work_of(workload(ROOF_OPERATOR_REDUCE_SCATTER, shape));
+        const struct roof_work swaps = work_of(workload(ROOF_OPERATOR_ALL_TO_ALL, shape));
         shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
-        const double shot = work_of(workload(ROOF_OPERATOR_ALL_REDUCE, shape)).network_bytes;
+        const struct roof_work at_once = work_of(workload(ROOF_OPERATOR_ALL_REDUCE, shape));
+        const double ring = reduce.network_bytes;
+        const double gather = gathers.network_bytes;
+        const double scatter = scatters.network_bytes;
+        const double exchange = swaps.network_bytes;
+        const double shot = at_once.network_bytes;
         assert_near(ring, 2 * (p - 1) / p * 720 * 2, TIGHT);
         assert_near(shot, (p - 1) * 720 * 2, TIGHT);
         assert_near(gather, (p - 1) / p * 720 * 2, TIGHT);
@@ -893,7 +901,17 @@ static void test_collectives(void **unused)
             assert_near(ring, 0, EXACT);
             assert_near(shot, 0, EXACT);
         }
+        /* A ring waits for its neighbour at each step; what goes to all others at once does not,
+         * and one alone sends no message. */
+        assert_near(reduce.network_steps, 2 * (p - 1), EXACT);
+        assert_near(gathers.network_steps, p - 1, EXACT);
+        assert_near(scatters.network_steps, p - 1, EXACT);
+        assert_near(swaps.network_steps, sizes[i] > 1 ? 1 : 0, EXACT);
+        assert_near(at_once.network_steps, sizes[i] > 1 ? 1 : 0, EXACT);
     }
+    assert_near(
+        work_of(workload(ROOF_OPERATOR_SEND, (struct roof_shape){.elements = 9})).network_steps, 1,
+        EXACT);
     /* Only collectives have network bytes. */
     random_state = 2;
     for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {

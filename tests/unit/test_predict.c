@@ -505,6 +505,28 @@ static void test_composite_bottleneck_is_the_largest_share(void **unused)
     roof_hardware_free(device);
 }
 
+/*
+ * Four queries over four keys, one head of one element: each product moves 8 + 8 + 32 bytes, half a
+ * nanosecond at 96 GB/s, and the softmax has 5 x 16 FLOPs, a nanosecond at 80 GFLOP/s. Of equal
+ * shares the first counts, which is that of memory.
+ */
+static void test_composite_with_equal_shares(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = parse_device(SYNTHETIC);
+    assert_int_equal(roof_hardware_set(device, "bandwidth_gb_s=96", NULL), ROOF_OK);
+    assert_int_equal(roof_hardware_set(device, "vector_tflops.fp32=0.08", NULL), ROOF_OK);
+    const struct roof_prediction p =
+        predict(workload(ROOF_OPERATOR_ATTENTION,
+                         SHAPE(.heads = 1, .head_dim = 1, .query_len = 4, .kv_len = 4)),
+                device);
+    assert_int_equal(p.part[1].bottleneck, ROOF_BOTTLENECK_COMPUTE);
+    assert_near(p.part[1].time_s, 1e-9, TIGHT);
+    assert_near(p.part[0].time_s + p.part[2].time_s, p.part[1].time_s, EXACT);
+    assert_int_equal(p.bottleneck, ROOF_BOTTLENECK_MEMORY);
+    roof_hardware_free(device);
+}
+
 /* --- collectives --------------------------------------------------------------------------- */
 
 static void test_network(void **unused)
@@ -1340,6 +1362,55 @@ static void test_batch_columns(void **unused)
     roof_hardware_free(device);
 }
 
+/* Each column is the same whether the others are wanted or not. */
+static void test_batch_of_one_column(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const device = load_calibrated("h100-sxm");
+    struct batch_columns *const all = malloc(sizeof *all);
+    struct batch_columns *const one = malloc(sizeof *one);
+    assert_true(all != NULL && one != NULL);
+    const int64_t m[] = {1, 8192};
+    const struct roof_batch batch = {
+        .common = workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.n = 8192, .k = 8192}),
+        .hardware = device,
+        .count = COUNT(m),
+        .dimension = {[ROOF_DIM_M] = m}};
+    const struct roof_batch other = {
+        .common = workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.m = 1, .n = 1, .k = 1}),
+        .hardware = device,
+        .count = COUNT(m)};
+    size_t predicted = 0;
+    for (size_t k = 0; k <= COUNT(all->result); k++) {
+        struct roof_batch_results results = {.bottleneck = one->bottleneck};
+        double **const columns[] = {&results.flops,          &results.bytes,
+                                    &results.intensity,      &results.memory_time_s,
+                                    &results.compute_time_s, &results.network_time_s,
+                                    &results.time_s,         &results.attainable_flops_per_s,
+                                    &results.expected_s,     &results.expected_low_s,
+                                    &results.expected_high_s};
+        (void)check_batch(all, &other); /* what the stack holds is of other points */
+        if (k < COUNT(columns)) {
+            results.bottleneck = NULL;
+            *columns[k] = one->result[k];
+        }
+        assert_int_equal(roof_predict_batch(&results, &predicted, &batch, NULL), ROOF_OK);
+        assert_int_equal(check_batch(all, &batch), COUNT(m));
+        for (size_t i = 0; i < COUNT(m); i++) {
+            if (k < COUNT(columns)) {
+                assert_same(one->result[k][i], all->result[k][i]);
+            } else {
+                assert_int_equal(one->bottleneck[i], all->bottleneck[i]);
+            }
+        }
+    }
+    assert_int_equal(one->bottleneck[0], ROOF_BOTTLENECK_MEMORY);
+    assert_int_equal(one->bottleneck[1], ROOF_BOTTLENECK_COMPUTE);
+    free(one);
+    free(all);
+    free_calibrated(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1355,6 +1426,7 @@ int main(void)
         cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_composite_is_the_sum_of_its_parts),
         cmocka_unit_test(test_composite_bottleneck_is_the_largest_share),
+        cmocka_unit_test(test_composite_with_equal_shares),
         cmocka_unit_test(test_network),
         cmocka_unit_test(test_network_only_when_it_is_the_largest),
         cmocka_unit_test(test_links),
@@ -1372,6 +1444,7 @@ int main(void)
         cmocka_unit_test(test_expected_composite),
         cmocka_unit_test(test_batch_is_its_points),
         cmocka_unit_test(test_batch_columns),
+        cmocka_unit_test(test_batch_of_one_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -216,6 +216,40 @@ static void test_near_ones_go_by_accuracy(void **unused)
     roof_hardware_free(device);
 }
 
+/* As fast is what no percent is left of; from 1.95 on it rounds to twice. The ratios are exact. */
+static void test_edges_of_reasons(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *device;
+        enum roof_objective objective; /* that the other one does not win by */
+        enum roof_precision other;
+        const char *reason;
+    } cases[] = {
+        {PEAKS("\"fp16\": 1, \"fp8\": 1.005"), ROOF_OBJECTIVE_TIME, P(FP16), "as fast as fp8_e4m3"},
+        {PEAKS("\"fp16\": 1, \"fp8\": 1.006"), ROOF_OBJECTIVE_TIME, P(FP16), "1% slower than"},
+        {PEAKS("\"fp16\": 0.996, \"fp8\": 1"), ROOF_OBJECTIVE_BALANCED, P(FP8_E4M3), "as fast as"},
+        {PEAKS("\"fp16\": 0.995, \"fp8\": 1"), ROOF_OBJECTIVE_BALANCED, P(FP8_E4M3), "1% faster"},
+        {PEAKS("\"fp16\": 1, \"fp8\": 1.949"), ROOF_OBJECTIVE_TIME, P(FP16), "95% slower than"},
+        {PEAKS("\"fp16\": 1, \"fp8\": 1.95"), ROOF_OBJECTIVE_TIME, P(FP16), "takes 2.0x as long"},
+    };
+    static const enum roof_precision list[] = {P(FP16), P(FP8_E4M3)};
+    const struct roof_accuracy made = losses(ROOF_ACCURACY_NONE, ROOF_ACCURACY_BELOW_1,
+                                             ROOF_ACCURACY_SEVERE, ROOF_ACCURACY_SEVERE);
+    const struct roof_workload w = six_tera();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_hardware *const device = parse_device(cases[i].device);
+        struct roof_recommend_options options = formats(list, COUNT(list));
+        options.objective = cases[i].objective;
+        recommend(&w, device, &made, options);
+        assert_int_equal(result.candidate[1].format, cases[i].other);
+        if (strstr(result.candidate[1].reason, cases[i].reason) != result.candidate[1].reason) {
+            fail_msg("%s, expected %s", result.candidate[1].reason, cases[i].reason);
+        }
+        roof_hardware_free(device);
+    }
+}
+
 /* Same time: less loss first; same loss too: the catalog's order, whatever order was asked in. */
 static void test_ties(void **unused)
 {
@@ -735,6 +769,7 @@ int main(void)
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_edge_of_twenty_percent),
         cmocka_unit_test(test_near_ones_go_by_accuracy),
+        cmocka_unit_test(test_edges_of_reasons),
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_max_loss),
         cmocka_unit_test(test_severe),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Sweeps: order, slices, counts, and points that are the predictions they claim to be. */
-#include "support.h"
+#include "configs.h"
+#include "models.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -450,6 +451,9 @@ static void test_too_many_axes(void **unused)
     assert_null(values.run);
     assert_int_equal(sweep.axis_count, ROOF_SWEEP_AXES_MAX);
     roof_sweep_free(&sweep);
+    for (int i = 0; i < ROOF_SWEEP_AXES_MAX; i++) {
+        assert_null(sweep.axis[i].values.run);
+    }
     assert_int_equal(sweep.axis_count, 0);
     roof_sweep_free(&sweep); /* nothing left */
 }
@@ -506,6 +510,71 @@ static void test_error_names_the_point(void **unused)
     assert_non_null(strstr(error.message, "--routing balanced)"));
     assert_int_equal(record.count, 0);
     free_grid(&grid);
+}
+
+/* Devices, then models, then axes: from each point on as from the first. */
+static void test_models(void **unused)
+{
+    (void)unused;
+    static const int64_t batch[] = {1, 3, 4};
+    struct grid grid;
+    struct roof_model *const model[] = {parse(DENSE), parse(MOE)};
+    const struct roof_model *const borrowed[] = {model[0], model[1]};
+    struct roof_sweep *const sweep = begin(&grid, ROOF_OPERATOR_GEMM, 2);
+    roof_scenario_init(&sweep->base);
+    sweep->model = borrowed;
+    sweep->model_count = 2;
+    add(sweep, ROOF_DIM_BATCH, "1,3,4");
+    assert_int_equal(count_of(sweep), 12);
+    for (size_t first = 0; first < 12; first++) {
+        struct record record = {0};
+        run(&record, sweep, first, 12 - first);
+        assert_int_equal(record.count, 12 - first);
+        for (size_t i = first; i < 12; i++) {
+            const struct roof_inference *const alone = infer(
+                model[i / 3 % 2], asked(ROOF_PHASE_DECODE, batch[i % 3], 0), grid.device[i / 6]);
+            assert_same_number(record.point[i - first].flops, alone->total.flops);
+            assert_same_number(record.point[i - first].time_s, alone->total.time_s);
+        }
+        free(record.point);
+    }
+    struct record none = {0};
+    sweep->model_count = 0; /* no models make no points */
+    run(&none, sweep, 0, 0);
+    roof_model_free(model[0]);
+    roof_model_free(model[1]);
+    free_grid(&grid);
+}
+
+/* Device and model are named where there are several points. 3 does not divide eight heads. */
+static void test_error_names_the_model(void **unused)
+{
+    (void)unused;
+    static const struct {
+        size_t devices;
+        size_t models;
+        bool named;
+    } cases[] = {{1, 1, false}, {1, 2, true}, {2, 1, true}, {2, 2, true}};
+    struct roof_model *const model = parse(DENSE);
+    const struct roof_model *const borrowed[] = {model, model};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct grid grid;
+        struct roof_sweep *const sweep = begin(&grid, ROOF_OPERATOR_GEMM, cases[i].devices);
+        struct record none = {0};
+        struct roof_error error = {0};
+        roof_scenario_init(&sweep->base);
+        sweep->base.tp = 3;
+        sweep->model = borrowed;
+        sweep->model_count = cases[i].models;
+        assert_int_equal(roof_sweep_run(sweep, 0, 1, keep, &none, &error), ROOF_USAGE);
+        const char *const end = strchr(error.message, '(');
+        assert_int_equal(end != NULL, cases[i].named);
+        if (end != NULL) {
+            assert_string_equal(end, "(at -H synthetic model tiny)");
+        }
+        free_grid(&grid);
+    }
+    roof_model_free(model);
 }
 
 /* Nothing to take values from, and points behind the last one, are refused. */
@@ -566,6 +635,8 @@ int main(void)
         cmocka_unit_test(test_too_many_axes),
         cmocka_unit_test(test_callback_ends_it),
         cmocka_unit_test(test_error_names_the_point),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_error_names_the_model),
         cmocka_unit_test(test_empty_axes_and_far_points),
         cmocka_unit_test(test_shards),
     };

@@ -281,6 +281,11 @@ static void test_scales(void **state)
     assert_near(roof_node_bytes(find(g, "down_proj")), 4 * (64 * 80 + 4 * 64), 0);
     assert_near(roof_node_bytes(find(g, "embedding")), 1001 * 64 + 4 * 1001, 0);
     assert_near(roof_node_bytes(find(g, "lm_head")), 1001 * 64 + 4 * 1001, 0);
+    s.weight[W(EMBEDDING)] = s.weight[W(LM_HEAD)] = P(NVFP4);
+    g = build(m, s, 0, 0);
+    assert_near(roof_node_bytes(find(g, "embedding")), 1001 * 36 + 4, 0);
+    assert_near(roof_node_bytes(find(g, "lm_head")), 1001 * 36 + 4, 0);
+    s.weight[W(EMBEDDING)] = s.weight[W(LM_HEAD)] = P(INT8_CHANNEL);
     roof_model_free(m);
     /* Of the experts each has rows of its own: 24, 24 and 64. */
     m = parse(MOE);
@@ -334,6 +339,10 @@ static void test_options(void **state)
     for (size_t i = 0; i < COUNT(of); i++) {
         assert_int_equal(g->node[i].weight, of[i]);
     }
+    /* One product over the same input is of the first of its classes. */
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    assert_int_equal(find(g, "qkv_proj")->weight, W(Q));
+    assert_int_equal(find(g, "gate_up_proj")->weight, W(GATE));
     s = asked(ROOF_PHASE_PREFILL, 1, 30);
     s.unfused_attention = 1;
     g = build(m, s, 0, 0);
@@ -347,6 +356,17 @@ static void test_options(void **state)
     assert_int_equal(find(g, "qkv_proj")->workload.sparse, 1);
     assert_int_equal(find(g, "lm_head")->workload.sparse, 1);
     assert_int_equal(find(g, "attention")->workload.sparse, 0);
+    /* So is what quantises the inputs of weights. */
+    s.common.quantize_input = ROOF_QUANTIZE_DYNAMIC;
+    for (int unfused = 0; unfused <= 1; unfused++) {
+        s.unfused_attention = unfused;
+        g = build(m, s, 0, 0);
+        for (size_t i = 0; i < g->count; i++) {
+            assert_int_equal(g->node[i].workload.quantize_input, g->node[i].workload.op == OP(GEMM)
+                                                                     ? ROOF_QUANTIZE_DYNAMIC
+                                                                     : ROOF_QUANTIZE_NONE);
+        }
+    }
     roof_model_free(m);
 }
 
@@ -681,6 +701,24 @@ static void test_expert_parallel(void **state)
                          batch * 64 * 5);
     }
     roof_model_free(m);
+    /* All experts: a copy to each device, however many of them it has. */
+    static const struct {
+        const char *config;
+        int64_t ep;
+    } all[] = {{"{\"model_type\": \"mixtral\", \"num_local_experts\": 8, "
+                "\"num_experts_per_tok\": 8, " DENSE_SIZES "}",
+                2},
+               {"{\"model_type\": \"mixtral\", \"num_local_experts\": 37, "
+                "\"num_experts_per_tok\": 37, " DENSE_SIZES "}",
+                37}};
+    for (size_t i = 0; i < COUNT(all); i++) {
+        m = parse(all[i].config);
+        s = asked(ROOF_PHASE_DECODE, 3 * all[i].ep, 50);
+        s.common.shape.ep = all[i].ep;
+        assert_int_equal(find(build(m, s, 0, 0), "dispatch")->workload.shape.elements,
+                         3 * 64 * all[i].ep);
+        roof_model_free(m);
+    }
 }
 
 /* --- latent attention ---------------------------------------------------------------------- */
@@ -980,6 +1018,14 @@ static void test_send(void **state)
         }
     }
     roof_model_free(m);
+    /* Stages of two devices that share experts: from 2, 3 to 4, 5. */
+    struct roof_model *const experts = parse(MOE);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 8, 50);
+    s.common.shape.ep = 2;
+    s.pp = 3;
+    assert_int_equal(find(build(experts, s, 0, 4), "send")->workload.shape.within, 2);
+    assert_int_equal(find(build(experts, s, 1, 4), "send")->workload.shape.within, 5);
+    roof_model_free(experts);
 }
 
 /* Groups of neighbours that have devices of two nodes count as crossing: with three devices to a
@@ -1206,6 +1252,10 @@ static void test_kv_formats(void **state)
     assert_near(g->kv_bytes, 4 * 3 * 50 * (64 + 4 * 4), 0);
     g = build(latent, s, 0, 0);
     assert_near(g->kv_bytes, 2 * 3 * 50 * (40 + 4), 0);
+    /* Without the scale of a tensor: 16 elements of NVFP4 are 9 bytes. */
+    s.common.formats.kv = P(NVFP4);
+    g = build(m, s, 0, 0);
+    assert_near(g->kv_bytes, 4 * 3 * 50 * 36, 0);
     /* K and V that prefill has just made are not the cache. */
     s = asked(ROOF_PHASE_PREFILL, 3, 50);
     s.common.formats.kv = P(FP8_E4M3);
@@ -1371,6 +1421,35 @@ static void test_smallest_latent(void **state)
     assert_int_equal(find(g, "q_b_proj")->workload.shape.k, 1);
     assert_true(g->kv_bytes == 3 * 50 * 2 * 2 * 2);
     assert_true(roof_kv_bytes_per_token(m, &s) == 2 * 2 * 2);
+    /* A byte for each element, and four for the scale of each latent. */
+    struct roof_scenario bytes = asked(ROOF_PHASE_DECODE, 3, 50);
+    bytes.common.formats.kv = P(INT8_CHANNEL);
+    assert_true(build(m, bytes, 0, 0)->kv_bytes == 3 * 50 * 2 * (2 + 4));
+    roof_model_free(m);
+}
+
+/* Heads of one element are rotated, a table of one position is read, and a shared expert one
+ * element wide is one. */
+static void test_single_elements(void **state)
+{
+    (void)state;
+    struct roof_model *m =
+        parse("{\"hidden_size\": 64, \"num_hidden_layers\": 1, \"num_attention_heads\": 4, "
+              "\"head_dim\": 1, \"intermediate_size\": 80, \"vocab_size\": 9}");
+    assert_int_equal(
+        find(build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0), "rope")->workload.shape.head_dim, 1);
+    roof_model_free(m);
+    m = parse("{\"model_type\": \"gpt2\", \"n_embd\": 64, \"n_layer\": 1, \"n_head\": 4, "
+              "\"vocab_size\": 9, \"n_positions\": 1}");
+    assert_near(find(build(m, asked(ROOF_PHASE_DECODE, 3, 1), 0, 0), "position")->elements, 64, 0);
+    roof_model_free(m);
+    m = parse("{\"model_type\": \"qwen2_moe\", \"hidden_size\": 64, \"num_hidden_layers\": 1, "
+              "\"num_attention_heads\": 4, \"intermediate_size\": 80, \"vocab_size\": 1000, "
+              "\"num_experts\": 8, \"num_experts_per_tok\": 2, \"moe_intermediate_size\": 24, "
+              "\"shared_expert_intermediate_size\": 1}");
+    assert_int_equal(
+        find(build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0), "shared_down_proj")->workload.shape.k,
+        1);
     roof_model_free(m);
 }
 
@@ -1543,6 +1622,8 @@ static void test_refused_sizes(void **state)
             "--chunk must be 1 to 100, not 101");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_context = 100),
             "--chunk must be 1 to 100, not 512");
+    refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_context = 1, .chunk = 3),
+            "--chunk must be 1 to 1, not 3");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = 1.5),
             "--prefix-hit must be 0 to 1, not 1.5");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = -0.5),
@@ -1601,6 +1682,10 @@ static void test_refused_combinations(void **state)
             "--draft-tokens goes with --phase decode");
     refused(DENSE, WITH(.chunk = 1), "--chunk goes with --phase prefill or mixed");
     refused(DENSE, WITH(.prefill_batch = 1), "--prefill-batch goes with --phase mixed");
+    refused(DENSE, WITH(.prompt = 10, .generate = 10, .prefill_batch = 2),
+            "--prefill-batch goes with --phase mixed");
+    refused(DENSE, WITH(.prompt = 10, .generate = 10, .prefill_context = 2),
+            "--prefill-context goes with --phase mixed");
     refused(DENSE, WITH(.prefill_context = 1), "--prefill-context goes with --phase mixed");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 1, .prefix_hit = 0.5),
             "--prefix-hit goes with --phase prefill, without --chunk");
@@ -1634,6 +1719,23 @@ static void test_too_many_tokens(void **state)
             "lower --batch or the context, or give --chunk");
 }
 
+/* Where experts' inputs are wider than the logits: 10^12 over 8 times 64 elements. */
+static void test_too_many_tokens_for_the_experts(void **state)
+{
+    (void)state;
+    static const char config[] =
+        "{\"hidden_size\": 64, \"num_hidden_layers\": 1, \"num_attention_heads\": 4, "
+        "\"intermediate_size\": 80, \"vocab_size\": 100, \"num_experts\": 8, \"moe_k\": 8}";
+    struct roof_model *const m = parse(config);
+    (void)resolved(
+        WITH(.phase = ROOF_PHASE_PREFILL, .common.shape.batch = 1000000, .context = 1953), m);
+    roof_model_free(m);
+    refused(config,
+            WITH(.phase = ROOF_PHASE_PREFILL, .common.shape.batch = 1000000, .context = 1954),
+            "a pass of 1954000000 tokens is more than the 1953125000 that are possible with tiny: "
+            "lower --batch or the context, or give --chunk");
+}
+
 /* A learned table ends: no request, context or prompt goes beyond it. */
 static void test_learned_positions(void **state)
 {
@@ -1655,6 +1757,8 @@ static void test_learned_positions(void **state)
             "tiny has a table of 2048 positions, too few for 2049 tokens");
     refused(LEARNED, WITH(.phase = ROOF_PHASE_MIXED, .context = 10, .prefill_context = 3000),
             "tiny has a table of 2048 positions, too few for 3000 tokens");
+    refused(LEARNED, WITH(.phase = ROOF_PHASE_MIXED, .context = 2049, .prefill_context = 600),
+            "tiny has a table of 2048 positions, too few for 2049 tokens");
 }
 
 /* What the model's checkpoint says of activations and cache counts where the request is silent. */
@@ -1761,6 +1865,7 @@ int main(void)
         cmocka_unit_test(test_first_operator_of_a_stage),
         cmocka_unit_test(test_scales_of_a_part),
         cmocka_unit_test(test_smallest_latent),
+        cmocka_unit_test(test_single_elements),
         cmocka_unit_test(test_single_tokens),
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_refused_classes),
@@ -1768,6 +1873,7 @@ int main(void)
         cmocka_unit_test(test_refused_sizes),
         cmocka_unit_test(test_refused_combinations),
         cmocka_unit_test(test_too_many_tokens),
+        cmocka_unit_test(test_too_many_tokens_for_the_experts),
         cmocka_unit_test(test_learned_positions),
         cmocka_unit_test(test_formats_of_the_model),
         cmocka_unit_test(test_full_graph),
