@@ -915,7 +915,7 @@ static void last_stage(struct builder *b)
     const int64_t vocab = divide_up(m->vocab, b->s->tp);
     norm_node(b, "final_norm", b->rows, m->hidden);
     struct roof_node head =
-        make_product(b, "lm_head", ROOF_WEIGHT_LM_HEAD, b->rows, vocab, m->hidden, false);
+        make_product(b, "lm_head", ROOF_WEIGHT_LM_HEAD, b->rows, vocab, m->hidden, m->head_bias);
     /* A tied head is a copy when it has another format, or lies on another device. */
     head.borrowed =
         m->tied && b->s->pp == 1 &&
@@ -1082,11 +1082,10 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
 
 double roof_node_bytes(const struct roof_node *node)
 {
-    if (node->borrowed) {
-        return 0;
-    }
-    const double matrix = roof_tensor_bytes(node->workload.formats.weights, node->elements,
-                                            node->tensors, node->channels);
+    const double matrix = node->borrowed
+                              ? 0
+                              : roof_tensor_bytes(node->workload.formats.weights, node->elements,
+                                                  node->tensors, node->channels);
     const double vectors = roof_tensor_bytes(node->vector_format, node->vectors, 0, 0);
     return (double)node->count * (matrix + vectors);
 }
@@ -1127,7 +1126,7 @@ enum roof_status roof_model_parameters(double *total, double *active,
     for (size_t i = 0; i < graph.count; i++) {
         const struct roof_node *const node = &graph.node[i];
         const bool tied = model->tied && node->weight == ROOF_WEIGHT_LM_HEAD;
-        const double all = tied ? 0 : (double)node->count * (node->elements + node->vectors);
+        const double all = (double)node->count * ((tied ? 0 : node->elements) + node->vectors);
         *total += all;
         *active += node->routed ? all / (double)model->experts * (double)model->top_k : all;
     }

@@ -20,7 +20,7 @@ FAMILIES = {
     "gemma": dict(tied=1), "gemma2": dict(tied=1, post_norms=1, pattern=2),
     "gemma3": dict(tied=1, post_norms=1, qk_norm=1, pattern=6),
     "gemma3_text": dict(tied=1, post_norms=1, qk_norm=1, pattern=6),
-    "phi": dict(_NEOX, parallel=1), "gpt_neox": dict(_NEOX, parallel=1),
+    "phi": dict(_NEOX, parallel=1, head_bias=1), "gpt_neox": dict(_NEOX, parallel=1),
     "gpt2": dict(_NEOX, tied=1, learned=1), "opt": dict(_NEOX, tied=1, learned=1, more_rows=2),
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
@@ -75,6 +75,7 @@ class Model:
         self.position_rows = self.positions + family.get("more_rows", 0)
         self.qkv_bias, self.o_bias = (flag("attention_bias", x) for x in ("qkv_bias", "o_bias"))
         self.mlp_bias = flag("mlp_bias", "mlp_bias")
+        self.head_bias = bool(family.get("head_bias"))
         self.tied = flag("tie_word_embeddings", "tied")
         self.gated = not family.get("ungated")
         self.norm = "layernorm" if family.get("layernorm") else "rmsnorm"
@@ -190,6 +191,10 @@ class Node:
             self.dims["bias"] = 1
         self.resident, self.routed, self.borrowed = list(resident), routed, False
 
+    def own(self):
+        """What is resident of it and not another node's: of a tied head the bias alone."""
+        return self.resident[self.borrowed:]
+
 
 def ceil_div(a, b):
     return -(-a // b)
@@ -297,7 +302,7 @@ class Graph:
         if last:
             self.normed("final_norm", self.rows, h)
             one = ceil_div(m.vocab, t)
-            self.product("lm_head", "lm_head", 0, self.rows, one, h)
+            self.product("lm_head", "lm_head", 0, self.rows, one, h, m.head_bias)
             head = next(node for node in self.nodes if node.name == "lm_head")
             # In another format, or on another device, it is a copy.
             head.borrowed = m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding")
@@ -542,8 +547,8 @@ class Graph:
         return p
 
     def weights_memory(self):
-        return sum(count * sum(tensor_bytes(*part) for part in node.resident)
-                   for node, count in self.nodes.items() if not node.borrowed)
+        return sum(count * sum(tensor_bytes(*part) for part in node.own())
+                   for node, count in self.nodes.items())
 
     def cache(self, layers, context=None):
         """Of all sequences: each device of a group has ceil(B / e) of them."""
@@ -652,9 +657,7 @@ def parameters(m):
     graph = Graph(m, Scenario(m, {"context": 1}), f, 0, None, range(len(m.layers)))
     total = active = Fraction(0)
     for node, count in graph.nodes.items():
-        if node.borrowed:
-            continue
-        elements = count * sum(part[1] for part in node.resident)
+        elements = count * sum(part[1] for part in node.own())
         total += elements
         active += elements * Fraction(m.top_k, m.experts) if node.routed else elements
     return total, active

@@ -471,6 +471,19 @@ static void test_families(void **state)
     assert_int_equal(find(g, "mlp_all_reduce")->count, 4);
     roof_model_free(m);
 
+    /* Phi's head has a bias, of which each of two devices has half, rounded up. */
+    m = parse("{\"model_type\": \"phi\", " DENSE_SIZES "}");
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "lm_head")->workload.shape.bias, 1);
+    assert_near(find(g, "lm_head")->vectors, 501, 0);
+    assert_near(roof_node_bytes(find(g, "lm_head")), 2 * (501 * 64 + 501), 0);
+    roof_model_free(m);
+    /* The matrix is the embedding's where they are tied, the bias is not. */
+    m = parse("{\"model_type\": \"phi\", \"tie_word_embeddings\": true, " DENSE_SIZES "}");
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    assert_near(roof_node_bytes(find(g, "lm_head")), 2 * 1001, 0);
+    roof_model_free(m);
+
     m = parse("{\"model_type\": \"opt\", " DENSE_SIZES "}");
     g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
     const struct expected opt[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
