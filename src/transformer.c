@@ -164,7 +164,7 @@ static enum roof_status check_request(struct roof_scenario *s, struct roof_error
     return ROOF_OK;
 }
 
-/* A learned table of positions ends where it ends. */
+/* A learned table of positions ends where it ends; drafts stand behind the context. */
 static enum roof_status check_positions(const struct roof_scenario *s, const struct roof_model *m,
                                         struct roof_error *error)
 {
@@ -172,12 +172,22 @@ static enum roof_status check_positions(const struct roof_scenario *s, const str
                             : s->phase == ROOF_PHASE_MIXED && s->prefill_context > s->context
                                 ? s->prefill_context
                                 : s->context;
-    return m->position_rows == 0 || longest <= m->positions
+    return m->position_rows == 0 || longest + s->draft_tokens <= m->positions
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
                                 "%s has a table of %" PRId64 " positions, too few for %" PRId64
-                                " tokens",
-                                m->id, m->positions, longest);
+                                " tokens%s",
+                                m->id, m->positions, longest + s->draft_tokens,
+                                s->draft_tokens > 0 ? ", drafts included" : "");
+}
+
+/* A table of positions leaves room for drafts. */
+static int64_t default_context(const struct roof_scenario *s, const struct roof_model *m)
+{
+    const int64_t drafts = m->position_rows > 0 ? s->draft_tokens : 0;
+    return m->positions > 0 && m->positions - drafts < CONTEXT_DEFAULT
+               ? at_least_1(m->positions - drafts)
+               : CONTEXT_DEFAULT;
 }
 
 static enum roof_status check_lengths(struct roof_scenario *s, const struct roof_model *m,
@@ -187,8 +197,7 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
         return check_request(s, error);
     }
     if (s->context == 0) {
-        s->context =
-            m->positions > 0 && m->positions < CONTEXT_DEFAULT ? m->positions : CONTEXT_DEFAULT;
+        s->context = default_context(s, m);
     }
     if (s->phase != ROOF_PHASE_DECODE && s->draft_tokens > 0) {
         return roof_error_set(error, ROOF_USAGE, "--draft-tokens goes with --phase decode");

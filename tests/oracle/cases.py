@@ -212,6 +212,8 @@ def scenario(random, model):
         d["batch"] = size(random, 7)
     if chance(random, 0.8):
         d["context"] = size(random, 13)
+        if model.learned and model.positions and chance(random, 0.5):  # about where the table ends
+            d["context"] = max(1, model.positions - random.randint(-1, 8))
     if phase == "prefill":
         if chance(random, 0.3):
             d["chunk"] = size(random, 10)

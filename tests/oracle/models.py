@@ -215,7 +215,9 @@ class Scenario:
         if self.reserve > Fraction(99, 100):
             raise Refused("reserve")
         self.split, self.unfused = get("split_projections", 0), get("unfused_attention", 0)
-        limit = min(4096, model.positions) if model.positions else 4096
+        # Of a table of positions drafts need rows, too.
+        room = model.positions - self.drafts * model.learned
+        limit = min(4096, max(1, room)) if model.positions else 4096
         self.context = get("context", limit)
         self.others = self.others_context = 0
         self.new = 1 + self.drafts
@@ -236,7 +238,7 @@ class Scenario:
             if self.others_context < self.chunk:
                 raise Refused("prefill context")
         self.seen = self.context + self.drafts
-        if model.learned and max(self.context, self.others_context) > model.positions:
+        if model.learned and max(self.context, self.others_context) + self.drafts > model.positions:
             raise Refused("positions")
         tokens = self.batch * self.new + self.others * getattr(self, "chunk", 0)
         if tokens * max(model.vocab, model.hidden) > 10 ** 12:
@@ -634,6 +636,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         draft_asked = dict(asked, context=s.context, tp=s.tp * s.ep, ep=1)
         for key in ("draft_tokens", "acceptance", "routing"):
             draft_asked.pop(key, None)
+        if draft.learned and s.context + s.drafts - 1 > draft.positions:
+            raise Refused("positions")
         other = infer(draft, draft_asked, device, {}, None, sparse)
         row["draft"] = s.drafts * other["step"]
         row["step"] = step = step + row["draft"]
@@ -668,7 +672,7 @@ def request(m, asked, device, **options):
     decode steps at the contexts P + 1 to P + G - 1, one by one."""
     prompt, generate = asked["prompt"], asked["generate"]
     common = {key: value for key, value in asked.items() if key not in ("prompt", "generate")}
-    if m.learned and prompt + generate > m.positions:
+    if m.learned and prompt + generate + asked.get("draft_tokens", 0) > m.positions:
         raise Refused("positions")
     steps = {key: value for key, value in common.items() if key != "prefix_hit"}
     before = {key: value for key, value in common.items() if key not in ("draft_tokens",

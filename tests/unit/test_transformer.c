@@ -1647,7 +1647,7 @@ static void test_too_many_tokens(void **state)
             "lower --batch or the context, or give --chunk");
 }
 
-/* A learned table ends: no request, context or prompt goes beyond it. */
+/* A learned table ends: no request, context, prompt or draft goes beyond it. */
 static void test_learned_positions(void **state)
 {
     (void)state;
@@ -1659,7 +1659,17 @@ static void test_learned_positions(void **state)
     s.prompt = 2000;
     s.generate = 48;
     (void)resolved(s, m);
+    s = asked(ROOF_PHASE_DECODE, 1, 2044);
+    s.draft_tokens = 4;
+    (void)resolved(s, m);
+    /* The default leaves room for drafts. */
+    s.context = 0;
+    assert_int_equal(resolved(s, m).context, 2044);
     roof_model_free(m);
+    refused(LEARNED, WITH(.context = 2045, .draft_tokens = 4),
+            "tiny has a table of 2048 positions, too few for 2049 tokens, drafts included");
+    refused(LEARNED, WITH(.prompt = 2000, .generate = 48, .draft_tokens = 1),
+            "tiny has a table of 2048 positions, too few for 2049 tokens, drafts included");
     refused(LEARNED, WITH(.context = 2049),
             "tiny has a table of 2048 positions, too few for 2049 tokens");
     refused(LEARNED, WITH(.phase = ROOF_PHASE_PREFILL, .context = 2049),
