@@ -35,6 +35,7 @@ enum {
     SHARED_GATE = 1 << 13,
     PARALLEL = 1 << 14,
     OWN_NORMS = 1 << 15, /* parallel with a norm each */
+    HEAD_BIAS = 1 << 16,
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -59,7 +60,7 @@ static const struct family {
     {"gemma3", TIED | POST_NORMS | QK_NORM, 6, 0},
     {"gemma3_text", TIED | POST_NORMS | QK_NORM, 6, 0},
     {"phi3", 0, 0, 0},
-    {"phi", BIASES | LAYERNORM | UNGATED | PARALLEL, 0, 0},
+    {"phi", BIASES | HEAD_BIAS | LAYERNORM | UNGATED | PARALLEL, 0, 0},
     {"gpt_neox", BIASES | LAYERNORM | UNGATED | PARALLEL | OWN_NORMS, 0, 0},
     {"gpt2", BIASES | LAYERNORM | UNGATED | TIED | LEARNED, 0, 0},
     {"opt", BIASES | LAYERNORM | UNGATED | TIED | LEARNED, 0, 2},
@@ -469,6 +470,7 @@ static enum roof_status read_config(struct config *c)
     if (member(c, "use_bias") != NULL) {
         m->qkv_bias = m->o_bias = m->mlp_bias = flag(c, "use_bias", false);
     }
+    m->head_bias = (flags & HEAD_BIAS) != 0;
     m->qk_norm = flag(c, "use_qk_norm", (flags & QK_NORM) != 0);
     m->tied = flag(c, "tie_word_embeddings", (flags & TIED) != 0);
     m->gated = (flags & UNGATED) == 0;

@@ -187,7 +187,7 @@ static void figure_step(struct builder *b, const char *name, const struct roof_f
 {
     struct roof_text result = ROOF_TEXT_INIT;
     struct roof_text source = ROOF_TEXT_INIT;
-    roof_text_number(&result, roof_to_unit(figure->value, unit));
+    roof_text_number(&result, roof_given(figure->value, unit));
     roof_text_printf(&result, " %s", roof_unit_name(unit));
     roof_text_put(&source, figure->source == NULL ? "no source given" : figure->source);
     if (figure->confidence != ROOF_CONFIDENCE_UNKNOWN) {

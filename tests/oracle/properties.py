@@ -3,36 +3,48 @@
 
     python3 properties.py PROGRAM DATA --cases N --seed S
 """
-import argparse
 import csv
 import io
 import json
 import os
 import random as randomness
 import subprocess
+import re
 import sys
 import tempfile
 
 import cases
+import command_properties
 import device as devices
 import formats
+import model_properties
+import models
 import operators
-from oracle import SHOWN, Program
+from program import SHOWN, Program, command_line
 
 
 class Checker:
     """Runs the program, and counts what held and what did not."""
 
-    def __init__(self, program, every_device, random, count):
-        self.program, self.devices, self.random, self.count = program, every_device, random, count
-        self.held, self.broken = {}, 0
+    def __init__(self, program, data, random, count, quiet=False):
+        self.program, self.data, self.random, self.count = program, data, random, count
+        self.quiet, self.held, self.broken, self.names = quiet, {}, 0, {}
+        folder = program.folder
+        self.devices, self.shipped = cases.drawn_devices(random, folder), devices.shipped(data)
+        self.shipped_models, self.layouts = models.shipped(data), list(cases.layouts(data))
+        self.models = dict(self.shipped_models, **cases.drawn_models(random, folder))
+        self.drawn, self.faster = list(self.devices), {}
+        self.devices.update(self.shipped)
+        for number, name in enumerate(self.devices):
+            self.faster[name] = faster(data, folder, name, number)
 
     def hold(self, name, what, case):
         if what:
             self.held[name] = self.held.get(name, 0) + 1
             return
         self.broken += 1
-        if self.broken <= SHOWN:
+        self.names[name] = self.names.get(name, 0) + 1
+        if self.broken <= SHOWN and not self.quiet:
             print(f"DOES NOT HOLD {name}\n    {case}")
 
     def near(self, name, one, other, case):
@@ -59,25 +71,32 @@ class Checker:
         return result.stdout
 
 
+def faster(data, folder, name, number):
+    """The file of a device with twice the bandwidth, peaks and links and half the latency."""
+    path = name if name.endswith(".json") else os.path.join(data, "hardware", name + ".json")
+    with open(path, encoding="utf-8") as file:
+        device = json.load(file)
+
+    def times(figure, factor):
+        return dict(figure, value=figure["value"] * factor) if isinstance(figure, dict) else \
+            figure * factor
+    for keys, factor in (("bandwidth_gb_s link_gb_s network_gb_s", 2),
+                         ("link_latency_us network_latency_us", 0.5)):
+        for key in keys.split():
+            if key in device:
+                device[key] = times(device[key], factor)
+    for key in ("peak_tflops", "sparse_tflops", "vector_tflops"):
+        device[key] = {unit: times(peak, 2) for unit, peak in device.get(key, {}).items()}
+    path = os.path.join(folder, f"faster-{number}.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(device, file)
+    return path
+
+
 def scaled_devices(check):
     """Twice the bandwidth, peaks and links, and half the latency: half the time."""
-    folder, faster = check.program.folder, {}
-    for number, path in enumerate(list(check.devices)):
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-        for key in ("bandwidth_gb_s", "link_gb_s", "network_gb_s"):
-            if key in data:
-                data[key] *= 2
-        for key in ("link_latency_us", "network_latency_us"):
-            if key in data:
-                data[key] /= 2
-        for key in ("peak_tflops", "sparse_tflops", "vector_tflops"):
-            data[key] = {name: 2 * value for name, value in data[key].items()}
-        faster[path] = os.path.join(folder, f"faster-{number}.json")
-        with open(faster[path], "w", encoding="utf-8") as file:
-            json.dump(data, file)
     records, rows = check.records()
-    twice = check.program.records([], [dict(x, hardware=faster[x["hardware"]]) for x in records])
+    twice = check.program.records([], [dict(x, hardware=check.faster[x["hardware"]]) for x in records])
     for record, one, other in zip(records, rows, twice):
         for key in ("time_us", "memory_time_us", "compute_time_us", "network_time_us"):
             if key in one:
@@ -312,32 +331,62 @@ def units(check):
 
 
 PROPERTIES = (scaled_devices, split, queries, halves_of_experts, heads, neighbours, output_formats,
-              sweeps, environments, units)
+              sweeps, environments, units) + model_properties.PROPERTIES + \
+    command_properties.PROPERTIES
+
+
+def everything(arguments, garble=None):
+    """One run: draws, asks, and returns what held."""
+    with tempfile.TemporaryDirectory() as folder:
+        check = Checker(Program(os.path.abspath(arguments.program), folder),
+                        os.path.abspath(arguments.data),
+                        randomness.Random(arguments.seed), arguments.cases, garble is not None)
+        check.program.garble = garble
+        for one in PROPERTIES:
+            one(check)
+    return check
+
+
+def garbler(seed):
+    """Changes some of what is printed: a number by much or by little, a word, or a line is lost."""
+    random = randomness.Random(seed)
+    # No names with digits, and not what tells which record a row is of.
+    number = re.compile(r'(?<!"case":)(?<![\w.\-/"])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])')
+
+    def other(match):
+        if random.random() > 0.04:
+            return match.group()
+        value = float(match.group()) * random.choice((0.1, 0.999, 1.001, 10))
+        return str(int(value) + 1) if match.group().isdigit() else repr(value)
+
+    def garble(text):
+        lines = [number.sub(other, line) for line in text.splitlines(True)
+                 if random.random() > 0.005]
+        return "".join(line.replace("memory", "compute") if random.random() < 0.02 else line
+                       for line in lines)
+    return garble
+
+
+def self_test(arguments):
+    """With wrong output each property must be seen not to hold."""
+    right, wrong = everything(arguments), everything(arguments, garbler(arguments.seed))
+    missed = right.broken
+    for name, count in right.held.items():
+        seen = wrong.names.get(name, 0)
+        print(f"{'seen' if seen else 'MISSED'}  {name}: {seen} of {count}")
+        missed += seen == 0
+    return 1 if missed else 0
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program")
-    parser.add_argument("data")
-    parser.add_argument("--cases", type=int, default=1000, help="of each property")
-    parser.add_argument("--seed", type=int, help="default: another one each time")
-    arguments = parser.parse_args()
-    seed = arguments.seed
-    if seed is None:
-        seed = randomness.SystemRandom().randrange(10 ** 9)
-    print(f"properties: seed {seed}, {arguments.cases} cases of each")
-    random = randomness.Random(seed)
-    with tempfile.TemporaryDirectory() as folder:
-        every_device = {}
-        for number in range(20):
-            path = cases.device_file(random, folder, number)
-            every_device[path] = devices.Device(path, path)
-        check = Checker(Program(arguments.program, folder), every_device, random, arguments.cases)
-        check.shipped = devices.shipped(arguments.data)
-        for one in PROPERTIES:
-            one(check)
+    arguments = command_line(__doc__, "properties", 1000, "of each property")
+    if arguments.self_test:
+        return self_test(arguments)
+    check = everything(arguments)
     for name, count in check.held.items():
         print(f"held {count} times: {name}")
+    for name, count in check.names.items():
+        print(f"BROKEN {count} times: {name}")
     print(f"{check.broken} do not hold" if check.broken else "all hold")
     return 1 if check.broken else 0
 
