@@ -70,6 +70,8 @@ PROCESS  := $(BUILD)/tests/bench/process
 FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 FUZZ     := $(FUZZ_SRC:tests/fuzz/%.c=%)
 FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/%.run)
+# What makes calls fail, and what runs the program with it.
+FAULTS   := $(BUILD)/tests/faults/driver $(BUILD)/tests/faults/preload.so
 # The program without its main and its signals, for the target of the whole command line.
 FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c,$(CLI_SRC)))
 
@@ -108,6 +110,14 @@ $(BUILD)/tests/fuzz/cli/%.o: src/cli/%.c tests/fuzz/cli/streams.h $(BUILD)/comma
 $(BUILD)/tests/fuzz/cli.run: $(FUZZ_CLI)
 $(BUILD)/tests/fuzz/%.run: $(BUILD)/tests/fuzz/%.o $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o) $(LIB)
 	$(LINK) $(FUZZER) -o $@ $(filter %.o,$^) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+
+$(BUILD)/tests/faults/driver: $(BUILD)/tests/faults/driver.o
+	$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
+
+# It comes before sanitizers, so it has none.
+$(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(BUILD)/command
+	@mkdir -p $(@D)
+	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -shared -fPIC $(LDFLAGS) -o $@ $< -ldl
 
 # The data is JSON in data/ and bytes in the library.
 $(BUILD)/gen/data_files.c: src/embed.sh $(DATA) $(BUILD)/command
@@ -175,7 +185,7 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-fuzz check-cli check-formulas check-schemas check-project check-oracle recipes
+check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-oracle recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
@@ -197,6 +207,16 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
 	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 	@sh tests/cli/completion.sh $(BIN)
+
+# Calls fail by a library that is loaded before that of GNU.
+check-faults: $(BIN)
+	@if echo '#include <gnu/libc-version.h>' | $(CC) -E - > /dev/null 2>&1; then \
+	    $(MAKE) -s $(FAULTS) && sh tests/faults/run.sh $(BIN) $(FAULTS) $(FAULTS_RUN); \
+	else echo "skipped: calls are made to fail with the GNU C library only"; fi
+
+## faults: every allocation and other call of the commands in tests/faults fails once (an hour)
+faults:
+	$(MAKE) check-faults FAULTS_RUN=all
 
 check-formulas: $(BIN)
 	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
@@ -290,7 +310,7 @@ valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c src/calibrate/main.c tests/bench/bench.c \
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) src/calibrate/main.c tests/bench/bench.c \
           tests/bench/process.c \
           docs/example.c
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
@@ -298,13 +318,13 @@ lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
 	$(MAKE) all $(BUILD)/lint-clang/roofline-calibrate CC=clang BUILD=$(BUILD)/lint-clang \
 	    WERROR=-Werror
-	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
+	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
 	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
 	sh tests/analyze.sh $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/man/*.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/fuzz/*.sh
+	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -335,7 +355,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-formulas check-schemas check-project \
+.PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-faults faults check-formulas check-schemas check-project \
         check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)

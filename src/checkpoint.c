@@ -445,6 +445,10 @@ static enum roof_status read_config(struct config *c)
     struct roof_text unknown = ROOF_TEXT_INIT;
     const struct family *const family = find_family(c, &unknown);
     const unsigned flags = family->flags;
+    if (unknown.failed) {
+        roof_text_free(&unknown);
+        return roof_error_set(c->error, ROOF_MEMORY, "out of memory");
+    }
     if (unknown.length > 0) {
         roof_model_note(c->model, roof_model_own(c->model, unknown.data));
     }
@@ -602,18 +606,6 @@ static bool exists(const char *path)
 /* The layout of a model whose formats are those of its file. */
 #define STORED "file"
 
-/* A folder: named as one, or one with a config.json. */
-static bool is_folder(const char *name)
-{
-    struct stat info;
-    struct roof_text config = ROOF_TEXT_INIT;
-    roof_text_printf(&config, "%s/config.json", name);
-    const bool folder = stat(name, &info) == 0 && S_ISDIR(info.st_mode) &&
-                        (strchr(name, '/') != NULL || (!config.failed && exists(config.data)));
-    roof_text_free(&config);
-    return folder;
-}
-
 /* folder/file, or NULL. */
 static char *join(const char *folder, size_t length, const char *file)
 {
@@ -623,6 +615,22 @@ static char *join(const char *folder, size_t length, const char *file)
         snprintf(path, size, "%.*s%s%s", (int)length, folder, length == 0 ? "" : "/", file);
     }
     return path;
+}
+
+/* Whether a name is that of a folder: it looks like one, or there is one with a config.json. */
+static enum roof_status find_folder(bool *found, const char *name, struct roof_error *error)
+{
+    struct stat info;
+    *found = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
+    if (*found && strchr(name, '/') == NULL) {
+        char *const config = join(name, strlen(name), "config.json");
+        if (config == NULL) {
+            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+        *found = exists(config);
+        free(config);
+    }
+    return ROOF_OK;
 }
 
 static enum roof_status from_gguf(struct roof_model **out, const char *path,
@@ -695,7 +703,12 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
         const char *const slash = strrchr(name, '/');
         return from_folder(out, name, slash == NULL ? 0 : (size_t)(slash - name), name, error);
     }
-    if (is_folder(name)) {
+    bool folder = false;
+    enum roof_status status = find_folder(&folder, name, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    if (folder) {
         size_t length = strlen(name);
         while (length > 1 && name[length - 1] == '/') {
             length--;
@@ -704,8 +717,7 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
     }
     struct roof_json *json = NULL;
     bool user = false;
-    const enum roof_status status =
-        roof_registry_open(&json, &user, &models, name, directories, error);
+    status = roof_registry_open(&json, &user, &models, name, directories, error);
     return status == ROOF_OK ? from_json(out, json, error) : status;
 }
 

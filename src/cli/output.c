@@ -75,6 +75,10 @@ static FILE *open_part(const char *path)
     FILE *const out = locked ? fdopen(file, "r+") : NULL;
     if (out == NULL) {
         const int reason = locked ? errno : EBUSY;
+        struct stat info;
+        if (locked && fstat(file, &info) == 0 && info.st_size == 0) {
+            (void)unlink(path); /* nothing is in it that could be kept */
+        }
         (void)close(file);
         errno = reason;
     }
@@ -98,6 +102,7 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     if (out->part == NULL || cli_output_cut(out, 0, error) == ROOF_OK) {
         return ROOF_OK;
     }
+    (void)unlink(out->part);
     (void)fclose(out->file);
     out->file = NULL;
     free(out->part);
@@ -220,6 +225,10 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
                                 strerror(errno));
     }
     out->file = NULL;
+    if (good && written == ROOF_OK && out->part != NULL && rename(out->part, out->name) != 0) {
+        written = roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot rename %s: %s", out->part,
+                                strerror(errno));
+    }
     if (good && written != ROOF_OK) {
         status = written;
     }
@@ -230,9 +239,6 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
             } else {
                 (void)unlink(out->part);
             }
-        } else if (rename(out->part, out->name) != 0) {
-            status = roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot rename %s: %s",
-                                   out->part, strerror(errno));
         }
         free(out->part);
         out->part = NULL;
