@@ -281,13 +281,13 @@ def quantities(check):
         ask("parse(format(x)) = x", dict(GEMV, set=f"bandwidth_gb_s={value!r}"), "bandwidth_gb_s",
             value)
         value = digits(random, 0.01, 1e4)
-        ask("parse(format(x)) = x", dict(GEMV, set=f"vector_tflops.fp32={value!r}", precision="fp32",
-                                         hardware="t4"), "peak_tflops", value)
+        ask("parse(format(x)) = x", dict(GEMV, set=f"vector_tflops.fp32={value!r}",
+                                         precision="fp32", hardware="t4"), "peak_tflops", value)
         value = digits(random, 0.001, 1e9)
         ask("parse(format(x)) = x", dict(GEMV, measured_us=value), "measured_us", value)
         value = random.random()
-        ask("parse(format(x)) = x", dict(model="llama-3-8b", draft_tokens=1, acceptance=repr(value)),
-            "acceptance", value)
+        ask("parse(format(x)) = x", dict(model="llama-3-8b", draft_tokens=1,
+                                         acceptance=repr(value)), "acceptance", value)
     for (inputs, _), (name, key, value), got in zip(questions, wanted, answers(check, questions)):
         if name.startswith("parse"):
             check.hold(name, got[key] == value, (inputs, got))
@@ -336,7 +336,7 @@ def figures(check):
 
 
 def updates(check):
-    """check --update puts in what it got: then all is as expected, and nothing is left to change."""
+    """check --update puts in what it got: then all is as expected, and nothing is to change."""
     random, checks, wrong = check.random, [], 0
     records, rows = check.records(check.count // 4)
     drawn = model_properties.drawn(check, check.count // 8, layouts=False)

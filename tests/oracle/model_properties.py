@@ -41,8 +41,8 @@ def rows_of(check, *lists):
 
 def scaled_by_tensor(row, *roles):
     """Whether tensors may have scales that do not grow with them; collectives have one row."""
-    return "layout" in row or any(key in formats.FORMATS[row[role]] and formats.FORMATS[row[role]][key]
-                                  for role in roles for key in ("tensor", "channel"))
+    return "layout" in row or any(formats.FORMATS[row[role]].get(key) for role in roles
+                                  for key in ("tensor", "channel"))
 
 
 def scaled_devices(check):
@@ -243,8 +243,8 @@ def heads(check):
         shares += len(base) * [(some, every)]
     share_of = {id(record): share for record, share in zip(sets[0], shares)}
     for record, mqa, gqa, mha in rows_of(check, *sets):
-        for key in ("kv_cache_bytes", "kv_bytes_per_token", "weights_memory_bytes", "bytes", "flops",
-                    "step_ms", "e2e_ms"):
+        for key in ("kv_cache_bytes", "kv_bytes_per_token", "weights_memory_bytes", "bytes",
+                    "flops", "step_ms", "e2e_ms"):
             if key in mha:
                 check.hold("models: MQA, GQA, MHA", mqa[key] <= gqa[key] * (1 + 1e-12) and
                            gqa[key] <= mha[key] * (1 + 1e-12), (key, record))
