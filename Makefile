@@ -235,6 +235,7 @@ check-oracle: $(BIN)
 	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases 1200 --seed 1; \
 	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --self-test --cases 100 --seed 1; \
 	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases 500 --seed 1; \
+	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --self-test --cases 40 --seed 1; \
 	else echo "skipped: the oracle and the properties need $(PYTHON)"; fi
 
 ## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)

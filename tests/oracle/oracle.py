@@ -240,23 +240,29 @@ def check_models(comparison, program, every_device, every_model, random, count, 
 
 
 def check_drafts(comparison, program, every_device, every_model, random, count):
-    """A draft model is an option, so each pair is a process."""
+    """A draft model is an option, so all records of a process share it."""
     for _ in range(count):
-        name, draft = (random.choice(list(every_model["models"])) for _ in range(2))
-        where = random.choice(list(every_device))
-        asked = cases.scenario(random, every_model["models"][name])
-        for key in ("phase", "chunk", "prefill_batch", "prefill_context", "prefix_hit", "prompt",
-                    "generate"):
-            asked.pop(key, None)
-        asked["draft_tokens"] = random.randint(1, 6)
-        record = dict(asked, model=name, hardware=where)
-        try:
-            want = model_row(models.infer(every_model["models"][name], asked, every_device[where],
-                                          draft=every_model["models"][draft]))
-        except formats.Refused:
-            want = None
-        got = program.records(["model"], [record], ["--draft-model", draft, "--draft-tokens", "1"])[0]
-        comparison.row(got, want, "drafts", [record, draft])
+        draft = random.choice(list(every_model["models"]))
+        records, wanted = [], []
+        for _ in range(3):
+            name = random.choice(list(every_model["models"]))
+            where = random.choice(list(every_device))
+            asked = cases.scenario(random, every_model["models"][name])
+            for key in ("phase", "chunk", "prefill_batch", "prefill_context", "prefix_hit"):
+                asked.pop(key, None)
+            asked["draft_tokens"] = random.randint(1, 6)
+            if random.random() < 0.3:
+                asked.update(cases.asked_formats(random, "gemm"))
+            records.append(dict(asked, model=name, hardware=where))
+            try:
+                wanted.append(model_row(infer(every_model["models"][name], asked,
+                                              every_device[where],
+                                              draft=every_model["models"][draft])))
+            except formats.Refused:
+                wanted.append(None)
+        for record, got, want in zip(records, program.records(
+                ["model"], records, ["--draft-model", draft]), wanted):
+            comparison.row(got, want, "drafts", [record, draft])
 
 
 def operators_of(row):

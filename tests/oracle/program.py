@@ -14,7 +14,7 @@ class Program:
     """Runs the program on records."""
 
     def __init__(self, path, folder, garble=None):
-        """`garble` changes what it prints: for tests of the tests."""
+        """`garble` changes what it prints and writes: for tests of the tests."""
         self.path, self.folder, self.garble = path, folder, garble
         self.environment = {key: value for key, value in os.environ.items()
                             if not key.startswith("ROOFLINE")}
@@ -25,7 +25,13 @@ class Program:
                                 env=dict(self.environment, **environment), check=False)
         if self.garble:
             result.stdout = self.garble(result.stdout)
+            result.returncode = int(self.garble(f"{result.returncode}"))
         return result
+
+    def read(self, path):
+        """A file that it wrote."""
+        with open(path, encoding="utf-8") as file:
+            return self.garble(file.read()) if self.garble else file.read()
 
     def records(self, workload, records, options=()):
         """Rows of `predict --from` by the number of the record; None where it was refused."""
