@@ -37,8 +37,16 @@ CMOCKA_CFLAGS = $$($(PKG_CONFIG) --cflags cmocka)
 CMOCKA_LIBS   = $$($(PKG_CONFIG) --libs cmocka)
 NLOPT_CFLAGS  = $$($(PKG_CONFIG) --cflags nlopt)
 NLOPT_LIBS    = $$($(PKG_CONFIG) --libs nlopt)
+# What makes a mistake in memory end the program, not run it (docs/security.md); HARDEN= and
+# HARDEN_LINK= leave it out, and sanitizers, which do more. FORTIFY needs optimisation.
+sanitized  := $(findstring -fsanitize=,$(CFLAGS))
+optimised  := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
+FORTIFY    := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if $(optimised),-D_FORTIFY_SOURCE=2))
+HARDEN      ?= $(if $(sanitized),,-fstack-protector-strong $(FORTIFY)) -fPIE
+HARDEN_LINK ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack
 COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math \
-          -ffile-prefix-map=$(CURDIR)=. $(WARN) $(WERROR) -Iinclude -Isrc $(CPPFLAGS) $(CFLAGS)
+          -ffile-prefix-map=$(CURDIR)=. $(WARN) $(WERROR) -Iinclude -Isrc $(HARDEN) $(CPPFLAGS) $(CFLAGS)
+LINK    = $(COMPILE) $(HARDEN_LINK) $(LDFLAGS)
 
 # The version is written once, in the public header.
 ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/roofline.h)
@@ -62,6 +70,8 @@ PROCESS  := $(BUILD)/tests/bench/process
 FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 FUZZ     := $(FUZZ_SRC:tests/fuzz/%.c=%)
 FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/%.run)
+# What makes calls fail, and what runs the program with it.
+FAULTS   := $(BUILD)/tests/faults/driver $(BUILD)/tests/faults/preload.so
 # The program without its main and its signals, for the target of the whole command line.
 FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c,$(CLI_SRC)))
 
@@ -73,7 +83,7 @@ $(LIB): $(LIB_OBJ)
 	$(AR) rcsD $@ $(LIB_OBJ)
 
 $(BIN): $(CLI_OBJ) $(LIB)
-	$(COMPILE) -pthread $(LDFLAGS) -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) -pthread -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # Everything is compiled again when the command or the set of data files changes.
 $(BUILD)/command: FORCE
@@ -89,7 +99,7 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	$(COMPILE) $(CMOCKA_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
-	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) -o $@ $< $(LIB) $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # A fuzz target with what runs it: files one by one, or libFuzzer (FUZZER=-fsanitize=fuzzer).
 FUZZER   ?=
@@ -99,7 +109,15 @@ $(BUILD)/tests/fuzz/cli/%.o: src/cli/%.c tests/fuzz/cli/streams.h $(BUILD)/comma
 
 $(BUILD)/tests/fuzz/cli.run: $(FUZZ_CLI)
 $(BUILD)/tests/fuzz/%.run: $(BUILD)/tests/fuzz/%.o $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o) $(LIB)
-	$(COMPILE) $(FUZZER) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) $(FUZZER) -o $@ $(filter %.o,$^) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+
+$(BUILD)/tests/faults/driver: $(BUILD)/tests/faults/driver.o
+	$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
+
+# It comes before sanitizers, so it has none.
+$(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(BUILD)/command
+	@mkdir -p $(@D)
+	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -shared -fPIC $(LDFLAGS) -o $@ $< -ldl
 
 # The data is JSON in data/ and bytes in the library.
 $(BUILD)/gen/data_files.c: src/embed.sh $(DATA) $(BUILD)/command
@@ -111,7 +129,7 @@ $(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/data.h
 
 # The only part that needs an optimiser (NLopt); nothing else depends on it.
 $(FIT): src/calibrate/main.c $(LIB)
-	$(COMPILE) $(NLOPT_CFLAGS) $(LDFLAGS) -o $@ $< $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) $(NLOPT_CFLAGS) -o $@ $< $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
@@ -143,10 +161,10 @@ bench: $(BENCH) $(PROCESS) $(BIN)
 	@MEASURED=$(BUILD)/bench.csv $(PROCESS) $(BIN)
 
 $(PROCESS): $(BUILD)/tests/bench/process.o
-	$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
+	$(LINK) -o $@ $< $(LDLIBS)
 
 $(BENCH): $(BUILD)/tests/bench/bench.o $(LIB)
-	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
 
 ## errors: write docs/errors.md again, from the published timings in MEASURED=DIR
 errors: all $(FIT)
@@ -167,7 +185,7 @@ demo: all
 	@sh docs/demo.sh $(BIN)
 
 ## check: run every test on this build
-check: check-unit check-fuzz check-cli check-formulas check-schemas check-project check-oracle recipes
+check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-oracle recipes
 
 check-unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do \
@@ -190,6 +208,16 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 	@sh tests/cli/completion.sh $(BIN)
 
+# Calls fail by a library that is loaded before that of GNU.
+check-faults: $(BIN)
+	@if echo '#include <gnu/libc-version.h>' | $(CC) -E - > /dev/null 2>&1; then \
+	    $(MAKE) -s $(FAULTS) && sh tests/faults/run.sh $(BIN) $(FAULTS) $(FAULTS_RUN); \
+	else echo "skipped: calls are made to fail with the GNU C library only"; fi
+
+## faults: every allocation and other call of the commands in tests/faults fails once (an hour)
+faults:
+	$(MAKE) check-faults FAULTS_RUN=all
+
 check-formulas: $(BIN)
 	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
 
@@ -197,7 +225,8 @@ check-schemas: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/schema.sh $(BIN)
 
 check-project: $(LIB) $(BIN)
-	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' sh tests/project.sh
+	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' HARDEN='$(HARDEN)' \
+	    sh tests/project.sh
 
 # The same seed each time, so that it ends as it did before.
 check-oracle: $(BIN)
@@ -206,6 +235,7 @@ check-oracle: $(BIN)
 	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases 1200 --seed 1; \
 	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --self-test --cases 100 --seed 1; \
 	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases 500 --seed 1; \
+	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --self-test --cases 40 --seed 1; \
 	else echo "skipped: the oracle and the properties need $(PYTHON)"; fi
 
 ## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
@@ -266,25 +296,36 @@ fuzz-coverage:
 	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping'
 	@sh tests/fuzz/coverage.sh $(BUILD)/coverage $(FUZZ)
 
+## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
+coverage:
+	@rm -rf $(BUILD)/gcov
+	$(MAKE) check-unit check-fuzz $(BUILD)/gcov/roofline BUILD=$(BUILD)/gcov \
+	    CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
+	@sh tests/cli/run.sh $(BUILD)/gcov/roofline tests/cli/*.case
+	gcovr --root . --object-directory $(BUILD)/gcov --filter 'src/[^/]*\.c' --json $(BUILD)/gcov/all.json
+	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
+	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
+
 ## valgrind: every test under valgrind
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c src/calibrate/main.c tests/bench/bench.c \
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) src/calibrate/main.c tests/bench/bench.c \
           tests/bench/process.c \
           docs/example.c
-## lint: warnings as errors with gcc and clang, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
+## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
 	$(MAKE) all $(BUILD)/lint-clang/roofline-calibrate CC=clang BUILD=$(BUILD)/lint-clang \
 	    WERROR=-Werror
-	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
+	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
 	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
+	sh tests/analyze.sh $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/man/*.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/fuzz/*.sh
+	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -315,7 +356,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-formulas check-schemas check-project \
-        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-faults faults check-formulas check-schemas check-project \
+        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)

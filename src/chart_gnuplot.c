@@ -385,6 +385,7 @@ static void put_legend(const struct drawing *d, const struct legend *legend)
         roof_chart_left_out(&note, d->chart);
         put_label(d, note.failed ? "" : note.data, canvas->width - 12, canvas->height - 14, "right",
                   FONT - 2, "#606060", 0);
+        d->out->failed = d->out->failed || note.failed;
         roof_text_free(&note);
     }
 }

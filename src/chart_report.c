@@ -355,7 +355,7 @@ static void put_roof(struct roof_text *out, const struct roof_chart_roof *roof)
 {
     roof_text_put(out, "{\"hardware\": ");
     roof_json_quote(out, roof->hardware->id);
-    put_member(out, ", ", "bandwidth_gb_s", roof_to_unit(roof->bytes_per_s, ROOF_UNIT_GB_PER_S));
+    put_member(out, ", ", "bandwidth_gb_s", roof_given(roof->bytes_per_s, ROOF_UNIT_GB_PER_S));
     roof_text_put(out, ", \"ceilings\": [");
     for (size_t i = 0; i < roof->ceilings; i++) {
         const struct roof_chart_ceiling *const c = &roof->ceiling[i];
@@ -365,7 +365,7 @@ static void put_roof(struct roof_text *out, const struct roof_chart_roof *roof)
             roof_text_printf(out, "%s\"%s\"", k == 0 ? "" : ", ", roof_format(c->format[k])->name);
         }
         roof_text_put(out, "]");
-        put_member(out, ", ", "peak_tflops", roof_to_unit(c->flops_per_s, ROOF_UNIT_TFLOPS));
+        put_member(out, ", ", "peak_tflops", roof_given(c->flops_per_s, ROOF_UNIT_TFLOPS));
         put_member(out, ", ", "ridge_point", c->ridge);
         roof_text_put(out, "}");
     }
@@ -392,7 +392,7 @@ void roof_chart_json(struct roof_text *out, const struct roof_chart *chart)
             roof_json_quote(out, chart->roof[line->roof].hardware->id);
         }
         put_member(out, ", ", line->slope ? "bandwidth_gb_s" : "tflops",
-                   roof_to_unit(line->rate, line->slope ? ROOF_UNIT_GB_PER_S : ROOF_UNIT_TFLOPS));
+                   roof_given(line->rate, line->slope ? ROOF_UNIT_GB_PER_S : ROOF_UNIT_TFLOPS));
         roof_text_put(out, "}");
     }
     roof_text_put(out, chart->lines == 0 ? "],\n  \"points\": [" : "\n  ],\n  \"points\": [");

@@ -87,13 +87,14 @@ static enum roof_status bad(const struct reader *r, const roof_json_value *at, c
     return roof_json_error(r->p->json, at, r->error, "%s", what);
 }
 
-/* Says what is wrong at a place, in the words of an error that has none. */
+/* Says what is wrong at a place, in the words of an error that has none; lack of memory is in no
+ * place. */
 static enum roof_status place_error(const struct roof_json *json, const roof_json_value *at,
-                                    struct roof_error *error)
+                                    struct roof_error *error, enum roof_status status)
 {
     char message[ROOF_ERROR_MESSAGE_SIZE];
-    if (error == NULL) {
-        return ROOF_INVALID;
+    if (error == NULL || status == ROOF_MEMORY) {
+        return status;
     }
     snprintf(message, sizeof message, "%s", error->message);
     return roof_json_error(json, at, error, "%s", message);
@@ -109,8 +110,9 @@ static enum roof_status only_members(const struct reader *r, const roof_json_val
             i++;
         }
         if (i == count) {
-            (void)roof_unknown_name(r->error, ROOF_INVALID, "key", roof_json_key(m), known, count);
-            return place_error(r->p->json, m, r->error);
+            return place_error(
+                r->p->json, m, r->error,
+                roof_unknown_name(r->error, ROOF_INVALID, "key", roof_json_key(m), known, count));
         }
     }
     return ROOF_OK;
@@ -226,8 +228,9 @@ static enum roof_status check_inputs(const struct reader *r, const roof_json_val
     for (const roof_json_value *m = roof_json_first(inputs); m != NULL; m = roof_json_next(m)) {
         const char *const key = roof_json_key(m);
         if (!is_workload(key) && find_input(key) == ROOF_INPUT_COUNT) {
-            (void)roof_unknown_name(r->error, ROOF_INVALID, "input", key, known, count);
-            return place_error(r->p->json, m, r->error);
+            return place_error(
+                r->p->json, m, r->error,
+                roof_unknown_name(r->error, ROOF_INVALID, "input", key, known, count));
         }
     }
     return ROOF_OK;
@@ -446,8 +449,9 @@ static enum roof_status check_key(const char **type, const struct reader *r, enu
         }
         if (node.value == NULL) {
             const size_t count = roof_schema_keys(schema, of, known, KEYS_MAX);
-            (void)roof_unknown_name(r->error, ROOF_INVALID, "key", part, known, count);
-            return place_error(r->p->json, at, r->error);
+            return place_error(
+                r->p->json, at, r->error,
+                roof_unknown_name(r->error, ROOF_INVALID, "key", part, known, count));
         }
         *type = roof_schema_type(schema, node);
     }

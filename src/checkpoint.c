@@ -35,6 +35,7 @@ enum {
     SHARED_GATE = 1 << 13,
     PARALLEL = 1 << 14,
     OWN_NORMS = 1 << 15, /* parallel with a norm each */
+    HEAD_BIAS = 1 << 16,
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -59,7 +60,7 @@ static const struct family {
     {"gemma3", TIED | POST_NORMS | QK_NORM, 6, 0},
     {"gemma3_text", TIED | POST_NORMS | QK_NORM, 6, 0},
     {"phi3", 0, 0, 0},
-    {"phi", BIASES | LAYERNORM | UNGATED | PARALLEL, 0, 0},
+    {"phi", BIASES | HEAD_BIAS | LAYERNORM | UNGATED | PARALLEL, 0, 0},
     {"gpt_neox", BIASES | LAYERNORM | UNGATED | PARALLEL | OWN_NORMS, 0, 0},
     {"gpt2", BIASES | LAYERNORM | UNGATED | TIED | LEARNED, 0, 0},
     {"opt", BIASES | LAYERNORM | UNGATED | TIED | LEARNED, 0, 2},
@@ -444,6 +445,10 @@ static enum roof_status read_config(struct config *c)
     struct roof_text unknown = ROOF_TEXT_INIT;
     const struct family *const family = find_family(c, &unknown);
     const unsigned flags = family->flags;
+    if (unknown.failed) {
+        roof_text_free(&unknown);
+        return roof_error_set(c->error, ROOF_MEMORY, "out of memory");
+    }
     if (unknown.length > 0) {
         roof_model_note(c->model, roof_model_own(c->model, unknown.data));
     }
@@ -469,6 +474,7 @@ static enum roof_status read_config(struct config *c)
     if (member(c, "use_bias") != NULL) {
         m->qkv_bias = m->o_bias = m->mlp_bias = flag(c, "use_bias", false);
     }
+    m->head_bias = (flags & HEAD_BIAS) != 0;
     m->qk_norm = flag(c, "use_qk_norm", (flags & QK_NORM) != 0);
     m->tied = flag(c, "tie_word_embeddings", (flags & TIED) != 0);
     m->gated = (flags & UNGATED) == 0;
@@ -600,18 +606,6 @@ static bool exists(const char *path)
 /* The layout of a model whose formats are those of its file. */
 #define STORED "file"
 
-/* A folder: named as one, or one with a config.json. */
-static bool is_folder(const char *name)
-{
-    struct stat info;
-    struct roof_text config = ROOF_TEXT_INIT;
-    roof_text_printf(&config, "%s/config.json", name);
-    const bool folder = stat(name, &info) == 0 && S_ISDIR(info.st_mode) &&
-                        (strchr(name, '/') != NULL || (!config.failed && exists(config.data)));
-    roof_text_free(&config);
-    return folder;
-}
-
 /* folder/file, or NULL. */
 static char *join(const char *folder, size_t length, const char *file)
 {
@@ -621,6 +615,22 @@ static char *join(const char *folder, size_t length, const char *file)
         snprintf(path, size, "%.*s%s%s", (int)length, folder, length == 0 ? "" : "/", file);
     }
     return path;
+}
+
+/* Whether a name is that of a folder: it looks like one, or there is one with a config.json. */
+static enum roof_status find_folder(bool *found, const char *name, struct roof_error *error)
+{
+    struct stat info;
+    *found = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
+    if (*found && strchr(name, '/') == NULL) {
+        char *const config = join(name, strlen(name), "config.json");
+        if (config == NULL) {
+            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        }
+        *found = exists(config);
+        free(config);
+    }
+    return ROOF_OK;
 }
 
 static enum roof_status from_gguf(struct roof_model **out, const char *path,
@@ -693,7 +703,12 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
         const char *const slash = strrchr(name, '/');
         return from_folder(out, name, slash == NULL ? 0 : (size_t)(slash - name), name, error);
     }
-    if (is_folder(name)) {
+    bool folder = false;
+    enum roof_status status = find_folder(&folder, name, error);
+    if (status != ROOF_OK) {
+        return status;
+    }
+    if (folder) {
         size_t length = strlen(name);
         while (length > 1 && name[length - 1] == '/') {
             length--;
@@ -702,8 +717,7 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
     }
     struct roof_json *json = NULL;
     bool user = false;
-    const enum roof_status status =
-        roof_registry_open(&json, &user, &models, name, directories, error);
+    status = roof_registry_open(&json, &user, &models, name, directories, error);
     return status == ROOF_OK ? from_json(out, json, error) : status;
 }
 

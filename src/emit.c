@@ -84,6 +84,11 @@ static bool ends(const char *text, const char *with)
     return length >= strlen(with) && strcmp(text + length - strlen(with), with) == 0;
 }
 
+static enum roof_status no_memory(struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_MEMORY, "out of memory");
+}
+
 /* Engines take the folder of a config.json, and names as the hub has them. */
 static void set_model(struct emitter *e, const char *given)
 {
@@ -228,6 +233,7 @@ static void put_described(const struct emitter *e, const struct roof_plan *plan)
     struct roof_text text = ROOF_TEXT_INIT;
     roof_plan_describe(&text, plan, e->query);
     put_comment(e->out, text.data == NULL ? "" : text.data);
+    e->out->failed = e->out->failed || text.failed;
     roof_text_free(&text);
 }
 
@@ -299,11 +305,14 @@ static enum roof_status set_checkpoint(struct emitter *e)
     const bool published = made == NULL && (original || s->quantization != NULL);
     enum roof_status status = ROOF_OK;
     if (published) {
-        roof_text_put(&e->checkpoint, e->model.data == NULL ? "" : e->model.data);
-        return ROOF_OK;
+        roof_text_put(&e->checkpoint, e->model.data);
+        return e->checkpoint.failed ? no_memory(e->error) : ROOF_OK;
     }
     status = put_line(&e->checkpoint, e, made == NULL ? "./{name}-" : made, COMMENT);
     roof_text_put(&e->checkpoint, made == NULL ? "unquantised" : "");
+    if (status != ROOF_OK || e->checkpoint.failed) {
+        return status != ROOF_OK ? status : no_memory(e->error);
+    }
     if (made == NULL) {
         roof_text_printf(
             e->out, "# the checkpoint is quantised (%s): %s stands for one that is not\n",
@@ -444,10 +453,10 @@ enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct ro
                              e.engine->id);
     if (status == ROOF_OK) {
         set_model(&e, model);
-        status = put_script(&e, plans, model);
+        status = e.model.failed || e.name.failed ? no_memory(error) : ROOF_OK;
     }
-    if (status == ROOF_OK && (e.model.failed || e.name.failed || e.checkpoint.failed)) {
-        status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+    if (status == ROOF_OK) {
+        status = put_script(&e, plans, model);
     }
     roof_text_free(&e.model);
     roof_text_free(&e.name);

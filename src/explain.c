@@ -187,7 +187,7 @@ static void figure_step(struct builder *b, const char *name, const struct roof_f
 {
     struct roof_text result = ROOF_TEXT_INIT;
     struct roof_text source = ROOF_TEXT_INIT;
-    roof_text_number(&result, roof_to_unit(figure->value, unit));
+    roof_text_number(&result, roof_given(figure->value, unit));
     roof_text_printf(&result, " %s", roof_unit_name(unit));
     roof_text_put(&source, figure->source == NULL ? "no source given" : figure->source);
     if (figure->confidence != ROOF_CONFIDENCE_UNKNOWN) {
@@ -250,7 +250,7 @@ static void expected_kernel(struct builder *b, const struct roof_expected *e)
                      roof_format_quantity(error, fit->mape, ROOF_UNIT_FRACTION));
     b->text.failed = b->text.failed || values.failed || source.failed;
     step(b, roof_kernel_name(fit->kernel), "", "", values.data == NULL ? "" : values.data,
-         source.data);
+         source.data == NULL ? "" : source.data);
     roof_text_free(&values);
     roof_text_free(&source);
 }
@@ -302,6 +302,7 @@ static void times(struct builder *b, const struct roof_part *part)
         roof_text_printf(&sum, " + %s", b->extra);
         know(b, b->extra, b->extra_bytes);
     }
+    b->text.failed = b->text.failed || sum.failed;
     if (sum.data != NULL) {
         computed(b, "bytes", sum.data, part->bytes, ROOF_UNIT_BYTES);
     }
@@ -336,6 +337,7 @@ static void times(struct builder *b, const struct roof_part *part)
     struct roof_text result = ROOF_TEXT_INIT;
     result_text(&result, part->time_s, ROOF_UNIT_MICROSECONDS);
     roof_text_printf(&result, ", %s-bound", roof_bottleneck_name(part->bottleneck));
+    b->text.failed = b->text.failed || result.failed;
     step(b, "time",
          isnan(part->network_time_s) ? "max(memory_time, compute_time)"
                                      : "max(memory_time, compute_time, network_time)",
@@ -365,10 +367,12 @@ static void explain_parts(struct builder *b)
         roof_text_put(&sum, i == 0 ? "" : " + ");
         roof_text_number(&sum, roof_to_unit(p->part[i].time_s, ROOF_UNIT_MICROSECONDS));
     }
+    b->text.failed = b->text.failed || sum.failed;
     if (count > 1 && sum.data != NULL) {
         struct roof_text result = ROOF_TEXT_INIT;
         result_text(&result, p->time_s, ROOF_UNIT_MICROSECONDS);
         b->part_name = "";
+        b->text.failed = b->text.failed || result.failed;
         step(b, "time", "sum over the parts", sum.data, result.data == NULL ? "" : result.data, "");
         roof_text_free(&result);
     }

@@ -571,7 +571,7 @@ static const struct slot block_slots[] = {
 static const struct slot model_slots[] = {
     {"token_embd.weight", BIT(EMBEDDING), MATRIX, 0},
     {"output.weight", BIT(LM_HEAD), MATRIX, 0},
-    {"output.bias", BIT(NORM), VECTOR, 0},
+    {"output.bias", BIT(NORM), VECTOR, F(head_bias)},
     {"output_norm.weight", BIT(NORM), VECTOR, 0},
     {"output_norm.bias", BIT(NORM), VECTOR, 0},
     {"position_embd.weight", BIT(EMBEDDING), POSITIONS, 0},
@@ -848,6 +848,7 @@ static enum roof_status add_to_model(struct gguf *g, const struct tensor *t)
     if (status != ROOF_OK) {
         return status;
     }
+    raise_flag(g->model, slot, t);
     if (slot->kind != POSITIONS) {
         put_format(g->model->format, slot->weights, t->format);
     }

@@ -202,6 +202,9 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
         roof_text_put(&joined, joined.length == 0 ? "" : "; ");
         roof_text_put(&joined, one);
     }
+    if (joined.failed) {
+        roof_text_free(&joined);
+    }
     figure->source = own(r->hardware, joined.data);
     return figure->source != NULL ? ROOF_OK
                                   : roof_error_set(r->error, ROOF_MEMORY, "out of memory");
@@ -409,8 +412,10 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
         known[count++] = others[i];
     }
     struct roof_error unknown = {0};
-    roof_unknown_name(&unknown, ROOF_INVALID, "key", key, known, count);
-    return roof_json_error(r->json, item, r->error, "%s", unknown.message);
+    const enum roof_status status =
+        roof_unknown_name(&unknown, ROOF_INVALID, "key", key, known, count);
+    return status == ROOF_MEMORY ? roof_error_set(r->error, status, "%s", unknown.message)
+                                 : roof_json_error(r->json, item, r->error, "%s", unknown.message);
 }
 
 static const char *const no_strings[] = {NULL};

@@ -250,7 +250,15 @@ static enum roof_status draft_pass(struct pass *out, const struct roof_scenario 
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         d.weight[w] = ROOF_PRECISION_AUTO;
     }
-    enum roof_status status = roof_scenario_resolve(&d, s->draft, error);
+    enum roof_status status = ROOF_OK;
+    if (s->draft->position_rows > 0) { /* the last draft follows the others */
+        struct roof_scenario end = d;
+        end.context += s->draft_tokens - 1;
+        status = roof_scenario_resolve(&end, s->draft, error);
+    }
+    if (status == ROOF_OK) {
+        status = roof_scenario_resolve(&d, s->draft, error);
+    }
     if (status == ROOF_OK) {
         status = run_pass(out, s->draft, &d, hardware, NULL, error);
     }

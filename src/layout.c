@@ -3,12 +3,12 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model_make.h"
+#include "pattern.h"
 #include "registry.h"
 #include "roofline/quantity.h"
 
@@ -208,6 +208,10 @@ static enum roof_status read_layout(const struct layout_reader *r)
 
 /* --- what a config.json says of its own quantisation --- */
 
+#define MODULE_SIZE 128 /* of "model.layers.61.mlp.experts.down_proj" and the like */
+/* Bytes and steps that lists of modules may take to look at: some seconds. */
+#define EXCLUSION_WORK_MAX INT64_C(1000000000)
+
 /* Whether name stands in module as whole components: "lm_head", "layers.61", "mlp.gate". */
 static bool has_components(const char *module, const char *name)
 {
@@ -220,35 +224,18 @@ static bool has_components(const char *module, const char *name)
     return false;
 }
 
-/* One entry of an exclusion list: a pattern of the whole name, components of it, or with "re:" a
- * regular expression. A pattern may end before the last component. */
+/* Whether a pattern is that of the name, or of one that ends before its last components. */
 static bool matches(const char *entry, const char *module)
 {
-    char below[256];
-    if (strncmp(entry, "re:", 3) == 0) {
-        regex_t expression;
-        if (regcomp(&expression, entry + 3, REG_EXTENDED | REG_NOSUB) != 0) {
-            return false;
-        }
-        const bool found = regexec(&expression, module, 0, NULL, 0) == 0;
-        regfree(&expression);
-        return found;
-    }
-    snprintf(below, sizeof below, "%s.*", entry);
-    return fnmatch(entry, module, 0) == 0 || fnmatch(below, module, 0) == 0 ||
-           has_components(module, entry);
-}
-
-static bool excluded(const roof_json_value *list, const char *module)
-{
-    for (const roof_json_value *item = roof_json_first(list); item != NULL;
-         item = roof_json_next(item)) {
-        const char *const entry = roof_json_string(item);
-        if (entry != NULL && *entry != '\0' && strlen(entry) < 250 && matches(entry, module)) {
+    char name[MODULE_SIZE];
+    snprintf(name, sizeof name, "%s", module);
+    for (char *end = name + strlen(name); end != NULL; end = strrchr(name, '.')) {
+        *end = '\0';
+        if (fnmatch(entry, name, 0) == 0) {
             return true;
         }
     }
-    return false;
+    return has_components(module, entry);
 }
 
 /* By method, and where one says it, by bits. */
@@ -330,6 +317,50 @@ static bool find_method(struct method *out, const char *name, const char *algori
     return false;
 }
 
+/* Takes what one entry of an exclusion list names, by a pattern of the whole name, by components of
+ * it, or with "re:" by a regular expression, out of the quantised. */
+static enum roof_status exclude(const struct layout_reader *r, const roof_json_value *item,
+                                int64_t *work)
+{
+    const struct roof_json *const json = roof_model_json(r->model);
+    const char *const entry = roof_json_string(item);
+    struct roof_pattern pattern;
+    if (entry == NULL || *entry == '\0') {
+        return ROOF_OK;
+    }
+    const bool expression = strncmp(entry, "re:", 3) == 0;
+    const char *const problem = expression ? roof_pattern_read(&pattern, entry + 3) : NULL;
+    if (problem != NULL) {
+        return roof_json_error(json, item, r->error,
+                               "regular expression '%.100s': %s; give the formats with --layout "
+                               "or --class",
+                               entry + 3, problem);
+    }
+    const int64_t length = (int64_t)strlen(entry);
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        for (int64_t i = 0; i < r->model->layers; i++) {
+            int8_t *const format = &r->layer[i].format[w];
+            if (*format == ROOF_PRECISION_BF16) {
+                continue;
+            }
+            char module[MODULE_SIZE];
+            snprintf(module, sizeof module, "model.layers.%" PRId64 ".%s", i,
+                     roof_weight_module((enum roof_weight)w));
+            if (expression ? roof_pattern_matches(&pattern, module, work)
+                           : matches(entry, module)) {
+                *format = ROOF_PRECISION_BF16;
+            }
+            *work += length;
+            if (*work > EXCLUSION_WORK_MAX) {
+                return roof_json_error(json, item, r->error,
+                                       "these lists of modules take too long; give the formats "
+                                       "with --layout or --class");
+            }
+        }
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status own_layout(const struct layout_reader *r)
 {
     struct roof_model *const m = r->model;
@@ -381,11 +412,15 @@ static enum roof_status own_layout(const struct layout_reader *r)
             m->format[w] = ROOF_PRECISION_BF16;
         }
         for (int64_t i = 0; i < m->layers; i++) {
-            char module[128];
-            snprintf(module, sizeof module, "model.layers.%" PRId64 ".%s", i,
-                     roof_weight_module(weight));
-            const bool quantised = linear && !excluded(list, module);
-            r->layer[i].format[w] = (int8_t)(quantised ? format : ROOF_PRECISION_BF16);
+            r->layer[i].format[w] = (int8_t)(linear ? format : ROOF_PRECISION_BF16);
+        }
+    }
+    int64_t work = 0;
+    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+         item = roof_json_next(item)) {
+        const enum roof_status status = exclude(r, item, &work);
+        if (status != ROOF_OK) {
+            return status;
         }
     }
     m->activations = found->activations;

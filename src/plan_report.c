@@ -494,7 +494,7 @@ static void put_request(struct roof_text *out, const struct roof_plan_query *que
         const bool time = i == ROOF_LIMIT_TTFT || i == ROOF_LIMIT_TPOT;
         if (!isnan(query->limit[i])) {
             roof_text_printf(out, ", \"%s\": ", keys[i]);
-            roof_text_number(out, time ? roof_to_unit(query->limit[i], ROOF_UNIT_MILLISECONDS)
+            roof_text_number(out, time ? roof_given(query->limit[i], ROOF_UNIT_MILLISECONDS)
                                        : query->limit[i]);
         }
     }

@@ -93,6 +93,26 @@ double roof_from_unit(double value, enum roof_unit unit)
     return value * units[unit].multiple / units[unit].divisor;
 }
 
+double roof_given(double si, enum roof_unit unit)
+{
+    /* Two roundings, here and when it was read: no more than two steps off. */
+    const double value = roof_to_unit(si, unit);
+    double near = nextafter(nextafter(value, -INFINITY), -INFINITY);
+    double best = value;
+    size_t fewest = SIZE_MAX;
+    for (int step = -2; step <= 2; step++) {
+        char digits[ROOF_NUMBER_SIZE];
+        const bool same = roof_from_unit(near, unit) == si;
+        const size_t length = same ? roof_format_number(digits, near) : SIZE_MAX;
+        if (length < fewest || (length == fewest && near == value)) {
+            fewest = length;
+            best = near;
+        }
+        near = nextafter(near, INFINITY);
+    }
+    return best;
+}
+
 const char *roof_unit_name(enum roof_unit unit)
 {
     return units[unit].name;

@@ -795,6 +795,13 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     if (*text_of(r, DRAFT) != '\0' && p->asked.draft == NULL) {
         return roof_error_set(error, ROOF_USAGE, "draft_model is no input: --draft-model gives it");
     }
+    if (*text_of(r, DRAFT) != '\0' && strcmp(text_of(r, DRAFT), p->asked.draft->id) != 0) {
+        return roof_error_set(error, ROOF_USAGE, "draft_model is %s, --draft-model gives %s",
+                              text_of(r, DRAFT), p->asked.draft->id);
+    }
+    if (p->asked.draft != NULL && p->asked.draft_tokens == 0) {
+        return roof_error_set(error, ROOF_USAGE, "--draft-model needs draft_tokens");
+    }
     if (p->inference == NULL) {
         p->inference = malloc(sizeof *p->inference);
     }

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -207,6 +208,30 @@ static void add_name(struct names *names, const char *start, size_t length)
     names->count += names->name[names->count] != NULL;
 }
 
+/* The ids of a folder. One that is not there, or not for this user, has none. */
+static enum roof_status add_folder(struct names *names, const char *path, struct roof_error *error)
+{
+    DIR *const folder = opendir(path);
+    if (folder == NULL &&
+        (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM)) {
+        return ROOF_OK;
+    }
+    const struct dirent *entry = NULL;
+    while (folder != NULL && (errno = 0, entry = readdir(folder)) != NULL) {
+        const size_t length = strlen(entry->d_name);
+        if (has_suffix(entry->d_name, length) && entry->d_name[0] != '.') {
+            add_name(names, entry->d_name, length - strlen(SUFFIX));
+        }
+    }
+    const int reason = errno;
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return reason == 0
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_IO, path, 0, 0, "cannot list: %s", strerror(reason));
+}
+
 enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
                                    const struct roof_registry *registry,
                                    const char *const *directories, struct roof_error *error)
@@ -219,20 +244,12 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
             add_name(&names, id, length);
         }
     }
-    for (; directories != NULL && *directories != NULL; directories++) {
+    enum roof_status status = ROOF_OK;
+    for (; directories != NULL && *directories != NULL && status == ROOF_OK; directories++) {
         struct roof_text path = ROOF_TEXT_INIT;
         roof_text_printf(&path, "%s/%s/", *directories, registry->folder);
         names.failed = names.failed || path.failed;
-        DIR *const folder = path.failed ? NULL : opendir(path.data);
-        for (struct dirent *entry = NULL; folder != NULL && (entry = readdir(folder)) != NULL;) {
-            const size_t length = strlen(entry->d_name);
-            if (has_suffix(entry->d_name, length) && entry->d_name[0] != '.') {
-                add_name(&names, entry->d_name, length - strlen(SUFFIX));
-            }
-        }
-        if (folder != NULL) {
-            closedir(folder);
-        }
+        status = path.failed ? ROOF_OK : add_folder(&names, path.data, error);
         roof_text_free(&path);
     }
     if (names.count > 0) {
@@ -250,5 +267,5 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
     }
     free(names.name);
     return names.failed || out->failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                                       : ROOF_OK;
+                                       : status;
 }

@@ -843,7 +843,7 @@ static void json_figure(struct roof_text *out, const char *key, const struct roo
                         const struct roof_figure *published, enum roof_unit unit)
 {
     roof_text_printf(out, "\"%s\": {\"value\": ", key);
-    roof_text_number(out, roof_to_unit(figure->value, unit));
+    roof_text_number(out, roof_given(figure->value, unit));
     const struct {
         const char *key;
         const char *value;
@@ -860,7 +860,7 @@ static void json_figure(struct roof_text *out, const char *key, const struct roo
     }
     if (published != NULL && !isnan(published->value) && published->value != figure->value) {
         roof_text_put(out, ", \"published\": ");
-        roof_text_number(out, roof_to_unit(published->value, unit));
+        roof_text_number(out, roof_given(published->value, unit));
     }
     roof_text_put(out, "}");
 }

@@ -1136,17 +1136,16 @@ static enum roof_status put_group(struct reading *r, struct group *g)
 {
     const struct part *const p = g->first;
     const unsigned weights = module_weights(p->module);
-    if (weights == BIT(LM_HEAD) && r->model->tied) {
-        return ROOF_OK; /* a copy of the embedding that is not read */
-    }
+    /* A copy of the embedding is not read; a bias is no copy. */
+    const bool copy = weights == BIT(LM_HEAD) && r->model->tied;
     for (int kind = 0; kind < PART_KINDS; kind++) {
-        const struct part *const part = g->of[kind];
+        const struct part *const part = copy && kind != BIAS ? NULL : g->of[kind];
         r->bytes += part == NULL ? 0 : part->bytes;
         if (part != NULL && (kind == BIAS || (kind == WEIGHT && weights == BIT(NORM)))) {
             add_vector(r, p->layer, part->dtype, part->elements);
         }
     }
-    if (weights == BIT(NORM)) {
+    if (copy || weights == BIT(NORM)) {
         return ROOF_OK;
     }
     put_group_shape(r, g);

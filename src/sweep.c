@@ -157,7 +157,9 @@ static enum roof_status name_point(const struct cursor *cursor, const struct roo
         roof_input_show(&text, input, value);
     }
     roof_text_put(&text, ")");
-    if (!text.failed) {
+    if (text.failed) {
+        status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+    } else {
         snprintf(error->message, sizeof error->message, "%s", text.data);
     }
     roof_text_free(&text);

@@ -18,6 +18,7 @@
 /* What a field of a result is, and how it is found: most lie at an offset. */
 enum source {
     AT_NUMBER,     /* double, in SI base */
+    AT_GIVEN,      /* likewise, a figure that somebody gave */
     AT_COUNT,      /* double, shown to people with a prefix */
     AT_BOOLEAN,    /* bool */
     AT_TEXT,       /* const char * */
@@ -82,6 +83,10 @@ struct roof_field {
 #define P(member) offsetof(struct roof_prediction, member)
 #define C(member) offsetof(struct roof_candidate, member)
 #define NUMBER(key_, member, unit_) SHOWN(key_, member, unit_, 0, NULL)
+#define GIVEN(key_, member, unit_)                                                                 \
+    {                                                                                              \
+        .key = (key_), .source = AT_GIVEN, .unit = ROOF_UNIT_##unit_, .offset = P(member)          \
+    }
 #define SHOWN(key_, member, unit_, width_, label_)                                                 \
     {                                                                                              \
         .key = (key_), .source = AT_NUMBER, .unit = ROOF_UNIT_##unit_, .offset = P(member),        \
@@ -131,15 +136,15 @@ static const struct roof_field prediction_tail[] = {
     SHOWN("time_us", time_s, MICROSECONDS, 9, NULL),
     {.key = "bottleneck", .source = BOTTLENECK, .width = -7, .label = "bound"},
     SHOWN("attainable_tflops", attainable_flops_per_s, TFLOPS, 8, "TFLOPS"),
-    NUMBER("peak_tflops", peak_flops_per_s, TFLOPS),
-    NUMBER("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S),
+    GIVEN("peak_tflops", peak_flops_per_s, TFLOPS),
+    GIVEN("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S),
     NUMBER("fraction_of_peak", fraction_of_peak, NONE),
     SHOWN("expected_time_us", expected_s, MICROSECONDS, 11, "expected_us"),
     NUMBER("expected_low_us", expected_low_s, MICROSECONDS),
     NUMBER("expected_high_us", expected_high_s, MICROSECONDS),
     {.key = "expected_bottleneck", .source = EXPECTED_BOTTLENECK},
     {.key = "expected_basis", .source = EXPECTED_BASIS},
-    NUMBER("measured_us", measured_s, MICROSECONDS),
+    GIVEN("measured_us", measured_s, MICROSECONDS),
     NUMBER("achieved_tflops", achieved_flops_per_s, TFLOPS),
     NUMBER("achieved_gb_s", achieved_bytes_per_s, GB_PER_S),
     NUMBER("fraction_of_bound", fraction_of_bound, NONE),
@@ -285,7 +290,7 @@ static const struct roof_field inference_fields[] = {
     OF_INFERENCE("time_us", time_us, NONE, 0, NULL),
     {.key = "bottleneck", .source = BOTTLENECK, .width = -7, .label = "bound"},
     NUMBER("attainable_tflops", attainable_flops_per_s, TFLOPS),
-    NUMBER("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S),
+    GIVEN("bandwidth_gb_s", bandwidth_bytes_per_s, GB_PER_S),
     OF_INFERENCE("weights_memory_bytes", weights_memory_bytes, CAPACITY, 0, NULL),
     OF_INFERENCE("kv_cache_bytes", kv_cache_bytes, CAPACITY, 0, NULL),
     OF_INFERENCE("kv_bytes_per_token", kv_bytes_per_token, BYTES, 0, NULL),
@@ -609,6 +614,9 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     case AT_NUMBER:
         number_cell(cell, roof_to_unit(*(const double *)(const void *)at, field->unit));
         break;
+    case AT_GIVEN:
+        number_cell(cell, roof_given(*(const double *)(const void *)at, field->unit));
+        break;
     case AT_COUNT:
         number_cell(cell, *(const double *)(const void *)at);
         cell->prefixed = true;
@@ -688,12 +696,12 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
         text_cell(cell, roof_basis_name(hardware->basis));
         break;
     case HARDWARE_FIGURE:
-        number_cell(cell, roof_to_unit(hardware->figure[field->offset].value,
-                                       roof_figure_key((enum roof_figure_id)field->offset)->unit));
+        number_cell(cell, roof_given(hardware->figure[field->offset].value,
+                                     roof_figure_key((enum roof_figure_id)field->offset)->unit));
         break;
     case HARDWARE_PEAK: {
         const struct roof_compute *const compute = &hardware->compute[field->offset];
-        number_cell(cell, compute->native ? roof_to_unit(compute->peak_flops_per_s, field->unit)
+        number_cell(cell, compute->native ? roof_given(compute->peak_flops_per_s, field->unit)
                                           : ROOF_UNKNOWN);
         break;
     }
@@ -808,6 +816,7 @@ static void find_state(struct roof_column *column)
     case CONSTANT:
         break;
     case AT_NUMBER:
+    case AT_GIVEN:
     case SCENARIO_INTEGER:
     case SCENARIO_FRACTION:
         column->state_size = sizeof(int64_t);

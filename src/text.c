@@ -152,22 +152,26 @@ enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status st
 {
     struct roof_text list = ROOF_TEXT_INIT;
     size_t listed = 0;
-    /* Without memory for it they stand in their own order. */
     unsigned char *const distances = calloc(count + 1, 1);
-    for (size_t i = 0; i < count && distances != NULL; i++) {
+    if (distances == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
         distances[i] = (unsigned char)nearness(wanted, names[i]);
     }
     for (unsigned d = 0; listed < count; d++) {
         for (size_t i = 0; i < count; i++) {
-            if ((distances == NULL ? 0 : distances[i]) == d) {
+            if (distances[i] == d) {
                 roof_text_put(&list, listed++ == 0 ? "" : ", ");
                 roof_text_put(&list, names[i]);
             }
         }
     }
     free(distances);
-    roof_error_set(error, status, "unknown %s '%.60s'; known, nearest first: %s", kind, wanted,
-                   list.data == NULL ? "none" : list.data);
+    const enum roof_status said =
+        list.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                    : roof_error_set(error, status, "unknown %s '%.60s'; known, nearest first: %s",
+                                     kind, wanted, list.data == NULL ? "none" : list.data);
     roof_text_free(&list);
-    return status;
+    return said;
 }

@@ -164,7 +164,7 @@ static enum roof_status check_request(struct roof_scenario *s, struct roof_error
     return ROOF_OK;
 }
 
-/* A learned table of positions ends where it ends. */
+/* A learned table of positions ends where it ends; drafts stand behind the context. */
 static enum roof_status check_positions(const struct roof_scenario *s, const struct roof_model *m,
                                         struct roof_error *error)
 {
@@ -172,12 +172,22 @@ static enum roof_status check_positions(const struct roof_scenario *s, const str
     const int64_t context = s->prefill_context > s->context ? s->prefill_context : s->context;
     const int64_t request = s->prompt + s->generate;
     const int64_t longest = request > context ? request : context;
-    return m->position_rows == 0 || longest <= m->positions
+    return m->position_rows == 0 || longest + s->draft_tokens <= m->positions
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
                                 "%s has a table of %" PRId64 " positions, too few for %" PRId64
-                                " tokens",
-                                m->id, m->positions, longest);
+                                " tokens%s",
+                                m->id, m->positions, longest + s->draft_tokens,
+                                s->draft_tokens > 0 ? ", drafts included" : "");
+}
+
+/* A table of positions leaves room for drafts. */
+static int64_t default_context(const struct roof_scenario *s, const struct roof_model *m)
+{
+    const int64_t drafts = m->position_rows > 0 ? s->draft_tokens : 0;
+    return m->positions > 0 && m->positions - drafts < CONTEXT_DEFAULT
+               ? at_least_1(m->positions - drafts)
+               : CONTEXT_DEFAULT;
 }
 
 static enum roof_status check_lengths(struct roof_scenario *s, const struct roof_model *m,
@@ -191,8 +201,7 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
         return check_request(s, error);
     }
     if (s->context == 0) {
-        s->context =
-            m->positions > 0 && m->positions < CONTEXT_DEFAULT ? m->positions : CONTEXT_DEFAULT;
+        s->context = default_context(s, m);
     }
     if (s->phase != ROOF_PHASE_DECODE && s->draft_tokens > 0) {
         return roof_error_set(error, ROOF_USAGE, "--draft-tokens goes with --phase decode");
@@ -912,7 +921,7 @@ static void last_stage(struct builder *b)
     const int64_t vocab = divide_up(m->vocab, b->s->tp);
     norm_node(b, "final_norm", b->rows, m->hidden);
     struct roof_node head =
-        make_product(b, "lm_head", ROOF_WEIGHT_LM_HEAD, b->rows, vocab, m->hidden, false);
+        make_product(b, "lm_head", ROOF_WEIGHT_LM_HEAD, b->rows, vocab, m->hidden, m->head_bias);
     /* A tied head is a copy when it has another format, or lies on another device. */
     head.borrowed =
         m->tied && b->s->pp == 1 &&
@@ -1079,11 +1088,10 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
 
 double roof_node_bytes(const struct roof_node *node)
 {
-    if (node->borrowed) {
-        return 0;
-    }
-    const double matrix = roof_tensor_bytes(node->workload.formats.weights, node->elements,
-                                            node->tensors, node->channels);
+    const double matrix = node->borrowed
+                              ? 0
+                              : roof_tensor_bytes(node->workload.formats.weights, node->elements,
+                                                  node->tensors, node->channels);
     const double vectors = roof_tensor_bytes(node->vector_format, node->vectors, 0, 0);
     return (double)node->count * (matrix + vectors);
 }
@@ -1124,7 +1132,7 @@ enum roof_status roof_model_parameters(double *total, double *active,
     for (size_t i = 0; i < graph.count; i++) {
         const struct roof_node *const node = &graph.node[i];
         const bool tied = model->tied && node->weight == ROOF_WEIGHT_LM_HEAD;
-        const double all = tied ? 0 : (double)node->count * (node->elements + node->vectors);
+        const double all = (double)node->count * ((tied ? 0 : node->elements) + node->vectors);
         *total += all;
         *active += node->routed ? all / (double)model->experts * (double)model->top_k : all;
     }

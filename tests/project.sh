@@ -55,7 +55,7 @@ notices() {
 
 # A module includes only modules before it. docs/design.md says what each is for.
 order="status decimal_table decimal quantity text json data schema registry precision hardware operator kernel_parameters calibration kernel \
-predict explain model model_make layout gguf safetensors checkpoint csv transformer inference study speedup engine plan plan_why emit request sweep recommend crossover table records compare check \
+predict explain model model_make pattern layout gguf safetensors checkpoint csv transformer inference study speedup engine plan plan_why emit request sweep recommend crossover table records compare check \
 speedup_report report model_report chart chart_layout chart_report chart_gnuplot chart_page study_report plan_report engine_report check_report roofline cli calibrate"
 
 # The table of layers in FILE has the modules in this order.
@@ -162,6 +162,82 @@ bad_hot() {
         > "$scratch/hot.c"
     $CC -c -o "$scratch/hot.o" "$scratch/hot.c"
     hot "$scratch/hot.o"
+}
+
+# --- what the program may do ----------------------------------------------------------------------
+
+# hardened PROGRAM FLAGS: it has what docs/security.md says, as far as the build was asked for it.
+hardened() {
+    if [ -z "$2" ] || ! command -v readelf > "$scratch/found"; then
+        echo "     the hardening of $1 is not tested: HARDEN is empty, or there is no readelf" >&3
+        return
+    fi
+    readelf -W -h -l -d --dyn-syms "$1" > "$scratch/elf" || return
+    awk -v flags="$2" '
+        $1 == "Type:" && $2 == "DYN" { pie++ }
+        $1 == "GNU_RELRO" { relro = 1 }
+        /BIND_NOW/ || /Flags:.* NOW/ { now = 1 }
+        $1 == "GNU_STACK" { stack = $(NF - 1) ~ /E/ ? "executable" : "data" }
+        $8 ~ /^__stack_chk_fail/ { protector = 1 }
+        $8 ~ /^__[a-z]+_chk(@|$)/ && $8 !~ /^__stack/ { fortified = 1 }
+        END {
+            if (!pie) print "not position-independent"
+            if (!relro || !now) print "no full RELRO"
+            if (stack != "data") print "a stack that is " stack
+            if (flags ~ /stack-protector/ && !protector) print "no stack protector"
+            if (flags ~ /_FORTIFY_SOURCE/ && !fortified) print "no _FORTIFY_SOURCE"
+        }' "$scratch/elf"
+}
+
+bad_hardened() {
+    printf '#include <stdio.h>\nint main(void) { char a[9]; return scanf("%%8s", a) + puts(a); }\n' \
+        > "$scratch/soft.c"
+    $CC -O2 -U_FORTIFY_SOURCE -fno-stack-protector -fno-pie -no-pie -Wl,-z,norelro,-z,execstack \
+        -o "$scratch/soft" "$scratch/soft.c"
+    hardened "$scratch/soft" '-fstack-protector-strong -D_FORTIFY_SOURCE=2'
+}
+
+# refers PATTERN WHAT OBJECT...: none of them refers to what matches; WHAT says why not.
+refers() {
+    forbidden="^(__)?($1)(_chk)?(@.*)?\$"
+    what=$2
+    shift 2
+    nm -u "$@" > "$scratch/undefined" || return
+    awk -v forbidden="$forbidden" -v what="$what" \
+        '$1 == "U" && $2 ~ forbidden { print $2 ": " what }' "$scratch/undefined" | sort -u
+}
+
+# calls ARCHIVE OBJECT...: the library writes no file, starts nothing, reads no environment; the
+# program runs no shell, and nothing else but by posix_spawnp (gnuplot).
+calls() {
+    starts='system|popen|exec[lv].*|f?execve|v?fork|clone|posix_spawn|dlopen'
+    refers "$starts|posix_spawnp|(secure_)?getenv|putenv|v?f?printf|puts|fopen(64)?|fdopen|creat(64)?|p?write(64)?|unlink|rename|mkdir|exit|_exit" \
+        "not in the library" "$1"
+    shift
+    refers "$starts|gets|tmpnam|tempnam|mktemp|putenv|setenv" "not in the program" "$@"
+}
+
+bad_calls() {
+    printf '#include <stdlib.h>\nint helper(void);\nint helper(void) { return system(getenv("A")); }\n' \
+        > "$scratch/shell.c"
+    $CC -c -o "$scratch/shell.o" "$scratch/shell.c"
+    calls "$scratch/shell.o" "$scratch/shell.o"
+}
+
+# environment PAGE: what looks like a variable in the files of the program that read the environment is in the
+# table of PAGE.
+environment() {
+    sed -n 's/^| *\([A-Z_ ]*[A-Z_]\) *|.*/\1/p' "$1" | tr ' ' '\n' | sort -u > "$scratch/there"
+    # shellcheck disable=SC2046
+    sed -n 's/"\([A-Z_]*\)"/\n\1\n/gp' $(grep -l getenv src/cli/*.c) |
+        grep -x '[A-Z][A-Z_]*' | sort -u > "$scratch/variables"
+    comm -3 "$scratch/there" "$scratch/variables" | tr -d '\t' |
+        sed "s|.*|& is only in one of $1 and the program|"
+}
+
+bad_environment() {
+    sed 's/XDG_DATA_HOME/XDG_DATA/; s/LC_ALL//' docs/security.md > "$scratch/security.md"
+    environment "$scratch/security.md"
 }
 
 # --- headers --------------------------------------------------------------------------------------
@@ -635,6 +711,13 @@ check 'the library keeps to its own names' symbols "$LIB"
 notices 1 bad_hot
 check 'a prediction allocates nothing' hot "$BUILD/src/operator.o" "$BUILD/src/predict.o" \
     "$BUILD/src/transformer.o" "$BUILD/src/inference.o"
+exec 3>&1
+notices 5 bad_hardened
+check 'the program is hardened' hardened "$BIN" "${HARDEN:-}"
+notices 3 bad_calls
+check 'no shell, and no files or environment in the library' calls "$LIB" "$BUILD"/src/cli/*.o
+notices 3 bad_environment
+check 'docs/security.md has every variable of the environment' environment docs/security.md
 notices "$(compilers | grep -c .)" bad_headers
 check 'each public header compiles alone' headers include
 notices 5 bad_text
@@ -655,7 +738,6 @@ check 'the command lines of the fuzz target are of every command' fuzzed tests/f
 check 'the same bytes are built in any folder' reproducible
 check 'what is installed can be used' installed
 notices 2 bad_quoted
-exec 3>&1
 check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md
 ! command -v python3 > "$scratch/found" || notices 4 bad_mutants
 check 'each mistake of tests/mutants can be made' mutants tests/mutants

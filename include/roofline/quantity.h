@@ -41,6 +41,9 @@ enum roof_unit {
 /** SI base to the unit of the key and back; one multiplication or division by an exact power. */
 double roof_to_unit(double si, enum roof_unit unit);
 double roof_from_unit(double value, enum roof_unit unit);
+/** The same of a figure that somebody gave: of the numbers that come to si the one with the fewest
+ * digits, so that what was given with up to 15 comes back. */
+double roof_given(double si, enum roof_unit unit);
 /** The unit's name as people read it ("GB/s"); "" for a plain number. */
 const char *roof_unit_name(enum roof_unit unit);
 

@@ -53,7 +53,7 @@ size_t roof_text_width(const char *string);
 /**
  * The error for an unknown name: "unknown KIND 'WANTED'; known, nearest first: ..." with all count
  * names in the order of their edit distance; those that begin with what was wanted come first.
- * Returns status.
+ * Returns status, or ROOF_MEMORY.
  */
 enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
                                    const char *kind, const char *wanted, const char *const *names,

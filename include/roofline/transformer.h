@@ -92,7 +92,7 @@ struct roof_node {
     double channels;
     double vectors;
     enum roof_precision vector_format;
-    bool borrowed; /**< the resident weights are another node's (tied embeddings) */
+    bool borrowed; /**< the elements are another node's (tied embeddings); vectors are its own */
     bool routed;   /**< experts: of the resident weights a token uses top_k / experts */
 };
 

@@ -202,7 +202,11 @@ struct cli_known {
     const struct cli_options *options;
     struct cli_names devices;
     struct cli_names models;
+    const struct roof_hardware *own; /* of -H; NULL: not loaded */
 };
+/* The device of -H, or the default: from then on it is known by its id as well, which a file may
+ * say. ROOF_UNSATISFIED when nothing knows it. */
+enum roof_status cli_known_own(struct cli_known *known, struct roof_error *error);
 /* A device, borrowed; ROOF_UNSATISFIED when nothing knows the name. */
 enum roof_status cli_known_hardware(struct cli_known *known, const struct roof_hardware **out,
                                     const char *name, struct roof_error *error);

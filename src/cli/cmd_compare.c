@@ -68,6 +68,10 @@ static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
     roof_scenario_init(&base);
     enum roof_status status = cli_fields(&base, options, error);
     if (status == ROOF_OK) {
+        status = cli_known_own(&w->known, error);
+        status = status == ROOF_UNSATISFIED ? ROOF_OK : status; /* its rows are skipped */
+    }
+    if (status == ROOF_OK) {
         status = cli_output_open(&w->output, options->value[ROOF_INPUT_OUTPUT], error);
     }
     if (status != ROOF_OK) {

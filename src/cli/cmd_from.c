@@ -81,14 +81,11 @@ static enum roof_status check_options(const struct cli_options *options, struct 
 static enum roof_status load(struct work *w, struct roof_error *error)
 {
     const struct cli_options *const options = w->options;
-    const char *const device = options->value[ROOF_INPUT_HARDWARE];
-    const struct roof_hardware *hardware = NULL;
     const struct roof_model *model = NULL;
     enum roof_status status = cli_scenario(&w->base, options, error);
     w->op = options->operand_count == 0 ? ROOF_OPERATOR_COUNT : w->base.common.op;
     if (status == ROOF_OK) {
-        status = cli_known_hardware(&w->known, &hardware,
-                                    device == NULL ? ROOF_DEFAULT_HARDWARE : device, error);
+        status = cli_known_own(&w->known, error);
         status = status == ROOF_UNSATISFIED ? ROOF_USAGE : status;
     }
     if (status == ROOF_OK && options->operand_count > 1) {

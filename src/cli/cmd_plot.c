@@ -427,9 +427,10 @@ static enum roof_status draw(struct roof_text *out, const struct work *w, struct
 }
 
 /* An image has a title even if none was given. */
-static void name_chart(struct work *w)
+static enum roof_status name_chart(struct work *w, struct roof_error *error)
 {
     struct roof_text text = ROOF_TEXT_INIT;
+    enum roof_status status = ROOF_OK;
     if (w->chart.title[0] == '\0') {
         const struct cli_options *const options = w->options;
         if (cli_is_model(options) && options->operand_count > 1) {
@@ -438,9 +439,11 @@ static void name_chart(struct work *w)
         for (size_t i = 0; i < w->chart.roofs; i++) {
             roof_text_printf(&text, "%s%s", i == 0 ? "" : ", ", w->chart.roof[i].hardware->name);
         }
+        status = text.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
         roof_chart_name(w->chart.title, text.failed || text.length == 0 ? "" : text.data);
     }
     roof_text_free(&text);
+    return status;
 }
 
 static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
@@ -465,8 +468,10 @@ static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
         return status;
     }
     struct roof_text text = ROOF_TEXT_INIT;
-    name_chart(w);
-    status = draw(&text, w, error);
+    status = name_chart(w, error);
+    if (status == ROOF_OK) {
+        status = draw(&text, w, error);
+    }
     if (status == ROOF_OK) {
         status = cli_output_all(options->value[ROOF_INPUT_OUTPUT], &text, error);
     }

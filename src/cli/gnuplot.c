@@ -178,7 +178,9 @@ enum roof_status cli_gnuplot(struct roof_text *image, const struct roof_text *sc
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
     }
     enum roof_status result = ROOF_OK;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && message.length == 0) {
+    if (image->failed || message.failed) {
+        result = roof_error_set(error, ROOF_MEMORY, "out of memory");
+    } else if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && message.length == 0) {
         result = cannot(error, ENOENT);
     } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || image->length == 0) {
         result = roof_error_set(error, ROOF_IO, PROGRAM " cannot draw: %s", last_line(&message));

@@ -45,6 +45,10 @@ enum roof_status cli_known_hardware(struct cli_known *known, const struct roof_h
     void *unknown = NULL;
     void **object = &unknown;
     bool fresh = false;
+    if (known->own != NULL && strcmp(known->own->id, name) == 0) {
+        *out = known->own;
+        return ROOF_OK;
+    }
     enum roof_status status = look_up(&object, &fresh, &known->devices, name, error);
     if (status == ROOF_OK && fresh) {
         /* Only a name that nothing knows is not known: without --set and --calibration it fails
@@ -71,6 +75,13 @@ enum roof_status cli_known_hardware(struct cli_known *known, const struct roof_h
     }
     *out = status == ROOF_OK ? *object : NULL;
     return status;
+}
+
+enum roof_status cli_known_own(struct cli_known *known, struct roof_error *error)
+{
+    const char *const name = known->options->value[ROOF_INPUT_HARDWARE];
+    return cli_known_hardware(known, &known->own, name == NULL ? ROOF_DEFAULT_HARDWARE : name,
+                              error);
 }
 
 enum roof_status cli_known_model(struct cli_known *known, const struct roof_model **out,

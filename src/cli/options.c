@@ -364,7 +364,8 @@ enum roof_status cli_draft(struct roof_model **out, struct roof_scenario *scenar
     if (name == NULL) {
         return ROOF_OK;
     }
-    if (options->value[ROOF_INPUT_DRAFT_TOKENS] == NULL) {
+    if (options->value[ROOF_INPUT_DRAFT_TOKENS] == NULL &&
+        options->value[ROOF_INPUT_FROM] == NULL) { /* records may say it */
         return roof_error_set(error, ROOF_USAGE, "--draft-model needs --draft-tokens N");
     }
     enum roof_status status = cli_directories(&directories, error);

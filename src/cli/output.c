@@ -41,7 +41,9 @@ static enum roof_status not_open(struct cli_output *out, struct roof_error *erro
 {
     roof_error_at(error, ROOF_IO, out->part == NULL ? out->name : out->part, 0, 0,
                   "cannot write: %s",
-                  errno == EBUSY ? "another process is writing it" : strerror(errno));
+                  errno == EBUSY   ? "another process is writing it"
+                  : errno == ELOOP ? "a symbolic link stands in its place"
+                                   : strerror(errno));
     free(out->part);
     out->part = NULL;
     return ROOF_IO;
@@ -61,10 +63,11 @@ static bool lock(int file, const char *path)
            here.st_dev == there.st_dev;
 }
 
-/* Opens FILE.part with what is in it, for this process alone: two writers would spoil it. */
+/* Opens FILE.part with what is in it, for this process alone: two writers would spoil it. Nobody
+ * named FILE.part, so that a link which somebody else left there is not followed. */
 static FILE *open_part(const char *path)
 {
-    const int file = open(path, O_RDWR | O_CREAT, 0666);
+    const int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file < 0) {
         return NULL;
     }
@@ -72,6 +75,10 @@ static FILE *open_part(const char *path)
     FILE *const out = locked ? fdopen(file, "r+") : NULL;
     if (out == NULL) {
         const int reason = locked ? errno : EBUSY;
+        struct stat info;
+        if (locked && fstat(file, &info) == 0 && info.st_size == 0) {
+            (void)unlink(path); /* nothing is in it that could be kept */
+        }
         (void)close(file);
         errno = reason;
     }
@@ -95,6 +102,7 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     if (out->part == NULL || cli_output_cut(out, 0, error) == ROOF_OK) {
         return ROOF_OK;
     }
+    (void)unlink(out->part);
     (void)fclose(out->file);
     out->file = NULL;
     free(out->part);
@@ -217,6 +225,10 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
                                 strerror(errno));
     }
     out->file = NULL;
+    if (good && written == ROOF_OK && out->part != NULL && rename(out->part, out->name) != 0) {
+        written = roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot rename %s: %s", out->part,
+                                strerror(errno));
+    }
     if (good && written != ROOF_OK) {
         status = written;
     }
@@ -227,9 +239,6 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
             } else {
                 (void)unlink(out->part);
             }
-        } else if (rename(out->part, out->name) != 0) {
-            status = roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot rename %s: %s",
-                                   out->part, strerror(errno));
         }
         free(out->part);
         out->part = NULL;

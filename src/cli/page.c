@@ -119,7 +119,10 @@ enum roof_status cli_page_model(struct roof_text *out, const struct cli_options 
     enum roof_status status = load(w, options, error);
     if (status == ROOF_OK) {
         roof_text_printf(&title, "%s on %s", w->model->name, w->hardware->name);
-        roof_chart_name(w->chart.title, title.failed ? "" : title.data);
+        status = title.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+    }
+    if (status == ROOF_OK) {
+        roof_chart_name(w->chart.title, title.data);
         status = roof_chart_page(out, &w->chart, &w->sizes, error);
     }
     roof_text_free(&title);

@@ -148,7 +148,7 @@ static enum roof_status take_line(struct search *s, const char *row, size_t leng
 {
     const ssize_t got = getline(&s->line, &s->capacity, s->output->file);
     s->lines++;
-    if (got < 0) {
+    if (got < 0 || ferror(s->output->file) != 0) { /* what was read before may be there */
         return roof_error_at(error, ROOF_IO, s->output->part, 0, 0, "cannot read: %s",
                              strerror(errno));
     }

@@ -79,6 +79,10 @@ faults() {
     run '-o with its .part in the way' "mkdir file.part; $predict -o file"
     refused 4 file.part
     left file.part
+    run '-o with a link as its .part' "echo kept > other; ln -s other file.part; $predict -o file"
+    refused 4 'file.part: cannot write: a symbolic link'
+    left file.part other
+    [ "$(cat other)" = kept ] || fail 'the link was followed'
     if [ "$(id -u)" -ne 0 ]; then
         run '-o in a folder without permission' "mkdir folder; chmod 555 folder; $predict -o folder/x"
         refused 4 folder/x

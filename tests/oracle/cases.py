@@ -5,7 +5,9 @@ Some of them are not valid, on purpose: the program must refuse those, too.
 import json
 import os
 
+import device as devices
 import formats
+import models
 import operators
 
 
@@ -212,6 +214,8 @@ def scenario(random, model):
         d["batch"] = size(random, 7)
     if chance(random, 0.8):
         d["context"] = size(random, 13)
+        if model.learned and model.positions and chance(random, 0.5):  # about where the table ends
+            d["context"] = max(1, model.positions - random.randint(-1, 8))
     if phase == "prefill":
         if chance(random, 0.3):
             d["chunk"] = size(random, 10)
@@ -239,3 +243,35 @@ def scenario(random, model):
     if model.experts > 1 and chance(random, 0.3):
         d["routing"] = random.choice(("uniform", "balanced"))
     return d
+
+
+def drawn_devices(random, folder):
+    """20 devices, by their files."""
+    paths = [device_file(random, folder, number) for number in range(20)]
+    return {path: devices.Device(path, path) for path in paths}
+
+
+def model_file(folder, name, config_of_it):
+    path = os.path.join(folder, f"model-{name}.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(config_of_it, file)
+    return path
+
+
+def drawn_models(random, folder):
+    """60 models, by their files."""
+    result = {}
+    for number in range(60):
+        drawn = config(random)
+        path = model_file(folder, number, drawn)
+        result[path] = models.Model(drawn, path)
+    return result
+
+
+def layouts(data):
+    """Those that are shipped, by their names."""
+    result, folder = {}, os.path.join(data, "layouts")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            result[name[:-5]] = json.load(file)
+    return result

@@ -20,7 +20,7 @@ FAMILIES = {
     "gemma": dict(tied=1), "gemma2": dict(tied=1, post_norms=1, pattern=2),
     "gemma3": dict(tied=1, post_norms=1, qk_norm=1, pattern=6),
     "gemma3_text": dict(tied=1, post_norms=1, qk_norm=1, pattern=6),
-    "phi": dict(_NEOX, parallel=1), "gpt_neox": dict(_NEOX, parallel=1),
+    "phi": dict(_NEOX, parallel=1, head_bias=1), "gpt_neox": dict(_NEOX, parallel=1),
     "gpt2": dict(_NEOX, tied=1, learned=1), "opt": dict(_NEOX, tied=1, learned=1, more_rows=2),
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
@@ -75,6 +75,7 @@ class Model:
         self.position_rows = self.positions + family.get("more_rows", 0)
         self.qkv_bias, self.o_bias = (flag("attention_bias", x) for x in ("qkv_bias", "o_bias"))
         self.mlp_bias = flag("mlp_bias", "mlp_bias")
+        self.head_bias = bool(family.get("head_bias"))
         self.tied = flag("tie_word_embeddings", "tied")
         self.gated = not family.get("ungated")
         self.norm = "layernorm" if family.get("layernorm") else "rmsnorm"
@@ -190,6 +191,10 @@ class Node:
             self.dims["bias"] = 1
         self.resident, self.routed, self.borrowed = list(resident), routed, False
 
+    def own(self):
+        """What is resident of it and not another node's: of a tied head the bias alone."""
+        return self.resident[self.borrowed:]
+
 
 def ceil_div(a, b):
     return -(-a // b)
@@ -210,7 +215,9 @@ class Scenario:
         if self.reserve > Fraction(99, 100):
             raise Refused("reserve")
         self.split, self.unfused = get("split_projections", 0), get("unfused_attention", 0)
-        limit = min(4096, model.positions) if model.positions else 4096
+        # Of a table of positions drafts need rows, too.
+        room = model.positions - self.drafts * model.learned
+        limit = min(4096, max(1, room)) if model.positions else 4096
         self.context = get("context", limit)
         self.others = self.others_context = 0
         self.new = 1 + self.drafts
@@ -231,7 +238,7 @@ class Scenario:
             if self.others_context < self.chunk:
                 raise Refused("prefill context")
         self.seen = self.context + self.drafts
-        if model.learned and max(self.context, self.others_context) > model.positions:
+        if model.learned and max(self.context, self.others_context) + self.drafts > model.positions:
             raise Refused("positions")
         tokens = self.batch * self.new + self.others * getattr(self, "chunk", 0)
         if tokens * max(model.vocab, model.hidden) > 10 ** 12:
@@ -297,7 +304,7 @@ class Graph:
         if last:
             self.normed("final_norm", self.rows, h)
             one = ceil_div(m.vocab, t)
-            self.product("lm_head", "lm_head", 0, self.rows, one, h)
+            self.product("lm_head", "lm_head", 0, self.rows, one, h, m.head_bias)
             head = next(node for node in self.nodes if node.name == "lm_head")
             # In another format, or on another device, it is a copy.
             head.borrowed = m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding")
@@ -542,8 +549,8 @@ class Graph:
         return p
 
     def weights_memory(self):
-        return sum(count * sum(tensor_bytes(*part) for part in node.resident)
-                   for node, count in self.nodes.items() if not node.borrowed)
+        return sum(count * sum(tensor_bytes(*part) for part in node.own())
+                   for node, count in self.nodes.items())
 
     def cache(self, layers, context=None):
         """Of all sequences: each device of a group has ceil(B / e) of them."""
@@ -629,6 +636,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         draft_asked = dict(asked, context=s.context, tp=s.tp * s.ep, ep=1)
         for key in ("draft_tokens", "acceptance", "routing"):
             draft_asked.pop(key, None)
+        if draft.learned and s.context + s.drafts - 1 > draft.positions:
+            raise Refused("positions")
         other = infer(draft, draft_asked, device, {}, None, sparse)
         row["draft"] = s.drafts * other["step"]
         row["step"] = step = step + row["draft"]
@@ -652,9 +661,7 @@ def parameters(m):
     graph = Graph(m, Scenario(m, {"context": 1}), f, 0, None, range(len(m.layers)))
     total = active = Fraction(0)
     for node, count in graph.nodes.items():
-        if node.borrowed:
-            continue
-        elements = count * sum(part[1] for part in node.resident)
+        elements = count * sum(part[1] for part in node.own())
         total += elements
         active += elements * Fraction(m.top_k, m.experts) if node.routed else elements
     return total, active
@@ -665,7 +672,7 @@ def request(m, asked, device, **options):
     decode steps at the contexts P + 1 to P + G - 1, one by one."""
     prompt, generate = asked["prompt"], asked["generate"]
     common = {key: value for key, value in asked.items() if key not in ("prompt", "generate")}
-    if m.learned and prompt + generate > m.positions:
+    if m.learned and prompt + generate + asked.get("draft_tokens", 0) > m.positions:
         raise Refused("positions")
     steps = {key: value for key, value in common.items() if key != "prefix_hit"}
     before = {key: value for key, value in common.items() if key not in ("draft_tokens",

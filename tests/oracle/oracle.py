@@ -3,12 +3,9 @@
 
     python3 oracle.py PROGRAM DATA --cases N --seed S
 """
-import argparse
 import collections
 import json
-import os
 import random as randomness
-import subprocess
 import sys
 import tempfile
 from fractions import Fraction
@@ -18,10 +15,10 @@ import device as devices
 import formats
 import models
 import operators
+from program import SHOWN, Program, command_line
 
 TOLERANCE = 1e-12
 TERA, MILLI, MICRO = 10 ** 12, Fraction(1, 1000), Fraction(1, 10 ** 6)
-SHOWN = 10
 # Models whose own config (--layout checkpoint) says what a layout of the same publisher says.
 CHECKPOINTS = {"deepseek-v3": "deepseek-fp8", "deepseek-r1": "deepseek-fp8",
                "deepseek-r1-0528-nvfp4-v2": "deepseek-r1-nvfp4-v2",
@@ -69,34 +66,6 @@ class Comparison:
             return
         if all(self.field(key, got.get(key), value, case) for key, value in want.items()):
             self.agreed[kind] += 1
-
-
-class Program:
-    """Runs the program on records."""
-
-    def __init__(self, path, folder):
-        self.path, self.folder = path, folder
-        self.environment = {key: value for key, value in os.environ.items()
-                            if not key.startswith("ROOFLINE")}
-        self.environment.update(XDG_DATA_HOME=folder, HOME=folder, LC_ALL="C")
-
-    def run(self, arguments, text=None, **environment):
-        return subprocess.run([self.path] + arguments, input=text, capture_output=True, text=True,
-                              env=dict(self.environment, **environment), check=False)
-
-    def records(self, workload, records, options=()):
-        """Rows of `predict --from` by the number of the record; None where it was refused."""
-        text = "".join(json.dumps(dict(record, case=number)) + "\n"
-                       for number, record in enumerate(records))
-        result = self.run(["predict"] + workload + ["--from", "-", "-f", "ndjson"] + list(options),
-                          text)
-        if result.returncode not in (0, 3) or "must be again" in result.stderr:
-            sys.exit(f"predict --from: {result.stderr}")
-        rows = [None] * len(records)
-        for line in result.stdout.splitlines():
-            row = json.loads(line)
-            rows[row["case"]] = row
-        return rows
 
 
 def scaled(value, unit):
@@ -271,23 +240,29 @@ def check_models(comparison, program, every_device, every_model, random, count, 
 
 
 def check_drafts(comparison, program, every_device, every_model, random, count):
-    """A draft model is an option, so each pair is a process."""
+    """A draft model is an option, so all records of a process share it."""
     for _ in range(count):
-        name, draft = (random.choice(list(every_model["models"])) for _ in range(2))
-        where = random.choice(list(every_device))
-        asked = cases.scenario(random, every_model["models"][name])
-        for key in ("phase", "chunk", "prefill_batch", "prefill_context", "prefix_hit", "prompt",
-                    "generate"):
-            asked.pop(key, None)
-        asked["draft_tokens"] = random.randint(1, 6)
-        record = dict(asked, model=name, hardware=where)
-        try:
-            want = model_row(models.infer(every_model["models"][name], asked, every_device[where],
-                                          draft=every_model["models"][draft]))
-        except formats.Refused:
-            want = None
-        got = program.records(["model"], [record], ["--draft-model", draft, "--draft-tokens", "1"])[0]
-        comparison.row(got, want, "drafts", [record, draft])
+        draft = random.choice(list(every_model["models"]))
+        records, wanted = [], []
+        for _ in range(3):
+            name = random.choice(list(every_model["models"]))
+            where = random.choice(list(every_device))
+            asked = cases.scenario(random, every_model["models"][name])
+            for key in ("phase", "chunk", "prefill_batch", "prefill_context", "prefix_hit"):
+                asked.pop(key, None)
+            asked["draft_tokens"] = random.randint(1, 6)
+            if random.random() < 0.3:
+                asked.update(cases.asked_formats(random, "gemm"))
+            records.append(dict(asked, model=name, hardware=where))
+            try:
+                wanted.append(model_row(infer(every_model["models"][name], asked,
+                                              every_device[where],
+                                              draft=every_model["models"][draft])))
+            except formats.Refused:
+                wanted.append(None)
+        for record, got, want in zip(records, program.records(
+                ["model"], records, ["--draft-model", draft]), wanted):
+            comparison.row(got, want, "drafts", [record, draft])
 
 
 def operators_of(row):
@@ -465,22 +440,12 @@ def everything(arguments, cases_wanted, seed, quiet=False):
     with tempfile.TemporaryDirectory() as folder:
         program = Program(arguments.program, folder)
         every_device = devices.shipped(arguments.data)
-        every_model = {"models": models.shipped(arguments.data), "layouts": {}}
+        every_model = {"models": models.shipped(arguments.data),
+                       "layouts": cases.layouts(arguments.data)}
         check_catalog(comparison, program)
         check_parameters(comparison, program, every_model["models"])
-        for number in range(20):
-            path = cases.device_file(random, folder, number)
-            every_device[path] = devices.Device(path, path)
-        for number in range(60):
-            path = os.path.join(folder, f"model-{number}.json")
-            config = cases.config(random)
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(config, file)
-            every_model["models"][path] = models.Model(config, path)
-        layouts = os.path.join(arguments.data, "layouts")
-        for name in sorted(os.listdir(layouts)):
-            with open(os.path.join(layouts, name), encoding="utf-8") as file:
-                every_model["layouts"][name[:-5]] = json.load(file)
+        every_device.update(cases.drawn_devices(random, folder))
+        every_model["models"].update(cases.drawn_models(random, folder))
         check_operators(comparison, program, every_device, random,
                         drawn_operators(every_device, random, cases_wanted))
         if not quiet:
@@ -520,16 +485,7 @@ def self_test(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program")
-    parser.add_argument("data")
-    parser.add_argument("--cases", type=int, default=3000, help="of operators; models: a third")
-    parser.add_argument("--seed", type=int, help="default: another one each time")
-    parser.add_argument("--self-test", action="store_true")
-    arguments = parser.parse_args()
-    if arguments.seed is None:
-        arguments.seed = randomness.SystemRandom().randrange(10 ** 9)
-    print(f"oracle: seed {arguments.seed}, {arguments.cases} cases")
+    arguments = command_line(__doc__, "oracle", 3000, "of operators; models: a third")
     if arguments.self_test:
         return self_test(arguments)
     comparison = everything(arguments, arguments.cases, arguments.seed)

@@ -3,36 +3,47 @@
 
     python3 properties.py PROGRAM DATA --cases N --seed S
 """
-import argparse
 import csv
 import io
 import json
 import os
 import random as randomness
-import subprocess
+import re
 import sys
 import tempfile
 
 import cases
+import command_properties
 import device as devices
 import formats
+import model_properties
+import models
 import operators
-from oracle import SHOWN, Program
+from program import SHOWN, Program, command_line
 
 
 class Checker:
     """Runs the program, and counts what held and what did not."""
 
-    def __init__(self, program, every_device, random, count):
-        self.program, self.devices, self.random, self.count = program, every_device, random, count
-        self.held, self.broken = {}, 0
+    def __init__(self, program, data, random, count, quiet=False):
+        self.program, self.data, self.random, self.count = program, data, random, count
+        self.quiet, self.held, self.broken, self.names = quiet, {}, 0, {}
+        folder = program.folder
+        self.devices, self.shipped = cases.drawn_devices(random, folder), devices.shipped(data)
+        self.shipped_models, self.layouts = models.shipped(data), list(cases.layouts(data))
+        self.models = dict(self.shipped_models, **cases.drawn_models(random, folder))
+        self.drawn, self.faster = list(self.devices), {}
+        self.devices.update(self.shipped)
+        for number, name in enumerate(self.devices):
+            self.faster[name] = faster(data, folder, name, number)
 
     def hold(self, name, what, case):
         if what:
             self.held[name] = self.held.get(name, 0) + 1
             return
         self.broken += 1
-        if self.broken <= SHOWN:
+        self.names[name] = self.names.get(name, 0) + 1
+        if self.broken <= SHOWN and not self.quiet:
             print(f"DOES NOT HOLD {name}\n    {case}")
 
     def near(self, name, one, other, case):
@@ -59,25 +70,32 @@ class Checker:
         return result.stdout
 
 
+def faster(data, folder, name, number):
+    """The file of a device with twice the bandwidth, peaks and links and half the latency."""
+    path = name if name.endswith(".json") else os.path.join(data, "hardware", name + ".json")
+    with open(path, encoding="utf-8") as file:
+        device = json.load(file)
+
+    def times(figure, factor):
+        return dict(figure, value=figure["value"] * factor) if isinstance(figure, dict) else \
+            figure * factor
+    for keys, factor in (("bandwidth_gb_s link_gb_s network_gb_s", 2),
+                         ("link_latency_us network_latency_us", 0.5)):
+        for key in keys.split():
+            if key in device:
+                device[key] = times(device[key], factor)
+    for key in ("peak_tflops", "sparse_tflops", "vector_tflops"):
+        device[key] = {unit: times(peak, 2) for unit, peak in device.get(key, {}).items()}
+    path = os.path.join(folder, f"faster-{number}.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(device, file)
+    return path
+
+
 def scaled_devices(check):
     """Twice the bandwidth, peaks and links, and half the latency: half the time."""
-    folder, faster = check.program.folder, {}
-    for number, path in enumerate(list(check.devices)):
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-        for key in ("bandwidth_gb_s", "link_gb_s", "network_gb_s"):
-            if key in data:
-                data[key] *= 2
-        for key in ("link_latency_us", "network_latency_us"):
-            if key in data:
-                data[key] /= 2
-        for key in ("peak_tflops", "sparse_tflops", "vector_tflops"):
-            data[key] = {name: 2 * value for name, value in data[key].items()}
-        faster[path] = os.path.join(folder, f"faster-{number}.json")
-        with open(faster[path], "w", encoding="utf-8") as file:
-            json.dump(data, file)
     records, rows = check.records()
-    twice = check.program.records([], [dict(x, hardware=faster[x["hardware"]]) for x in records])
+    twice = check.program.records([], [dict(x, hardware=check.faster[x["hardware"]]) for x in records])
     for record, one, other in zip(records, rows, twice):
         for key in ("time_us", "memory_time_us", "compute_time_us", "network_time_us"):
             if key in one:
@@ -254,21 +272,10 @@ def sweeps(check):
 def environments(check):
     """Neither the locale nor POSIXLY_CORRECT nor the order of columns changes a byte."""
     records, _ = check.records()
-    records = [dict(record, hardware=record["hardware"]) for record in records]
     plain = check.text(records, "-f", "ndjson")
-    folder = os.path.join(check.program.folder, "locales")
-    os.makedirs(folder, exist_ok=True)
-    built = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8",
-                            os.path.join(folder, "de_DE.UTF-8")], capture_output=True,
-                           check=False) if os.path.exists("/usr/share/i18n/locales/de_DE") else None
-    if built is None or built.returncode:
-        print("de_DE.UTF-8 cannot be built here (package locales): only its name is set")
-    for environment in (dict(LC_ALL="de_DE.UTF-8"), dict(LC_ALL="de_DE.UTF-8", LOCPATH=folder),
-                        dict(LC_NUMERIC="de_DE.UTF-8"), dict(POSIXLY_CORRECT="1"),
-                        dict(LANG="tr_TR.UTF-8", LC_ALL="tr_TR.UTF-8")):
+    for environment in command_properties.surroundings(check):
         check.hold("environment", check.text(records, "-f", "ndjson", **environment) == plain,
                    environment)
-        check.held["environment"] += len(records) - 1
     shuffled = []
     for record in records:
         keys = list(record)
@@ -312,32 +319,79 @@ def units(check):
 
 
 PROPERTIES = (scaled_devices, split, queries, halves_of_experts, heads, neighbours, output_formats,
-              sweeps, environments, units)
+              sweeps, environments, units) + model_properties.PROPERTIES + \
+    command_properties.PROPERTIES
+
+
+def checker(arguments, folder, quiet=False):
+    """Devices, models and the program, with what was drawn for the seed."""
+    return Checker(Program(os.path.abspath(arguments.program), folder),
+                   os.path.abspath(arguments.data), randomness.Random(arguments.seed),
+                   arguments.cases, quiet)
+
+
+def garbler(random):
+    """Changes some of what is printed: a number by much or by little, a word, or a line is lost."""
+    # No names with digits, and not what tells which record a row is of.
+    number = re.compile(r'(?<!"case":)(?<![\w.\-/"])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])')
+
+    def other(match):
+        if random.random() > (0.15 if match.end() - match.start() == len(match.string) else 0.04):
+            return match.group()
+        value = float(match.group()) * random.choice((0.1, 0.999, 1.001, 10))
+        return str(int(value) + 1) if match.group().isdigit() else repr(value)
+
+    def garble(text):
+        lines = [number.sub(other, line) for line in text.splitlines(True)]
+        lines = [line.replace('"memory"', '"compute"') if random.random() < 0.02 else line
+                 for line in lines]
+        if len(lines) > 1 and random.random() < 0.2:
+            del lines[random.randrange(len(lines))]
+        return "".join(lines)
+    return garble
+
+
+TRIES = 40
+
+
+def self_test(arguments):
+    """With wrong output each property must be seen not to hold. What is garbled may be such that
+    nothing can be read of it, or that it is not what a property looks at: then once more."""
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        right, wrong = (checker(arguments, folder, quiet) for quiet in (False, True))
+        wrong.program.garble = garbler(wrong.random)
+        for one in PROPERTIES:
+            before = set(right.held)
+            one(right)
+            names = set(right.held) - before
+            for _ in range(TRIES):
+                if names <= set(wrong.names):
+                    break
+                try:
+                    one(wrong)
+                except (ArithmeticError, LookupError, TypeError, ValueError, SystemExit):
+                    pass
+            for name in sorted(names):
+                print(f"{'seen' if name in wrong.names else 'MISSED'}  {name}:",
+                      f"{wrong.names.get(name, 0)}")
+            missed += len(names - set(wrong.names))
+    print(f"{missed} missed" if missed else "all seen", "in wrong output")
+    return 1 if missed or right.broken else 0
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program")
-    parser.add_argument("data")
-    parser.add_argument("--cases", type=int, default=1000, help="of each property")
-    parser.add_argument("--seed", type=int, help="default: another one each time")
-    arguments = parser.parse_args()
-    seed = arguments.seed
-    if seed is None:
-        seed = randomness.SystemRandom().randrange(10 ** 9)
-    print(f"properties: seed {seed}, {arguments.cases} cases of each")
-    random = randomness.Random(seed)
+    arguments = command_line(__doc__, "properties", 1000, "of each property")
+    if arguments.self_test:
+        return self_test(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        every_device = {}
-        for number in range(20):
-            path = cases.device_file(random, folder, number)
-            every_device[path] = devices.Device(path, path)
-        check = Checker(Program(arguments.program, folder), every_device, random, arguments.cases)
-        check.shipped = devices.shipped(arguments.data)
+        check = checker(arguments, folder)
         for one in PROPERTIES:
             one(check)
     for name, count in check.held.items():
         print(f"held {count} times: {name}")
+    for name, count in check.names.items():
+        print(f"BROKEN {count} times: {name}")
     print(f"{check.broken} do not hold" if check.broken else "all hold")
     return 1 if check.broken else 0
 

@@ -478,26 +478,25 @@ static void test_reports(void **state)
 {
     (void)state;
     static const char *const expected[] = {
-        [ROOF_CHECK_TEXT] =
-            "FAIL: b <&> \"#\\\n"
-            "  /tmp/roofline-check-XXXXXX:3:63: time_us: expected 100, got 100.5: off by 0.5 "
-            "(0.005 relative), allowed 1e-9 relative\n"
-            "2 checks, 3 values: 1 deviates in 1 check\n",
+        [ROOF_CHECK_TEXT] = "FAIL: b <&> \"#\\\n"
+                            "  checks.json:3:63: time_us: expected 100, got 100.5: off by 0.5 "
+                            "(0.005 relative), allowed 1e-9 relative\n"
+                            "2 checks, 3 values: 1 deviates in 1 check\n",
         [ROOF_CHECK_JSON] = NULL, /* tests/schema.sh */
         [ROOF_CHECK_TAP] =
             "TAP version 14\n1..2\nok 1 - a\nnot ok 2 - b <&> \"\\#\\\\\n  ---\n"
-            "  file: \"/tmp/roofline-check-XXXXXX\"\n  line: 3\n  deviations:\n"
+            "  file: \"checks.json\"\n  line: 3\n  deviations:\n"
             "    - \"time_us: expected 100, got 100.5: off by 0.5 (0.005 relative), allowed 1e-9 "
             "relative\"\n  ...\n",
         [ROOF_CHECK_JUNIT] =
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites name=\"roofline check\" tests=\"2\" failures=\"1\" errors=\"0\">\n"
-            "  <testsuite name=\"/tmp/roofline-check-XXXXXX\" tests=\"2\" failures=\"1\" "
+            "  <testsuite name=\"checks.json\" tests=\"2\" failures=\"1\" "
             "errors=\"0\" skipped=\"0\">\n"
-            "    <testcase classname=\"/tmp/roofline-check-XXXXXX\" name=\"a\" "
-            "file=\"/tmp/roofline-check-XXXXXX\" line=\"2\" assertions=\"1\"/>\n"
-            "    <testcase classname=\"/tmp/roofline-check-XXXXXX\" "
-            "name=\"b &lt;&amp;&gt; &quot;#\\\" file=\"/tmp/roofline-check-XXXXXX\" line=\"3\" "
+            "    <testcase classname=\"checks.json\" name=\"a\" "
+            "file=\"checks.json\" line=\"2\" assertions=\"1\"/>\n"
+            "    <testcase classname=\"checks.json\" "
+            "name=\"b &lt;&amp;&gt; &quot;#\\\" file=\"checks.json\" line=\"3\" "
             "assertions=\"2\">\n"
             "      <failure type=\"deviation\" message=\"1 of 2 values\">time_us: expected 100, "
             "got 100.5: off by 0.5 (0.005 relative), allowed 1e-9 relative</failure>\n"
@@ -512,7 +511,7 @@ static void test_reports(void **state)
         "{\"name\": \"a\", \"expect\": {\"native\": true}},\n"
         "{\"name\": \"b <&> \\\"#\\\\\", \"expect\": {\"native\": true, \"time_us\": 100}}]}");
     run(&checks, &asked);
-    checks.name = "/tmp/roofline-check-XXXXXX"; /* as it was before it had a name of its own */
+    checks.name = "checks.json"; /* whatever it was read from */
     for (size_t i = 0; i < COUNT(expected); i++) {
         struct roof_text text = ROOF_TEXT_INIT;
         roof_check_report(&text, (enum roof_check_output)i, &checks, 1, false);

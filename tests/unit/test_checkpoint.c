@@ -534,16 +534,16 @@ static void test_expert_layers(void **state)
 
 /* Letters: T tied, q o m biases of QKV, O and MLP, e r of experts and router, L layer norm, U no
  * gate, K a norm over each head, P norms behind too, S sinks, G a gate on the shared expert, X
- * parallel, O each with a norm of its own, N a table of positions. */
+ * parallel, O each with a norm of its own, N a table of positions, h bias of lm_head. */
 static const char *traits(const struct roof_model *m)
 {
     static char out[32];
-    snprintf(out, sizeof out, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", m->tied ? "T" : "",
+    snprintf(out, sizeof out, "%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", m->tied ? "T" : "",
              m->qkv_bias ? "q" : "", m->o_bias ? "o" : "", m->mlp_bias ? "m" : "",
              m->expert_bias ? "e" : "", m->router_bias ? "r" : "", m->layernorm ? "L" : "",
              m->gated ? "" : "U", m->qk_norm ? "K" : "", m->post_norms ? "P" : "",
              m->sinks ? "S" : "", m->shared_gate ? "G" : "", m->parallel ? "X" : "",
-             m->own_norms ? "O" : "", m->position_rows > 0 ? "N" : "");
+             m->own_norms ? "O" : "", m->position_rows > 0 ? "N" : "", m->head_bias ? "h" : "");
     return out;
 }
 
@@ -576,7 +576,7 @@ static void test_families(void **state)
         {"smollm3", "", "T"},
         {"gpt_oss", "", "qoerS"},
         {"glm4_moe", "", "qr"},
-        {"phi", "", "qomLUX"},
+        {"phi", "", "qomLUXh"},
         {"gpt_neox", "", "qomLUXO"},
         {"starcoder2", "", "TqomLU"},
         {"gpt2", "\"n_positions\": 128", "TqomLUN"},
@@ -955,8 +955,11 @@ static void test_parameters_by_hand(void **state)
         {"gemma2", "", plain - 6400 + 6 * 2 * 64, 0},
         /* Two matrices, layer norms with a bias, biases everywhere; in parallel with one norm per
          * layer, or with two. */
-        {"phi", "", 2 * 6400 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 2 * 64) + 2 * 64,
-         0},
+        {"phi", "",
+         2 * 6400 + 100 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 2 * 64) + 2 * 64, 0},
+        /* The bias of the head is its own where the matrix is the table of the embedding. */
+        {"phi", "\"tie_word_embeddings\": true",
+         6400 + 100 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 2 * 64) + 2 * 64, 0},
         {"gpt_neox", "",
          2 * 6400 + 6 * (attention + 4 * 64 + 2 * 64 * 96 + 96 + 64 + 4 * 64) + 2 * 64, 0},
         {"gpt2", "\"n_positions\": 32",

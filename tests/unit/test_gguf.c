@@ -618,6 +618,39 @@ static void test_windows(void **state)
     build_bad(&b[5], state, "2 entries for 3 layers");
 }
 
+/* Phi-2: one norm for attention and MLP, and a head with a bias. */
+static void test_phi2(void **state)
+{
+    struct builder b = {0};
+    text(&b, "general.architecture", "phi2");
+    number(&b, "phi2.block_count", 1);
+    number(&b, "phi2.embedding_length", 64);
+    number(&b, "phi2.feed_forward_length", 96);
+    number(&b, "phi2.attention.head_count", 4);
+    number(&b, "phi2.rope.dimension_count", 8);
+    tensor(&b, "token_embd.weight", F16, 64, 100, 0);
+    tensor(&b, "output.weight", Q8_0, 64, 100, 0);
+    tensor(&b, "output.bias", F32, 100, 0, 0);
+    tensor(&b, "output_norm.weight", F32, 64, 0, 0);
+    tensor(&b, "output_norm.bias", F32, 64, 0, 0);
+    in_block(&b, 0, "attn_norm.weight", F32, 64, 0, 0);
+    in_block(&b, 0, "attn_norm.bias", F32, 64, 0, 0);
+    in_block(&b, 0, "attn_qkv.weight", F16, 64, 192, 0);
+    in_block(&b, 0, "attn_qkv.bias", F32, 192, 0, 0);
+    in_block(&b, 0, "attn_output.weight", F16, 64, 64, 0);
+    in_block(&b, 0, "attn_output.bias", F32, 64, 0, 0);
+    in_block(&b, 0, "ffn_up.weight", F16, 64, 96, 0);
+    in_block(&b, 0, "ffn_up.bias", F32, 96, 0, 0);
+    in_block(&b, 0, "ffn_down.weight", F16, 96, 64, 0);
+    in_block(&b, 0, "ffn_down.bias", F32, 64, 0, 0);
+    struct roof_model *const m = build(&b, state);
+    assert_true(m->head_bias && m->qkv_bias && m->o_bias && m->mlp_bias && m->parallel);
+    assert_false(m->gated || m->tied || m->own_norms);
+    const int layer0 = 2 * (64 * 192 + 64 * 64 + 2 * 64 * 96) + 4 * (2 * 64 + 192 + 64 + 96 + 64);
+    assert_true(m->file_bytes == 2 * 6400 + 200 * 34 + 4 * (100 + 2 * 64) + layer0);
+    roof_model_free(m);
+}
+
 /* Fused projections: QKV in one, gate and up in one. */
 static void test_phi3(void **state)
 {
@@ -1088,6 +1121,7 @@ int main(void)
         TEST(test_gpt_oss),
         TEST(test_mla),
         TEST(test_windows),
+        TEST(test_phi2),
         TEST(test_phi3),
         TEST(test_gpt2),
         TEST(test_odd_parts),

@@ -450,6 +450,23 @@ static void test_exclusions(void **state)
     }
 }
 
+/* Regular expressions begin at the first byte of the name, and need not reach its last. */
+static void test_expressions(void **state)
+{
+    (void)state;
+    struct roof_model *const m =
+        parse(CONFIG("\"quantization_config\": {\"quant_method\": \"fp8\", \"ignore\": "
+                     "[\"re:.*self_attn\\\\.[ov]_proj$\", \"re:self_attn\", "
+                     "\"re:model\\\\.layers\\\\.(2|\\\\d\\\\d)\\\\.self_attn\"]}"));
+    apply(m, "checkpoint", NULL);
+    all_have(m, W(O), P(BF16));
+    all_have(m, W(V), P(BF16));
+    has_format(m, 1, W(Q), P(FP8_E4M3));
+    has_format(m, 2, W(Q), P(BF16));
+    has_format(m, 2, W(EXPERT_UP), P(FP8_E4M3));
+    roof_model_free(m);
+}
+
 /* The quantisation of a nested config, and of the root above it. */
 static void test_nested_quantization(void **state)
 {
@@ -514,6 +531,37 @@ static void test_checkpoint_refused(void **state)
         not_applied(m, "checkpoint", ROOF_INVALID, 2, 25, cases[i].message);
         roof_model_free(m);
     }
+}
+
+/* Lists that cannot be followed say so: to leave an entry out would be a wrong answer. */
+static void test_exclusions_refused(void **state)
+{
+    (void)state;
+    struct roof_model *m =
+        parse(CONFIG("\"quantization_config\": {\"quant_method\": \"fp8\", \"ignore\":\n"
+                     "[\"lm_head\", \"re:((a{1,200}){1,200}){1,200}\"]}"));
+    not_applied(m, "checkpoint", ROOF_INVALID, 3, 13,
+                "regular expression '((a{1,200}){1,200}){1,200}': a count in braces; give the "
+                "formats with --layout or --class");
+    roof_model_free(m);
+
+    /* 512 layers x 7 weights x a megabyte. */
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_text_put(&text, "{\"model_type\": \"llama\", \"hidden_size\": 64, "
+                         "\"num_hidden_layers\": 512, \"num_attention_heads\": 8, "
+                         "\"vocab_size\": 100, \"intermediate_size\": 96, "
+                         "\"quantization_config\": {\"quant_method\": \"fp8\", \"ignore\":\n"
+                         "[\"lm_head\", \"");
+    for (int i = 0; i < 100000; i++) {
+        roof_text_put(&text, "0123456789");
+    }
+    roof_text_put(&text, "\"]}}");
+    assert_false(text.failed);
+    m = parse(text.data);
+    roof_text_free(&text);
+    not_applied(m, "checkpoint", ROOF_INVALID, 2, 13,
+                "these lists of modules take too long; give the formats with --layout or --class");
+    roof_model_free(m);
 }
 
 /* --- a user's own -------------------------------------------------------------------------- */
@@ -702,6 +750,8 @@ int main(void)
         cmocka_unit_test(test_every_layout_on_every_model),
         cmocka_unit_test(test_methods),
         cmocka_unit_test(test_exclusions),
+        cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_exclusions_refused),
         cmocka_unit_test(test_nested_quantization),
         cmocka_unit_test(test_checkpoint_refused),
         cmocka_unit_test_setup_teardown(test_own_layout, set_up, tear_down),

@@ -311,6 +311,30 @@ static void test_units(void **state)
     }
 }
 
+/* What was given with up to 15 digits comes back, though (0.061 / 10^6) 10^6 is not 0.061. */
+static void test_given(void **state)
+{
+    (void)state;
+    bool rounds = false;
+    for (int unit = 0; unit < ROOF_UNIT_COUNT; unit++) {
+        for (int i = 1; i < 20000; i++) {
+            const double thousandths = i / 1000.;
+            const double digits = (1e14 + i * 7919.) / 1e12; /* 100.000000007919 */
+            const double si = roof_from_unit(thousandths, unit);
+            rounds = rounds || roof_to_unit(si, unit) != thousandths;
+            assert_true(roof_given(si, unit) == thousandths);
+            assert_true(roof_given(roof_from_unit(digits, unit), unit) == digits);
+        }
+        assert_true(roof_given(0, unit) == 0);
+        assert_true(isnan(roof_given(ROOF_UNKNOWN, unit)));
+    }
+    assert_true(rounds);
+    /* With more digits it is a number that comes to the same. */
+    const double third = roof_from_unit(1. / 3, ROOF_UNIT_MICROSECONDS);
+    assert_true(roof_from_unit(roof_given(third, ROOF_UNIT_MICROSECONDS), ROOF_UNIT_MICROSECONDS) ==
+                third);
+}
+
 /* --- formatting ---------------------------------------------------------------------------- */
 
 static void expect_number(double value, const char *expected)
@@ -991,6 +1015,7 @@ int main(void)
         cmocka_unit_test(test_no_times),
         cmocka_unit_test(test_a_time_is_above_zero_in_seconds_too),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_given),
         cmocka_unit_test(test_format_number),
         cmocka_unit_test(test_format_number_of_unknown_is_empty),
         cmocka_unit_test(test_format_number_is_the_shortest),

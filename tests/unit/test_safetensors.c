@@ -290,6 +290,47 @@ static void test_phi3(void **state)
     roof_model_free(m);
 }
 
+/* The bias of Phi's head is read where its matrix is the table of the embedding. */
+static void test_phi(void **state)
+{
+    static const char *const config[] = {"false", "true"};
+    for (int tied = 0; tied < 2; tied++) {
+        struct builder b = {.prefix = "model."};
+        tensor(&b, "embed_tokens.weight", "F16", 100, 64);
+        tensor(&b, "final_layernorm.weight", "F16", 64, 0);
+        tensor(&b, "final_layernorm.bias", "F16", 64, 0);
+        in_layer(&b, 0, "input_layernorm.weight", "F16", 64, 0);
+        in_layer(&b, 0, "input_layernorm.bias", "F16", 64, 0);
+        static const char *const heads[] = {"q_proj", "k_proj", "v_proj", "dense"};
+        for (size_t i = 0; i < COUNT(heads); i++) {
+            char name[64];
+            snprintf(name, sizeof name, "self_attn.%s.weight", heads[i]);
+            in_layer(&b, 0, name, "F16", 64, 64);
+            snprintf(name, sizeof name, "self_attn.%s.bias", heads[i]);
+            in_layer(&b, 0, name, "F16", 64, 0);
+        }
+        in_layer(&b, 0, "mlp.fc1.weight", "F16", 128, 64);
+        in_layer(&b, 0, "mlp.fc1.bias", "F16", 128, 0);
+        in_layer(&b, 0, "mlp.fc2.weight", "F16", 64, 128);
+        in_layer(&b, 0, "mlp.fc2.bias", "F16", 64, 0);
+        tensor(&b, "lm_head.weight", "F16", 100, 64);
+        tensor(&b, "lm_head.bias", "F16", 100, 0);
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"model_type\": \"phi\", \"hidden_size\": 64, \"num_hidden_layers\": 1,"
+                 " \"num_attention_heads\": 4, \"intermediate_size\": 128, \"vocab_size\": 100,"
+                 " \"tie_word_embeddings\": %s}",
+                 config[tied]);
+        struct roof_model *const m = build(&b, text, state);
+        assert_null(m->remarks[0]);
+        const int matrices = 6400 * (tied ? 1 : 2) + 4 * 64 * 64 + 2 * 64 * 128;
+        const int vectors = 4 * 64 + 4 * 64 + 128 + 64 + 100;
+        assert_true(m->file_bytes == 2 * (matrices + vectors));
+        assert_true(roof_model_bytes(m) == m->file_bytes);
+        roof_model_free(m);
+    }
+}
+
 static void gpt2(struct builder *b, int c_attn_rows, int c_attn_columns)
 {
     static const int mask[4] = {1, 1, 32, 32};
@@ -969,6 +1010,7 @@ int main(void)
         TEST(test_llama),
         TEST(test_tied),
         TEST(test_unknown_tensors),
+        TEST(test_phi),
         TEST(test_phi3),
         TEST(test_gpt2),
         TEST(test_mixtral),

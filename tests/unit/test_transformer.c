@@ -528,6 +528,19 @@ static void test_families(void **state)
     assert_int_equal(find(g, "mlp_all_reduce")->count, 4);
     roof_model_free(m);
 
+    /* Phi's head has a bias, of which each of two devices has half, rounded up. */
+    m = parse("{\"model_type\": \"phi\", " DENSE_SIZES "}");
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "lm_head")->workload.shape.bias, 1);
+    assert_near(find(g, "lm_head")->vectors, 501, 0);
+    assert_near(roof_node_bytes(find(g, "lm_head")), 2 * (501 * 64 + 501), 0);
+    roof_model_free(m);
+    /* The matrix is the embedding's where they are tied, the bias is not. */
+    m = parse("{\"model_type\": \"phi\", \"tie_word_embeddings\": true, " DENSE_SIZES "}");
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    assert_near(roof_node_bytes(find(g, "lm_head")), 2 * 1001, 0);
+    roof_model_free(m);
+
     m = parse("{\"model_type\": \"opt\", " DENSE_SIZES "}");
     g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
     const struct expected opt[] = {VECTOR("embedding", 1, EMBEDDING, 3, 64),
@@ -1773,7 +1786,7 @@ static void test_too_many_tokens_for_the_experts(void **state)
             "lower --batch or the context, or give --chunk");
 }
 
-/* A learned table ends: no request, context or prompt goes beyond it. */
+/* A learned table ends: no request, context, prompt or draft goes beyond it. */
 static void test_learned_positions(void **state)
 {
     (void)state;
@@ -1785,7 +1798,17 @@ static void test_learned_positions(void **state)
     s.prompt = 2000;
     s.generate = 48;
     (void)resolved(s, m);
+    s = asked(ROOF_PHASE_DECODE, 1, 2044);
+    s.draft_tokens = 4;
+    (void)resolved(s, m);
+    /* The default leaves room for drafts. */
+    s.context = 0;
+    assert_int_equal(resolved(s, m).context, 2044);
     roof_model_free(m);
+    refused(LEARNED, WITH(.context = 2045, .draft_tokens = 4),
+            "tiny has a table of 2048 positions, too few for 2049 tokens, drafts included");
+    refused(LEARNED, WITH(.prompt = 2000, .generate = 48, .draft_tokens = 1),
+            "tiny has a table of 2048 positions, too few for 2049 tokens, drafts included");
     refused(LEARNED, WITH(.context = 2049),
             "tiny has a table of 2048 positions, too few for 2049 tokens");
     refused(LEARNED, WITH(.phase = ROOF_PHASE_PREFILL, .context = 2049),

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# gcc's analyzer over all files: sh tests/analyze.sh FILE.c...
+#
+# What it says of a file must be explained below, by kind. It does not see through pointers that
+# are kept in a structure, nor that a function of another file returns an error.
+set -eu
+LC_ALL=C
+export LC_ALL
+cd "$(dirname "$0")/.."
+
+log=${TMPDIR:-/tmp}/roofline-analyze.$$
+trap 'rm -f "$log"' EXIT
+trap 'exit 1' HUP INT TERM
+
+explained() {
+    cat << 'END'
+src/chart.c malloc-leak the copy of a name belongs to the chart, which frees it
+src/check.c malloc-leak kept texts are a list of the checks, which frees them
+src/checkpoint.c null-argument roof_error_set returns the status that it is given, which is not ROOF_OK
+src/hardware.c malloc-leak texts are a list of the device, which frees them
+src/json.c null-dereference a NULL node is an error of callers; roof_json_error takes it
+src/records.c malloc-leak the inference belongs to the records, which roof_records_close frees
+src/registry.c malloc-leak names are freed with their list
+src/table.c null-dereference sources between FORMAT_TEXT and ENTRY_SOURCE have a format
+src/cli/output.c file-leak main closes standard output; all others are closed
+src/cli/output.c malloc-leak as before: it is the stream of standard output
+END
+}
+
+failed=0
+for file; do
+    if ! gcc -std=c11 -D_POSIX_C_SOURCE=200809L -fanalyzer -fdiagnostics-plain-output -Iinclude -Isrc \
+        -c -o /dev/null "$file" 2> "$log"; then
+        cat "$log"
+        exit 1
+    fi
+    kinds=$(sed -n 's/.*\[-Wanalyzer-\([a-z-]*\)\]$/\1/p' "$log" | sort -u)
+    for kind in $kinds; do
+        if ! explained | grep -q "^$file $kind "; then
+            failed=1
+            grep -A 40 "Wanalyzer-$kind\]" "$log"
+            echo "FAIL $file: $kind is not explained in tests/analyze.sh"
+        fi
+    done
+done
+[ $failed -eq 0 ]
