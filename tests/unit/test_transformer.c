@@ -1791,7 +1791,7 @@ static void test_learned_positions(void **state)
 {
     (void)state;
 #define LEARNED "{\"model_type\": \"gpt2\", " DENSE_SIZES "}"
-    struct roof_model *const m = parse(LEARNED);
+    struct roof_model *m = parse(LEARNED);
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 2048);
     (void)resolved(s, m);
     s = asked(ROOF_PHASE_DECODE, 1, 0);
@@ -1804,6 +1804,13 @@ static void test_learned_positions(void **state)
     /* The default leaves room for drafts. */
     s.context = 0;
     assert_int_equal(resolved(s, m).context, 2044);
+    roof_model_free(m);
+    m = parse("{\"model_type\": \"gpt2\", \"n_embd\": 64, \"n_layer\": 1, \"n_head\": 4, "
+              "\"vocab_size\": 9, \"n_positions\": 4098}");
+    assert_int_equal(resolved(s, m).context, 4094);
+    roof_model_free(m);
+    m = parse(DENSE); /* no table: 2048 is advice */
+    assert_int_equal(resolved(s, m).context, 2048);
     roof_model_free(m);
     refused(LEARNED, WITH(.context = 2045, .draft_tokens = 4),
             "tiny has a table of 2048 positions, too few for 2049 tokens, drafts included");
