@@ -267,6 +267,37 @@ static void test_resident(void **state)
     roof_model_free(m);
 }
 
+static void has_parameters(const struct roof_model *m, double total, double active)
+{
+    double got[2] = {0};
+    assert_int_equal(roof_model_parameters(&got[0], &got[1], m, NULL), ROOF_OK);
+    assert_near(got[0], total, 0);
+    assert_near(got[1], active, 0);
+}
+
+/* Elements of matrices and vectors; of the experts those that a token meets are active, and a tied
+ * head is the embedding. The smaller graphs come after a larger one. */
+static void test_parameters(void **state)
+{
+    (void)state;
+    struct roof_model *m = parse(MOE);
+    const double attention = 128 * 64 + 128 + 64 * 64 + 2 * 64;
+    const double mlp = 160 * 64 + 64 * 80;
+    const double shared = 8 * 64 + 80 * 64 + 64 * 40 + 64;
+    const double expert = 3 * 64 * 24;
+    const double ends = 2 * 1000 * 64 + 64;
+    has_parameters(m, 3 * attention + mlp + 2 * (shared + 8 * expert) + ends,
+                   3 * attention + mlp + 2 * (shared + 2 * expert) + ends);
+    roof_model_free(m);
+    const double layers = 4 * (192 * 64 + 64 * 128 + mlp + 2 * 64) + 64;
+    m = parse(DENSE);
+    has_parameters(m, layers + 2 * 1001 * 64, layers + 2 * 1001 * 64);
+    roof_model_free(m);
+    m = parse(TIED);
+    has_parameters(m, layers + 1001 * 64, layers + 1001 * 64);
+    roof_model_free(m);
+}
+
 /* Scales: 4 bytes per tensor in NVFP4 (9 bytes per 16), per row of a matrix in INT8 by channel. */
 static void test_scales(void **state)
 {
@@ -286,6 +317,12 @@ static void test_scales(void **state)
     assert_near(roof_node_bytes(find(g, "embedding")), 1001 * 36 + 4, 0);
     assert_near(roof_node_bytes(find(g, "lm_head")), 1001 * 36 + 4, 0);
     s.weight[W(EMBEDDING)] = s.weight[W(LM_HEAD)] = P(INT8_CHANNEL);
+    /* Vectors are counted without. */
+    s.weight[W(NORM)] = P(NVFP4);
+    assert_near(roof_node_bytes(find(build(m, s, 0, 0), "attn_norm")), 4 * 36, 0);
+    s.weight[W(NORM)] = P(INT8_CHANNEL);
+    assert_near(roof_node_bytes(find(build(m, s, 0, 0), "attn_norm")), 4 * 64, 0);
+    s.weight[W(NORM)] = P(FP16);
     roof_model_free(m);
     /* Of the experts each has rows of its own: 24, 24 and 64. */
     m = parse(MOE);
@@ -1754,7 +1791,7 @@ static void test_learned_positions(void **state)
 {
     (void)state;
 #define LEARNED "{\"model_type\": \"gpt2\", " DENSE_SIZES "}"
-    struct roof_model *const m = parse(LEARNED);
+    struct roof_model *m = parse(LEARNED);
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 2048);
     (void)resolved(s, m);
     s = asked(ROOF_PHASE_DECODE, 1, 0);
@@ -1767,6 +1804,13 @@ static void test_learned_positions(void **state)
     /* The default leaves room for drafts. */
     s.context = 0;
     assert_int_equal(resolved(s, m).context, 2044);
+    roof_model_free(m);
+    m = parse("{\"model_type\": \"gpt2\", \"n_embd\": 64, \"n_layer\": 1, \"n_head\": 4, "
+              "\"vocab_size\": 9, \"n_positions\": 4098}");
+    assert_int_equal(resolved(s, m).context, 4094);
+    roof_model_free(m);
+    m = parse(DENSE); /* no table: 2048 is advice */
+    assert_int_equal(resolved(s, m).context, 2048);
     roof_model_free(m);
     refused(LEARNED, WITH(.context = 2045, .draft_tokens = 4),
             "tiny has a table of 2048 positions, too few for 2049 tokens, drafts included");
@@ -1866,6 +1910,7 @@ int main(void)
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_dense),
         cmocka_unit_test(test_resident),
+        cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_scales),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_windows),
