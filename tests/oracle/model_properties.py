@@ -52,11 +52,11 @@ def scaled_devices(check):
     for record, one, other in rows_of(check, records, faster):
         for key in TIMES:
             if key in one:
-                check.near("models: half the time", 2 * other[key], one[key], (key, record))
+                check.near("half the time of a model", 2 * other[key], one[key], (key, record))
         for key in RATES:
             if key in one:
-                check.near("models: twice the tokens", other[key], 2 * one[key], (key, record))
-        check.hold("models: the same work and memory", all(
+                check.near("twice the tokens", other[key], 2 * one[key], (key, record))
+        check.hold("the same work and memory", all(
             one.get(key) == other.get(key) for key in WORK + MEMORY + ["fits", "bottleneck"]),
             record)
 
@@ -246,7 +246,7 @@ def heads(check):
         for key in ("kv_cache_bytes", "kv_bytes_per_token", "weights_memory_bytes", "bytes",
                     "flops", "step_ms", "e2e_ms"):
             if key in mha:
-                check.hold("models: MQA, GQA, MHA", mqa[key] <= gqa[key] * (1 + 1e-12) and
+                check.hold("MQA, GQA, MHA", mqa[key] <= gqa[key] * (1 + 1e-12) and
                            gqa[key] <= mha[key] * (1 + 1e-12), (key, record))
         some, every = share_of[id(record)]
         check.near("the cache of GQA in proportion to its heads", gqa["kv_bytes_per_token"] * every,
@@ -288,7 +288,7 @@ def by_bits(check):
                 continue
             for one, other in zip(order, order[1:]):
                 for key in keys:
-                    check.hold(f"models: {what} in the order of their bits",
+                    check.hold(f"{what} in the order of their bits",
                                of[one][key] <= of[other][key] * (1 + 1e-12), (key, one, other))
             for name in every:
                 width = formats.FORMATS[name]["width"]
@@ -296,15 +296,15 @@ def by_bits(check):
                 above = [x for x in PLAIN if formats.FORMATS[x]["width"] > width]
                 # Three values share less than two bits.
                 if below and name not in ("tq1_0", "iq1_s", "iq1_m"):
-                    check.hold(f"models: {what} in blocks, no less than their codes",
+                    check.hold(f"{what} in blocks, no less than their codes",
                                of[below[-1]][keys[0]] <= of[name][keys[0]], (name, below[-1]))
                 if above and name not in ("tf32",):
-                    check.hold(f"models: {what} in blocks, less than the next width",
+                    check.hold(f"{what} in blocks, less than the next width",
                                of[name][keys[0]] <= of[above[0]][keys[0]], (name, above[0]))
-            if what == "kv":
-                codes, blocks = of["int4"], [of["mxfp4"], of["nvfp4"]]
-                check.hold("caches of 4 bits, of blocks of them, of 8", codes[keys[0]] <
-                           blocks[0][keys[0]] < blocks[1][keys[0]] < of["fp8_e4m3"][keys[0]], start)
+            four = [of[name][keys[0]] for name in ("int4", "mxfp4", "nvfp4", "fp8_e4m3",
+                                                   "mxfp8_e4m3", "bf16")]
+            check.hold(f"{what} of 4 bits, of blocks of them, of 8 bits, of blocks of them",
+                       four == sorted(set(four)), (start, four))
 
 
 def splits(check):
@@ -323,9 +323,9 @@ def splits(check):
         devices = part_of[id(record)]
         # Of the stage that needs most, which may be for any of the three.
         held, every = (row["weights_memory_bytes"] + row["kv_cache_bytes"] for row in (part, whole))
-        check.hold("models: devices of a split hold the whole", (
+        check.hold("devices of a split hold the whole", (
             held + part["activation_memory_bytes"]) * devices >= every * (1 - 1e-12), record)
-        check.hold("models: a device of a split holds no more than the whole",
+        check.hold("a device of a split holds no more than the whole",
                    held <= every * (1 + 1e-12), record)
         check.hold("devices of a split", part["devices"] == devices, record)
 

@@ -318,9 +318,9 @@ def units(check):
                 one[key] == other[key] for key in keys), (name, record))
 
 
-PROPERTIES = (scaled_devices, split, queries, halves_of_experts, heads, neighbours, output_formats,
-              sweeps, environments, units) + model_properties.PROPERTIES + \
-    command_properties.PROPERTIES
+PROPERTIES = {"operators": (scaled_devices, split, queries, halves_of_experts, heads, neighbours,
+                            output_formats, sweeps, environments, units),
+              "models": model_properties.PROPERTIES, "commands": command_properties.PROPERTIES}
 
 
 def checker(arguments, folder, quiet=False):
@@ -361,7 +361,7 @@ def self_test(arguments):
     with tempfile.TemporaryDirectory() as folder:
         right, wrong = (checker(arguments, folder, quiet) for quiet in (False, True))
         wrong.program.garble = garbler(wrong.random)
-        for one in PROPERTIES:
+        for one in sum(PROPERTIES.values(), ()):
             before = set(right.held)
             one(right)
             names = set(right.held) - before
@@ -386,10 +386,13 @@ def main():
         return self_test(arguments)
     with tempfile.TemporaryDirectory() as folder:
         check = checker(arguments, folder)
-        for one in PROPERTIES:
-            one(check)
-    for name, count in check.held.items():
-        print(f"held {count} times: {name}")
+        for group, properties in PROPERTIES.items():
+            before = set(check.held)
+            for one in properties:
+                one(check)
+            held = {name: count for name, count in check.held.items() if name not in before}
+            print(f"{group}, held {sum(held.values())} times:",
+                  "; ".join(f"{name} {count}" for name, count in held.items()), flush=True)
     for name, count in check.names.items():
         print(f"BROKEN {count} times: {name}")
     print(f"{check.broken} do not hold" if check.broken else "all hold")
