@@ -127,6 +127,7 @@ static void test_both_sides_of_the_ridge(void **unused)
         assert_near(p.time_s, fmax(p.memory_time_s, p.compute_time_s), EXACT);
         assert_int_equal(p.bottleneck, cases[i].bottleneck);
         assert_near(p.intensity, n / 3, TIGHT);
+        assert_near(p.part[0].intensity, n / 3, TIGHT);
         assert_near(p.ridge, 10, EXACT);
         assert_near(p.attainable_flops_per_s, fmin(1e12, n / 3 * 100e9), TIGHT);
         assert_near(p.fraction_of_peak, fmin(1, n / 30), TIGHT);
