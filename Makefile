@@ -204,6 +204,7 @@ check-cli: $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/faults.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/resume.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/images.sh $(BIN)
+	@WRAPPER='$(WRAPPER)' sh tests/cli/inputs.sh $(BIN)
 	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
 	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
 	@sh tests/cli/completion.sh $(BIN)

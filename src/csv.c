@@ -13,6 +13,8 @@
 #define CAPACITY (1U << 17) /* of the buffer at first */
 /* A row may have this many bytes, quotes included. */
 #define ROW_MAX (ROOF_CSV_ROW_MAX + 1)
+/* A line that is left out may have this many bytes more: a device such as /dev/zero has no end. */
+#define SKIP_MAX ((size_t)1 << 26)
 /* What stands for a byte where there is none; EOF is the other. */
 #define TOO_LONG (EOF - 1)
 
@@ -81,6 +83,9 @@ static enum roof_status ended(const struct roof_csv *csv, struct roof_error *err
 {
     return csv->failure == 0        ? ROOF_OK
            : csv->failure == ENOMEM ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+           : csv->failure == EFBIG  ? roof_error_at(error, ROOF_IO, csv->name, csv->line, 0,
+                                                    "the line does not end within 64 MiB; what "
+                                                     "follows is not read")
                                     : roof_error_at(error, ROOF_IO, csv->name, 0, 0,
                                                     "cannot read: %s", strerror(csv->failure));
 }
@@ -108,10 +113,18 @@ static size_t line_end(struct roof_csv *csv)
 /* Leaves out the rest of the line from an offset on, which need not fit into the buffer. */
 static void skip_line(struct roof_csv *csv, size_t at)
 {
+    size_t skipped = 0;
     csv->next += at;
     for (;;) {
         const char *const from = csv->buffer + csv->next;
         const char *const found = memchr(from, '\n', csv->end - csv->next);
+        skipped += csv->end - csv->next;
+        if (found == NULL && skipped > SKIP_MAX) {
+            csv->ended = true;
+            csv->failure = EFBIG;
+            csv->next = csv->end;
+            return;
+        }
         if (found != NULL) {
             csv->next += (size_t)(found - from) + 1;
             count_line(csv, true);

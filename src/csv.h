@@ -46,7 +46,7 @@ enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct ro
 int roof_csv_first(struct roof_csv *csv);
 /* Reads the next row that is no comment and not empty; *more is false at the end. A row that is not
  * CSV: ROOF_INVALID with its line; the next call goes on behind that line, however far the row
- * went on. */
+ * went on. What follows a line that does not end is ROOF_IO. */
 enum roof_status roof_csv_read(struct roof_csv *csv, bool *more, struct roof_error *error);
 /* Reads the next line that is not empty as it is, without its end; terminated, may be written to
  * until the next is read. One that is too long: ROOF_INVALID with its number. */

@@ -56,6 +56,7 @@ struct roof_records_private {
     size_t inputs;
     size_t of_role[ROLES];           /* the column of each other role; NO_COLUMN: none */
     struct roof_text trimmed[ROLES]; /* its text, where blanks stand behind it */
+    bool failed;                     /* no memory for one of them */
     struct roof_carried carried[ROOF_RECORD_COLUMNS_MAX];
     struct roof_scenario asked;
     bool request; /* the phase of the record */
@@ -280,7 +281,15 @@ static const char *text_of(const struct roof_records *r, enum role role)
     }
     roof_text_clear(&p->trimmed[role]);
     roof_text_add(&p->trimmed[role], text, length);
-    return p->trimmed[role].failed ? text : p->trimmed[role].data;
+    p->failed = p->failed || p->trimmed[role].failed;
+    return p->failed ? text : p->trimmed[role].data;
+}
+
+/* A record is not what it says where there was no memory for a text of it. */
+static enum roof_status with_memory(const struct roof_records *r, enum roof_status status,
+                                    struct roof_error *error)
+{
+    return r->private_data->failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : status;
 }
 
 /* --- CSV ----------------------------------------------------------------------------------- */
@@ -522,7 +531,7 @@ enum roof_status roof_records_next(struct roof_records *records, bool *more,
             records->hardware = text_of(records, HARDWARE);
             records->hardware =
                 *records->hardware == '\0' ? p->options.hardware : records->hardware;
-            return ROOF_OK;
+            return with_memory(records, ROOF_OK, error);
         }
         if (status != ROOF_INVALID) {
             if (error != NULL) {
@@ -619,8 +628,8 @@ static enum roof_status bad_cell(const struct roof_records *r, size_t column,
                                  struct roof_error *error)
 {
     char why[ROOF_ERROR_MESSAGE_SIZE];
-    if (error == NULL) {
-        return ROOF_INVALID;
+    if (error == NULL || error->status == ROOF_MEMORY) {
+        return error == NULL ? ROOF_INVALID : ROOF_MEMORY;
     }
     snprintf(why, sizeof why, "%s", error->message);
     return r->json ? roof_error_set(error, ROOF_INVALID, "%s: %s", r->column[column], why)
@@ -838,10 +847,10 @@ static enum roof_status read_measured(struct roof_records *r, struct roof_error 
     return status;
 }
 
-enum roof_status roof_records_predict(const struct roof_prediction **out,
-                                      struct roof_records *records,
-                                      const struct roof_hardware *hardware,
-                                      struct roof_error *error)
+static enum roof_status predict_record(const struct roof_prediction **out,
+                                       struct roof_records *records,
+                                       const struct roof_hardware *hardware,
+                                       struct roof_error *error)
 {
     struct roof_records_private *const p = records->private_data;
     bool model = false;
@@ -872,4 +881,12 @@ enum roof_status roof_records_predict(const struct roof_prediction **out,
         roof_predict_measured(&p->prediction, records->measured_s);
     }
     return status;
+}
+
+enum roof_status roof_records_predict(const struct roof_prediction **out,
+                                      struct roof_records *records,
+                                      const struct roof_hardware *hardware,
+                                      struct roof_error *error)
+{
+    return with_memory(records, predict_record(out, records, hardware, error), error);
 }

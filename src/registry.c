@@ -208,12 +208,18 @@ static void add_name(struct names *names, const char *start, size_t length)
     names->count += names->name[names->count] != NULL;
 }
 
-/* The ids of a folder. One that is not there, or not for this user, has none. */
+/* Whether a folder is not there, or not for this user. */
+static bool is_absent(int reason)
+{
+    return reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == EPERM ||
+           reason == ELOOP || reason == ENAMETOOLONG;
+}
+
+/* The ids of a folder; one that is absent has none. */
 static enum roof_status add_folder(struct names *names, const char *path, struct roof_error *error)
 {
     DIR *const folder = opendir(path);
-    if (folder == NULL &&
-        (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM)) {
+    if (folder == NULL && is_absent(errno)) {
         return ROOF_OK;
     }
     const struct dirent *entry = NULL;

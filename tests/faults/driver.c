@@ -30,7 +30,7 @@
 #define FILES_MAX 64
 #define LINE_MAX_BYTES 4096
 /* Of calls that are not allocations all fail up to this one, then some. */
-#define CALLS_EACH 40
+#define CALLS_EACH 12
 /* One run takes milliseconds; under a sanitizer some more. */
 #define SECONDS_MAX 60
 

@@ -114,6 +114,7 @@ gemm,1,64,64,fp8,3,"a, b"
 gemv,,4,4,,2,x
 gemm,2,0,4,,1,
 gemm,4,64,64,,5,x
+ gemm ,4,64, 64 ,fp7, 5 ,x
 EOF
     cat > r.ndjson <<'EOF'
 {"operator": "gemm", "m": 1, "n": 64, "k": 64, "measured_us": 3}

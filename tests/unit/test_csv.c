@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "support.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -376,6 +377,45 @@ static void test_refused_files(void **unused)
 }
 
 /* What is written is read back. */
+/* 64 MiB without a line end are read and left out, but no more, as of a device that has no end. */
+static void test_endless_line(void **unused)
+{
+    (void)unused;
+    static const char *const before[] = {"a\n", "a\nb\n#"};
+    for (size_t i = 0; i < COUNT(before); i++) {
+        struct roof_csv csv;
+        struct roof_error error = {0};
+        bool more = false;
+        open_bytes(&csv, before[i], strlen(before[i]));
+        assert_int_equal(truncate(path, (off_t)1 << 30), 0);
+        for (size_t rows = 0; rows <= i; rows++) {
+            assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+            assert_true(more);
+        }
+        if (i == 0) { /* a comment may have any bytes, a row may not */
+            assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_INVALID);
+        }
+        assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_IO);
+        assert_non_null(strstr(error.message, "does not end within 64 MiB"));
+        assert_true(lseek(csv.file, 0, SEEK_CUR) < (off_t)65 << 20);
+        roof_csv_close(&csv);
+    }
+    /* A long line that ends is only left out. */
+    struct roof_csv csv;
+    struct roof_error error = {0};
+    bool more = false;
+    open_bytes(&csv, "a\n", 2);
+    assert_int_equal(truncate(path, (off_t)60 << 20), 0);
+    const int file = open(path, O_WRONLY | O_APPEND);
+    assert_int_equal(write(file, "\nb\n", 3), 3);
+    assert_int_equal(close(file), 0);
+    assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+    assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_INVALID);
+    assert_int_equal(roof_csv_read(&csv, &more, &error), ROOF_OK);
+    assert_string_equal(csv.cell[0], "b");
+    roof_csv_close(&csv);
+}
+
 static void test_cells_written(void **unused)
 {
     (void)unused;
@@ -433,7 +473,7 @@ int main(void)
         cmocka_unit_test(test_end),           cmocka_unit_test(test_stray_quotes),
         cmocka_unit_test(test_refused_files), cmocka_unit_test(test_cells_written),
         cmocka_unit_test(test_borders),       cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_endless_line),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
