@@ -291,7 +291,7 @@ static void run(struct result *out, const struct command *c, const char *more)
     NEED(ftruncate(out_file, 0) == 0 && ftruncate(err_file, 0) == 0, "output");
     NEED(lseek(out_file, 0, SEEK_SET) == 0 && lseek(err_file, 0, SEEK_SET) == 0, "output");
     faults->attached = faults->ended = false;
-    faults->failed = 0;
+    faults->failed = faults->strays = 0;
     faults->kept_own = faults->kept_libc = 0;
     for (int i = 0; i < FAULTS_KINDS; i++) {
         faults->calls[i] = 0;
@@ -426,6 +426,14 @@ static bool part_in_order(const struct command *c, const struct result *clean,
                            (others && r->part.length == 0);
 }
 
+/* What no run may do, whatever comes out. */
+static const char *misdeed(void)
+{
+    return faults->kept_own != 0 ? "memory is not freed"
+           : faults->strays != 0 ? "it writes outside its folder"
+                                 : NULL;
+}
+
 /* A run with a fault either says nothing of it, and then all is as without, or it ends with 4, one
  * line, and no file. */
 static void judge(const struct command *c, const struct result *clean, const struct result *r,
@@ -467,8 +475,8 @@ static void judge(const struct command *c, const struct result *clean, const str
             go_on(c, clean);
         }
     }
-    if (faults->kept_own != 0) {
-        fail(c, r, "memory is not freed");
+    if (misdeed() != NULL) {
+        fail(c, r, misdeed());
     }
 }
 
@@ -604,8 +612,8 @@ static void try_command(const struct command *c, bool all)
     }
     if (!faults->attached || !faults->ended || clean.code < 0 || clean.code > 3) {
         fail(c, &clean, "it does not run");
-    } else if (faults->kept_own != 0) {
-        fail(c, &clean, "memory is not freed");
+    } else if (misdeed() != NULL) {
+        fail(c, &clean, misdeed());
     } else {
         const long before = runs;
         fail_allocations(c, &clean, all);

@@ -306,6 +306,14 @@ void *aligned_alloc(size_t alignment, size_t size)
 
 /* --- files --------------------------------------------------------------------------------- */
 
+/* All that commands are to write lies in the folder where they run, and is named without it. */
+static void write_there(const char *path)
+{
+    if (faults != NULL && strchr(path, '/') != NULL) {
+        atomic_fetch_add(&faults->strays, 1);
+    }
+}
+
 int open(const char *path, int flags, ...)
 {
     NEXT(int, open, (const char *, int, ...))
@@ -313,6 +321,9 @@ int open(const char *path, int flags, ...)
     va_start(arguments, flags);
     const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
+    if ((flags & (O_WRONLY | O_RDWR | O_CREAT)) != 0) {
+        write_there(path);
+    }
     return fails(FAULTS_OPEN) ? -1 : next_open(path, flags, mode);
 }
 
@@ -383,7 +394,16 @@ int close(int file)
 int rename(const char *from, const char *to)
 {
     NEXT(int, rename, (const char *, const char *))
+    write_there(from);
+    write_there(to);
     return fails(FAULTS_RENAME) ? -1 : next_rename(from, to);
+}
+
+int unlink(const char *path)
+{
+    NEXT(int, unlink, (const char *))
+    write_there(path);
+    return next_unlink(path);
 }
 
 int ftruncate(int file, off_t size)

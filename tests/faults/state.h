@@ -49,6 +49,7 @@ struct faults {
     bool ended; /* in order */
     atomic_long calls[FAULTS_KINDS];
     atomic_long failed;
+    atomic_long strays; /* files outside its folder that it wrote, renamed or removed */
     long kept_own;  /* allocations that are not freed: of the program and its other libraries, */
     long kept_libc; /* and of the C library */
     uint64_t stack[FAULTS_STACKS_MAX]; /* a hash of who asked for an allocation, and who for that */
