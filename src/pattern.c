@@ -56,7 +56,7 @@ static void add_bytes(struct roof_pattern_step *step, unsigned first, unsigned l
 
 static bool takes(const struct roof_pattern_step *step, unsigned char c)
 {
-    return (step->of[c / 8] >> c % 8 & 1U) != 0;
+    return ((unsigned)step->of[c / 8] >> c % 8 & 1U) != 0;
 }
 
 static void turn_round(struct roof_pattern_step *step)
