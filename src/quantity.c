@@ -97,7 +97,7 @@ double roof_given(double si, enum roof_unit unit)
 {
     /* Two roundings, here and when it was read: no more than two steps off. */
     const double value = roof_to_unit(si, unit);
-    double near = nextafter(nextafter(value, -INFINITY), -INFINITY);
+    double near = nextafter(nextafter(value, -HUGE_VAL), -HUGE_VAL);
     double best = value;
     size_t fewest = SIZE_MAX;
     for (int step = -2; step <= 2; step++) {
@@ -108,7 +108,7 @@ double roof_given(double si, enum roof_unit unit)
             fewest = length;
             best = near;
         }
-        near = nextafter(near, INFINITY);
+        near = nextafter(near, HUGE_VAL);
     }
     return best;
 }
