@@ -209,8 +209,10 @@ static enum roof_status read_layout(const struct layout_reader *r)
 /* --- what a config.json says of its own quantisation --- */
 
 #define MODULE_SIZE 128 /* of "model.layers.61.mlp.experts.down_proj" and the like */
-/* Bytes and steps that lists of modules may take to look at: some seconds. */
+/* Bytes and steps that lists of modules may take to look at: some seconds. Each name that an entry
+ * is held against counts as some of them, however short the entry is. */
 #define EXCLUSION_WORK_MAX INT64_C(1000000000)
+#define EXCLUSION_WORK_EACH 64
 
 /* Whether name stands in module as whole components: "lm_head", "layers.61", "mlp.gate". */
 static bool has_components(const char *module, const char *name)
@@ -350,7 +352,7 @@ static enum roof_status exclude(const struct layout_reader *r, const roof_json_v
                            : matches(entry, module)) {
                 *format = ROOF_PRECISION_BF16;
             }
-            *work += length;
+            *work += length + EXCLUSION_WORK_EACH;
             if (*work > EXCLUSION_WORK_MAX) {
                 return roof_json_error(json, item, r->error,
                                        "these lists of modules take too long; give the formats "

@@ -284,6 +284,14 @@ struct places {
     bool there[ROOF_PATTERN_STEPS_MAX];
 };
 
+/* Only the places of the program are looked at: to clear all of them would take longer than most
+ * matches. */
+static void no_places(struct places *places, const struct roof_pattern *pattern)
+{
+    places->count = 0;
+    memset(places->there, 0, pattern->count);
+}
+
 static void add_place(struct places *places, ptrdiff_t place)
 {
     if (!places->there[place]) {
@@ -294,12 +302,13 @@ static void add_place(struct places *places, ptrdiff_t place)
 
 bool roof_pattern_matches(const struct roof_pattern *pattern, const char *name, int64_t *work)
 {
-    struct places places[2] = {{.count = 0}};
+    struct places places[2];
+    no_places(&places[0], pattern);
     add_place(&places[0], 0);
     for (size_t i = 0;; i++) {
         struct places *const now = &places[i % 2];
         struct places *const next = &places[1 - i % 2];
-        *next = (struct places){.count = 0};
+        no_places(next, pattern);
         /* Those that a step leads to without a byte come behind it. */
         for (size_t k = 0; k < now->count; k++) {
             const ptrdiff_t place = now->place[k];

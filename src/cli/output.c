@@ -41,9 +41,10 @@ static enum roof_status not_open(struct cli_output *out, struct roof_error *erro
 {
     roof_error_at(error, ROOF_IO, out->part == NULL ? out->name : out->part, 0, 0,
                   "cannot write: %s",
-                  errno == EBUSY   ? "another process is writing it"
-                  : errno == ELOOP ? "a symbolic link stands in its place"
-                                   : strerror(errno));
+                  errno == EBUSY    ? "another process is writing it"
+                  : errno == ELOOP  ? "a symbolic link stands in its place"
+                  : errno == EINVAL ? "what stands in its place is no ordinary file"
+                                    : strerror(errno));
     free(out->part);
     out->part = NULL;
     return ROOF_IO;
@@ -68,15 +69,16 @@ static bool lock(int file, const char *path)
 static FILE *open_part(const char *path)
 {
     const int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    struct stat info = {.st_size = 1}; /* not known to be empty */
     if (file < 0) {
         return NULL;
     }
-    const bool locked = lock(file, path);
+    const bool other = fstat(file, &info) == 0 && !S_ISREG(info.st_mode);
+    const bool locked = !other && lock(file, path);
     FILE *const out = locked ? fdopen(file, "r+") : NULL;
     if (out == NULL) {
-        const int reason = locked ? errno : EBUSY;
-        struct stat info;
-        if (locked && fstat(file, &info) == 0 && info.st_size == 0) {
+        const int reason = locked ? errno : other ? EINVAL : EBUSY;
+        if (locked && info.st_size == 0) {
             (void)unlink(path); /* nothing is in it that could be kept */
         }
         (void)close(file);
@@ -150,10 +152,6 @@ enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const ch
     struct stat info;
     *found = stat(out->part, &info) == 0;
     out->keep = *found ? "" : NULL;
-    if (*found && !S_ISREG(info.st_mode)) {
-        errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-        return not_open(out, error); /* reading a pipe would wait */
-    }
     out->file = open_part(out->part);
     return out->file == NULL ? not_open(out, error) : ROOF_OK;
 }

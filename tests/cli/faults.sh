@@ -79,6 +79,9 @@ faults() {
     run '-o with its .part in the way' "mkdir file.part; $predict -o file"
     refused 4 file.part
     left file.part
+    run '-o with a pipe as its .part' "mkfifo file.part; $predict -o file"
+    refused 4 'file.part: cannot write: what stands in its place is no ordinary file'
+    left file.part
     run '-o with a link as its .part' "echo kept > other; ln -s other file.part; $predict -o file"
     refused 4 'file.part: cannot write: a symbolic link'
     left file.part other

@@ -545,23 +545,31 @@ static void test_exclusions_refused(void **state)
                 "formats with --layout or --class");
     roof_model_free(m);
 
-    /* 512 layers x 7 weights x a megabyte. */
-    struct roof_text text = ROOF_TEXT_INIT;
-    roof_text_put(&text, "{\"model_type\": \"llama\", \"hidden_size\": 64, "
-                         "\"num_hidden_layers\": 512, \"num_attention_heads\": 8, "
-                         "\"vocab_size\": 100, \"intermediate_size\": 96, "
-                         "\"quantization_config\": {\"quant_method\": \"fp8\", \"ignore\":\n"
-                         "[\"lm_head\", \"");
-    for (int i = 0; i < 100000; i++) {
-        roof_text_put(&text, "0123456789");
+    /* 512 layers x 17 weights x a megabyte; and as many short entries as take as long. */
+    static const struct {
+        int entries;
+        int bytes;
+        int column; /* of the entry that is too much */
+    } lists[] = {{1, 1000000, 13}, {110, 1000, 13 + 107 * 1004}};
+    for (size_t i = 0; i < COUNT(lists); i++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        roof_text_put(&text, "{\"model_type\": \"llama\", \"hidden_size\": 64, "
+                             "\"num_hidden_layers\": 512, \"num_attention_heads\": 8, "
+                             "\"vocab_size\": 100, \"intermediate_size\": 96, "
+                             "\"quantization_config\": {\"quant_method\": \"fp8\", \"ignore\":\n"
+                             "[\"lm_head\"");
+        for (int k = 0; k < lists[i].entries; k++) {
+            roof_text_printf(&text, ", \"%0*d\"", lists[i].bytes, k);
+        }
+        roof_text_put(&text, "]}}");
+        assert_false(text.failed);
+        m = parse(text.data);
+        roof_text_free(&text);
+        not_applied(
+            m, "checkpoint", ROOF_INVALID, 2, lists[i].column,
+            "these lists of modules take too long; give the formats with --layout or --class");
+        roof_model_free(m);
     }
-    roof_text_put(&text, "\"]}}");
-    assert_false(text.failed);
-    m = parse(text.data);
-    roof_text_free(&text);
-    not_applied(m, "checkpoint", ROOF_INVALID, 2, 13,
-                "these lists of modules take too long; give the formats with --layout or --class");
-    roof_model_free(m);
 }
 
 /* --- a user's own -------------------------------------------------------------------------- */
