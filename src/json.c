@@ -804,7 +804,7 @@ const char *roof_json_line(const roof_json_value *node)
 {
     const char *const text = roof_json_string(node);
     for (const char *p = text; p != NULL && *p != '\0'; p++) {
-        if ((unsigned char)*p < 0x20 || *p == 0x7f) {
+        if (roof_control(p) != 0) {
             return NULL;
         }
     }

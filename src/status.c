@@ -23,12 +23,21 @@ const char *roof_status_text(enum roof_status status)
     return "unknown status";
 }
 
+size_t roof_control(const char *text)
+{
+    const unsigned char c = (unsigned char)*text;
+    if (c == 0xc2) {
+        const unsigned char next = (unsigned char)text[1];
+        return next >= 0x80 && next < 0xa0 ? 2 : 0;
+    }
+    return c != '\0' && (c < 0x20 || c == 0x7f) ? 1 : 0;
+}
+
 static void keep_one_line(char *text)
 {
     for (; *text != '\0'; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c < 0x20 || c == 0x7f) {
-            *text = '?';
+        for (size_t left = roof_control(text); left > 0; left--) {
+            text[left - 1] = '?';
         }
     }
 }

@@ -14,23 +14,10 @@
 
 /* --- Markdown ------------------------------------------------------------------------------ */
 
-/* Text of others: what Markdown gives a meaning is escaped, and it stays one line. */
-static void put_plain(struct roof_text *out, const char *text)
-{
-    for (const char *p = text; *p != '\0'; p++) {
-        const bool inside = p > text && isalnum((unsigned char)p[-1]) != 0 &&
-                            isalnum((unsigned char)p[1]) != 0; /* of a word: "fp8_e4m3" */
-        if (strchr("\\`*[]<>|&~", *p) != NULL || (*p == '_' && !inside)) {
-            roof_text_put(out, "\\");
-        }
-        roof_text_add(out, iscntrl((unsigned char)*p) != 0 ? " " : p, 1);
-    }
-}
-
-/* The same of a text that was made for this; releases it. */
+/* A text of others that was made for this; releases it. */
 static void put_made(struct roof_text *out, struct roof_text *made)
 {
-    put_plain(out, made->data == NULL ? "" : made->data);
+    roof_text_markdown(out, made->data == NULL ? "" : made->data);
     out->failed = out->failed || made->failed;
     roof_text_free(made);
 }
@@ -311,9 +298,9 @@ static void put_summary(struct roof_text *out, const struct roof_study *s)
 {
     const struct roof_inference *const r = first_base(s);
     roof_text_put(out, "# Roofline report: ");
-    put_plain(out, r->model->id);
+    roof_text_markdown(out, r->model->id);
     roof_text_put(out, " on ");
-    put_plain(out, r->total.hardware->id);
+    roof_text_markdown(out, r->total.hardware->id);
     roof_text_put(out, "\n\n");
     struct roof_text formats = ROOF_TEXT_INIT;
     roof_model_report_formats(&formats, r);
@@ -372,13 +359,13 @@ static bool usual(enum roof_peak_table table, int format)
 static void put_source(struct roof_text *out, const char *what, const struct roof_figure *figure)
 {
     roof_text_printf(out, "- %s: ", what);
-    put_plain(out, figure->source == NULL ? "no source given" : figure->source);
+    roof_text_markdown(out, figure->source == NULL ? "no source given" : figure->source);
     if (figure->confidence != ROOF_CONFIDENCE_UNKNOWN) {
         roof_text_printf(out, "; %s confidence", roof_confidence_name(figure->confidence));
     }
     if (figure->note != NULL) {
         roof_text_put(out, "; ");
-        put_plain(out, figure->note);
+        roof_text_markdown(out, figure->note);
     }
     roof_text_put(out, "\n");
 }
@@ -410,7 +397,7 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
     count_uses(uses, s->decode.base);
     count_uses(uses, s->prefill.base);
     roof_text_put(out, "\n## Hardware limits\n\n");
-    put_plain(out, h->name);
+    roof_text_markdown(out, h->name);
     roof_text_printf(out, ", with %s.\n\n", basis[h->basis]);
     BEGIN_GRID(&g, "limit", ">value", ">ridge point (FLOP/byte)", ">operators at it");
     for (int table = 0; table < ROOF_PEAK_TABLE_COUNT; table++) {
@@ -450,7 +437,7 @@ static void put_hardware(struct roof_text *out, const struct roof_study *s,
     if (differs.length > 1) {
         roof_text_put(out, "\n");
         differs.data[--differs.length] = '\0';
-        put_plain(out, differs.data + 1);
+        roof_text_markdown(out, differs.data + 1);
         roof_text_put(out, ".\n");
     }
     roof_text_put(out, "\nSources of the figures used:\n\n");
@@ -876,7 +863,7 @@ static void put_note(struct roof_text *out, const struct roof_study_phase *phase
     char text[ROOF_QUANTITY_SIZE];
     if (c->refused.status != ROOF_OK) {
         roof_text_put(out, "not possible: ");
-        put_plain(out, c->refused.message);
+        roof_text_markdown(out, c->refused.message);
         return;
     }
     roof_text_put(out, !(best >= NO_GAIN) ? "does not help; " : "");

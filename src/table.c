@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/table.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -1065,18 +1066,27 @@ bool roof_table_has(enum roof_table_kind kind, const char *key)
            among(prediction_tail, COUNT(prediction_tail), key);
 }
 
-static void markdown_text(struct roof_text *out, const char *text)
-{
-    for (const char *p = text; *p != '\0'; p++) {
-        roof_text_put(out, *p == '|' || *p == '\\' ? "\\" : "");
-        roof_text_add(out, *p == '\n' ? " " : p, 1);
-    }
-}
-
+/* Words of our own have brackets and "<1%", which mean nothing there; a name from a file may have
+ * a tag. */
 static void markdown_cell(struct roof_text *out, const char *text)
 {
     roof_text_put(out, " ");
-    markdown_text(out, text);
+    for (const char *p = text; *p != '\0'; p++) {
+        const size_t control = roof_control(p);
+        const bool tag =
+            *p == '<' && (isalpha((unsigned char)p[1]) != 0 || ispunct((unsigned char)p[1]) != 0);
+        roof_text_put(out, *p == '|' || *p == '\\' || tag ? "\\" : "");
+        roof_text_add(out, control > 0 ? " " : p, 1);
+        p += control > 0 ? control - 1 : 0;
+    }
+    roof_text_put(out, " |");
+}
+
+/* What is carried may be anything. */
+static void carried_markdown(struct roof_text *out, const char *text)
+{
+    roof_text_put(out, " ");
+    roof_text_markdown(out, text);
     roof_text_put(out, " |");
 }
 
@@ -1115,7 +1125,7 @@ static void padded(struct roof_text *out, const char *text, int width, bool last
     if (width > 0) {
         roof_text_fill(out, ' ', blanks);
     }
-    roof_text_put(out, text);
+    roof_text_plain(out, text);
     if (width < 0 && !last) {
         roof_text_fill(out, ' ', blanks);
     }
@@ -1177,7 +1187,7 @@ void roof_table_begin(struct roof_table *table, struct roof_text *out)
     case ROOF_OUTPUT_MARKDOWN:
         roof_text_put(out, "|");
         for (size_t i = 0; i < carried; i++) {
-            markdown_cell(out, table->carried[i].name);
+            carried_markdown(out, table->carried[i].name);
         }
         for (size_t i = 0; i < table->count; i++) {
             markdown_cell(out, column_key(&table->column[i]));
@@ -1436,7 +1446,7 @@ static void readable_row(const struct roof_table *table, struct roof_text *out, 
         const struct roof_carried *const carried = &table->carried[i];
         const char *const text = *carried->text == '\0' ? "-" : carried->text;
         if (markdown) {
-            markdown_cell(out, text);
+            carried_markdown(out, text);
         } else {
             carried_text(out, carried, text);
         }

@@ -48,6 +48,34 @@ void roof_text_put(struct roof_text *text, const char *string)
     roof_text_add(text, string, strlen(string));
 }
 
+void roof_text_plain(struct roof_text *text, const char *string)
+{
+    const char *from = string;
+    while (*from != '\0') {
+        const char *to = from;
+        while (*to != '\0' && roof_control(to) == 0) {
+            to++;
+        }
+        roof_text_add(text, from, (size_t)(to - from));
+        from = to + roof_control(to);
+        roof_text_add(text, " ", from > to ? 1 : 0);
+    }
+}
+
+void roof_text_markdown(struct roof_text *text, const char *string)
+{
+    for (const char *p = string; *p != '\0'; p++) {
+        const size_t control = roof_control(p);
+        const bool inside = p > string && isalnum((unsigned char)p[-1]) != 0 &&
+                            isalnum((unsigned char)p[1]) != 0; /* of a word: "fp8_e4m3" */
+        if (strchr("\\`*[]<>|&~", *p) != NULL || (*p == '_' && !inside)) {
+            roof_text_put(text, "\\");
+        }
+        roof_text_add(text, control > 0 ? " " : p, 1);
+        p += control > 0 ? control - 1 : 0;
+    }
+}
+
 void roof_text_printf(struct roof_text *text, const char *format, ...)
 {
     char small[256];

@@ -47,6 +47,10 @@ struct roof_error {
 /** One word or two for a status; never NULL. */
 const char *roof_status_text(enum roof_status status);
 
+/** How many bytes the control character takes that a text begins with; 0 where it begins with none.
+ * Those of two bytes are U+0080 to U+009F in UTF-8, which terminals obey too. */
+size_t roof_control(const char *text);
+
 /**
  * Fills error (which may be NULL) without a place and returns status, so that a caller can write
  * `return roof_error_set(error, ROOF_USAGE, "...")`. Control characters that come in through user

@@ -32,6 +32,10 @@ struct roof_text {
 void roof_text_add(struct roof_text *text, const char *bytes, size_t length);
 /** Adds a terminated string. */
 void roof_text_put(struct roof_text *text, const char *string);
+/** Adds a text of others for people: a blank stands for each control character. */
+void roof_text_plain(struct roof_text *text, const char *string);
+/** The same as Markdown, where what has a meaning in it is escaped. */
+void roof_text_markdown(struct roof_text *text, const char *string);
 /** Adds formatted text; for words and integers. Numbers that others read back go through
  * roof_text_number, which no locale changes. */
 void roof_text_printf(struct roof_text *text, const char *format, ...) ROOF_PRINTF(2, 3);

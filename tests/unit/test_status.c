@@ -87,6 +87,11 @@ static void test_message_stays_one_line(void **state)
         {"\x1b[31mred", "?[31mred"},
         {"\x01\x1f\x7f", "???"},
         {" ~", " ~"}, /* 0x20 and 0x7e are the first and last that stay */
+        {"\xC2\x80\xC2\x9B"
+         "1m\xC2\x9F|",
+         "????"
+         "1m??|"}, /* U+009B is ESC [ */
+        {"\xC2\xA0\xC3\x9B\xC2", "\xC2\xA0\xC3\x9B\xC2"},
         {"\xC2\xB5s \xE2\x82\xAC", "\xC2\xB5s \xE2\x82\xAC"}, /* UTF-8 stays */
         {"100%s%n", "100%s%n"},                               /* user text is not a format */
     };

@@ -218,6 +218,37 @@ static void test_unknown_name_takes_any_text(void **state)
     assert_int_equal(roof_unknown_name(NULL, ROOF_USAGE, "thing", "x", names, 2), ROOF_USAGE);
 }
 
+/* What others wrote moves no cursor and makes no markup. */
+static void test_text_of_others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given;
+        const char *plain;
+        const char *markdown;
+    } cases[] = {
+        {"", "", ""},
+        {"fp8_e4m3 x", "fp8_e4m3 x", "fp8_e4m3 x"},
+        {"a\nb\t", "a b ", "a b "},
+        {"\x1b[1m\x7f", " [1m ", " \\[1m "},
+        {"\xC2\x9B"
+         "1m \xC2\xB5s",
+         " 1m \xC2\xB5s", " 1m \xC2\xB5s"},
+        {"a|<b>_&", "a|<b>_&", "a\\|\\<b\\>\\_\\&"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        roof_text_put(&text, "=");
+        roof_text_plain(&text, cases[i].given);
+        assert_string_equal(text.data + 1, cases[i].plain);
+        roof_text_clear(&text);
+        roof_text_put(&text, "=");
+        roof_text_markdown(&text, cases[i].given);
+        assert_string_equal(text.data + 1, cases[i].markdown);
+        roof_text_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_width_counts_code_points),
         cmocka_unit_test(test_unknown_name_lists_nearest_first),
         cmocka_unit_test(test_unknown_name_takes_any_text),
+        cmocka_unit_test(test_text_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
