@@ -1368,9 +1368,9 @@ static void test_batch_of_one_column(void **unused)
 {
     (void)unused;
     struct roof_hardware *const device = load_calibrated("h100-sxm");
-    struct batch_columns *const all = malloc(sizeof *all);
-    struct batch_columns *const one = malloc(sizeof *one);
-    assert_true(all != NULL && one != NULL);
+    static struct batch_columns columns_of[2];
+    struct batch_columns *const all = &columns_of[0];
+    struct batch_columns *const one = &columns_of[1];
     const int64_t m[] = {1, 8192};
     const struct roof_batch batch = {
         .common = workload(ROOF_OPERATOR_GEMM, (struct roof_shape){.n = 8192, .k = 8192}),
@@ -1407,8 +1407,6 @@ static void test_batch_of_one_column(void **unused)
     }
     assert_int_equal(one->bottleneck[0], ROOF_BOTTLENECK_MEMORY);
     assert_int_equal(one->bottleneck[1], ROOF_BOTTLENECK_COMPUTE);
-    free(one);
-    free(all);
     free_calibrated(device);
 }
 
