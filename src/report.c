@@ -91,10 +91,10 @@ static void json_tiling(struct roof_text *out, const struct roof_expected *e)
     roof_text_put(out, "}");
 }
 
-/* The kernel that is expected; NULL for composites. */
-static const struct roof_expected *kernel_of(const struct roof_prediction *p)
+/* The kernel that is expected; NULL for composites, and where none is asked for. */
+static const struct roof_expected *kernel_of(const struct roof_prediction *p, bool asked)
 {
-    return p->part_count == 1 && !isnan(p->expected_s) ? &p->part[0].expected : NULL;
+    return asked && p->part_count == 1 && !isnan(p->expected_s) ? &p->part[0].expected : NULL;
 }
 
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
@@ -108,8 +108,9 @@ void roof_report_json(struct roof_text *out, const struct roof_prediction *predi
     if (prediction->part_count > 1) {
         json_parts(out, prediction);
     }
-    if (tiling && kernel_of(prediction) != NULL) {
-        json_tiling(out, kernel_of(prediction));
+    const struct roof_expected *const kernel = kernel_of(prediction, tiling);
+    if (kernel != NULL) {
+        json_tiling(out, kernel);
     }
     if (explanation != NULL) {
         json_steps(out, explanation);
@@ -339,8 +340,9 @@ static void put_expected(struct roof_text *out, const struct roof_prediction *p,
              roof_bottleneck_name(p->expected_bottleneck), near_note(note, sizeof note, p));
     line(out, "expected", roof_format_quantity(value, p->expected_s, ROOF_UNIT_MICROSECONDS),
          detail);
-    if (tiling && kernel_of(p) != NULL) {
-        put_kernel(out, kernel_of(p));
+    const struct roof_expected *const kernel = kernel_of(p, tiling);
+    if (kernel != NULL) {
+        put_kernel(out, kernel);
     }
 }
 
