@@ -133,7 +133,8 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
 
 struct owned {
     struct roof_json *json;
-    struct roof_kernel_fit *fit;
+    struct roof_kernel_fit *fit;         /* by kernel, */
+    size_t first[ROOF_KERNEL_COUNT + 1]; /* whose fits begin here */
     const char **attributions;
     char *id;
 };
@@ -242,6 +243,29 @@ void roof_calibration_free(struct roof_calibration *calibration)
     }
 }
 
+/* Puts the fits of a kernel together: one is looked for for each operator of a sweep. */
+static enum roof_status group_fits(struct owned *owned, size_t count, struct roof_error *error)
+{
+    struct roof_kernel_fit *const grouped = calloc(count + 1, sizeof *grouped);
+    size_t next[ROOF_KERNEL_COUNT];
+    if (grouped == NULL) {
+        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    }
+    for (size_t n = 0; n < count; n++) {
+        owned->first[owned->fit[n].kernel + 1]++;
+    }
+    for (size_t k = 0; k < ROOF_KERNEL_COUNT; k++) {
+        owned->first[k + 1] += owned->first[k];
+        next[k] = owned->first[k];
+    }
+    for (size_t n = 0; n < count; n++) {
+        grouped[next[owned->fit[n].kernel]++] = owned->fit[n];
+    }
+    free(owned->fit);
+    owned->fit = grouped;
+    return ROOF_OK;
+}
+
 /* Takes json over. */
 static enum roof_status from_json(struct roof_calibration **out, struct roof_json *json,
                                   struct roof_error *error)
@@ -282,6 +306,9 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
     for (const roof_json_value *item = roof_json_first(fits);
          item != NULL && status == ROOF_OK && fit != NULL; item = roof_json_next(item)) {
         status = read_fit(&fit[c->count++], json, item, error);
+    }
+    if (status == ROOF_OK) {
+        status = group_fits(owned, c->count, error);
     }
     if (status != ROOF_OK) {
         roof_calibration_free(c);
@@ -406,7 +433,9 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
                                                     enum roof_quantize quantize)
 {
     const struct roof_kernel_fit *found = NULL;
-    for (size_t i = 0; i < calibration->count; i++) {
+    const struct owned *const owned = calibration->private_data; /* none: made by hand */
+    const size_t end = owned == NULL ? calibration->count : owned->first[kernel + 1];
+    for (size_t i = owned == NULL ? 0 : owned->first[kernel]; i < end; i++) {
         const struct roof_kernel_fit *const fit = &calibration->fit[i];
         const bool same = fit->stack == stack || fit->stack == ROOF_STACK_BEST;
         /* The kernel without the quantisation before it is the same in all fits. */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,14 +52,14 @@ static enum roof_status not_open(struct cli_output *out, struct roof_error *erro
 }
 
 /* Whether the file is locked now, and still the one of this name: its writer may have just ended.
+ * The lock is of the open file, not of the process: it lasts until the last descriptor is closed.
  */
 static bool lock(int file, const char *path)
 {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     struct stat here;
     struct stat there;
-    if (fcntl(file, F_SETLK, &whole) != 0) {
-        return errno != EACCES && errno != EAGAIN; /* some file systems have no locks */
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        return errno != EWOULDBLOCK; /* some file systems have no locks */
     }
     return fstat(file, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
            here.st_dev == there.st_dev;
@@ -217,6 +218,8 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
     const bool good = status == ROOF_OK || status == ROOF_UNSATISFIED;
     /* A full disk may show only when the last bytes are flushed. */
     enum roof_status written = cli_output_flush(out, good ? error : NULL);
+    /* Nobody else may write FILE.part until it has its name. */
+    const int locked = out->part == NULL ? -1 : dup(fileno(out->file));
     /* main closes stdout */
     if (out->file != stdout && fclose(out->file) != 0 && written == ROOF_OK) {
         written = roof_error_at(good ? error : NULL, ROOF_IO, out->name, 0, 0, "cannot write: %s",
@@ -240,6 +243,9 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
         }
         free(out->part);
         out->part = NULL;
+    }
+    if (locked >= 0) {
+        (void)close(locked);
     }
     return status;
 }

@@ -251,6 +251,19 @@ signals() {
     fi
     are_rows file.part || fail "the rows are not whole"
 
+    # Writers that end while others begin: each writes all of the file or is not let in.
+    times=100
+    [ -z "${WRAPPER:-}" ] || times=3
+    short='roofline sweep gemv -n 1:500 -f csv -k'
+    run 'many writers' "for k in 1 2 3; do $short \$k > all\$k; done
+        for k in 1 2 3; do
+            (i=0; while [ \$i -lt $times ]; do $short \$k -o file || :; i=\$((i + 1)); done) &
+        done 2> said; wait; cmp -s file all1 || cmp -s file all2 || cmp -s file all3"
+    accepted
+    if grep -v 'cannot write: another process is writing it$' said > "$err" || [ -e file.part ]; then
+        fail "a writer was let in"
+    fi
+
     # Twice the same, as from a program that sends it to a process and to its group: in order.
     run 'a signal twice' "there=file.part; $endless -o file & pid=\$!; $rows_there
         kill -TERM \$pid; kill -TERM \$pid; $ends"

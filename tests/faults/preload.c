@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -431,8 +432,19 @@ int fcntl(int file, int command, ...)
     va_start(arguments, command);
     void *const argument = va_arg(arguments, void *); /* an integer is passed in the same way */
     va_end(arguments);
-    const bool lock = command == F_SETLK || command == F_SETLKW;
-    return fails(lock ? FAULTS_LOCK : FAULTS_PIPE) ? -1 : next_fcntl(file, command, argument);
+    return fails(FAULTS_PIPE) ? -1 : next_fcntl(file, command, argument);
+}
+
+int flock(int file, int operation)
+{
+    NEXT(int, flock, (int, int))
+    return fails(FAULTS_LOCK) ? -1 : next_flock(file, operation);
+}
+
+int dup(int file)
+{
+    NEXT(int, dup, (int))
+    return fails(FAULTS_LOCK) ? -1 : next_dup(file);
 }
 
 /* --- processes and threads ----------------------------------------------------------------- */

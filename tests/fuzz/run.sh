@@ -51,8 +51,8 @@ for target; do
     # No path here has a blank.
     # shellcheck disable=SC2086
     "$build/tests/fuzz/$target.run" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
-        -max_len="${bytes:-4096}" $words -artifact_prefix="$folder/" -print_final_stats=1 \
-        -verbosity=1 "$folder/inputs" "$PWD/corpus/$target" > "$folder/log" 2>&1 || status=$?
+        -max_len="${bytes:-4096}" -entropic_scale_per_exec_time=1 $words \
+        -artifact_prefix="$folder/" -print_final_stats=1 -verbosity=1 "$folder/inputs" "$PWD/corpus/$target" > "$folder/log" 2>&1 || status=$?
     awk -v status=$status '
         / cov: / { for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
         /^stat::number_of_executed_units:/ { executions = $2 }
