@@ -258,10 +258,11 @@ static void put_tap(struct roof_text *out, const struct roof_checks *files, size
 
 /* --- JUnit --------------------------------------------------------------------------------- */
 
-/* What XML cannot have, in UTF-8: U+FFFE and U+FFFF. */
+/* What XML cannot have: control characters, U+FFFE and U+FFFF. */
 static bool no_character(const char *p)
 {
-    return memcmp(p, "\xEF\xBF\xBE", 3) == 0 || memcmp(p, "\xEF\xBF\xBF", 3) == 0;
+    return (unsigned char)*p < 0x20 || *p == 0x7f || strncmp(p, "\xEF\xBF\xBE", 3) == 0 ||
+           strncmp(p, "\xEF\xBF\xBF", 3) == 0;
 }
 
 static void xml_text(struct roof_text *out, const char *text)
@@ -271,20 +272,14 @@ static void xml_text(struct roof_text *out, const char *text)
         const char *entity;
     } entities[] = {
         {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&apos;"}};
-    for (const char *p = text; *p != '\0'; p++) {
-        const char *entity = (unsigned char)*p < 0x20 || *p == 0x7f ? "?" : NULL;
+    for (const char *p = text; *p != '\0';) {
+        const size_t length = roof_utf8(p, 4); /* the name of a file may be none */
+        const char *entity = length == 0 || no_character(p) ? "?" : NULL;
         for (size_t i = 0; i < sizeof entities / sizeof *entities; i++) {
             entity = *p == entities[i].byte ? entities[i].entity : entity;
         }
-        if (*p == '\xEF' && strlen(p) >= 3 && no_character(p)) {
-            entity = "?";
-            p += 2;
-        }
-        if (entity != NULL) {
-            roof_text_put(out, entity);
-        } else {
-            roof_text_add(out, p, 1);
-        }
+        roof_text_add(out, entity == NULL ? p : entity, entity == NULL ? length : strlen(entity));
+        p += length == 0 ? 1 : length;
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/checkpoint.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -701,6 +702,9 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
     }
     if (ends_with(name, ".safetensors") || ends_with(name, ".safetensors.index.json")) {
         const char *const slash = strrchr(name, '/');
+        if (!exists(name)) {
+            return roof_error_at(error, ROOF_IO, name, 0, 0, "cannot open: %s", strerror(errno));
+        }
         return from_folder(out, name, slash == NULL ? 0 : (size_t)(slash - name), name, error);
     }
     bool folder = false;
@@ -708,17 +712,20 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
     if (status != ROOF_OK) {
         return status;
     }
-    if (folder) {
-        size_t length = strlen(name);
-        while (length > 1 && name[length - 1] == '/') {
-            length--;
-        }
-        return from_folder(out, name, length, NULL, error);
-    }
     struct roof_json *json = NULL;
     bool user = false;
-    status = roof_registry_open(&json, &user, &models, name, directories, error);
-    return status == ROOF_OK ? from_json(out, json, error) : status;
+    const bool plain = strchr(name, '/') == NULL; /* a known name is the same wherever one works */
+    if (!folder || plain) {
+        status = roof_registry_open(&json, &user, &models, name, directories, error);
+        if (!folder || status != ROOF_USAGE) {
+            return status == ROOF_OK ? from_json(out, json, error) : status;
+        }
+    }
+    size_t length = strlen(name);
+    while (length > 1 && name[length - 1] == '/') {
+        length--;
+    }
+    return from_folder(out, name, length, NULL, error);
 }
 
 enum roof_status roof_model_ids(struct roof_text *out, size_t *count,

@@ -1403,27 +1403,15 @@ static enum roof_status put_ends(struct gguf *g)
     return ROOF_OK;
 }
 
-/* Valid UTF-8 is printed; other bytes become question marks. */
+/* Valid UTF-8 is printed; other bytes and control characters become question marks. */
 static void clean(char *text)
 {
-    unsigned char *at = (unsigned char *)text;
-    while (*at != '\0') {
-        const int more = *at >= 0xf0 && *at < 0xf5   ? 3
-                         : *at >= 0xe0 && *at < 0xf0 ? 2
-                         : *at >= 0xc2 && *at < 0xe0 ? 1
-                                                     : 0;
-        bool valid = *at < 0x80 || more > 0;
-        for (int i = 1; i <= more && valid; i++) {
-            valid = (at[i] & 0xc0) == 0x80;
+    for (size_t length = 0; *text != '\0'; text += length) {
+        length = roof_control(text) > 0 ? 0 : roof_utf8(text, 4);
+        if (length == 0) {
+            *text = '?';
+            length = 1;
         }
-        /* overlong forms, surrogates, beyond U+10FFFF, C1 controls */
-        valid = valid && !(*at == 0xe0 && at[1] < 0xa0) && !(*at == 0xed && at[1] > 0x9f) &&
-                !(*at == 0xf0 && at[1] < 0x90) && !(*at == 0xf4 && at[1] > 0x8f) &&
-                !(*at == 0xc2 && at[1] < 0xa0);
-        if (!valid) {
-            *at = '?';
-        }
-        at += valid ? more + 1 : 1;
     }
 }
 

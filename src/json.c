@@ -124,29 +124,6 @@ static enum roof_status number(struct scan *s)
     return ROOF_OK;
 }
 
-/* Length of the UTF-8 sequence at p, 0 when it is not one (overlong, surrogate, too large). */
-static size_t utf8(const unsigned char *p, const unsigned char *end)
-{
-    const size_t left = (size_t)(end - p);
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    if (p[0] >= 0xC2 && p[0] <= 0xDF && left >= 2 && (p[1] & 0xC0U) == 0x80) {
-        return 2;
-    }
-    if (p[0] >= 0xE0 && p[0] <= 0xEF && left >= 3 && (p[1] & 0xC0U) == 0x80 &&
-        (p[2] & 0xC0U) == 0x80 && !(p[0] == 0xE0 && p[1] < 0xA0) &&
-        !(p[0] == 0xED && p[1] > 0x9F)) {
-        return 3;
-    }
-    if (p[0] >= 0xF0 && p[0] <= 0xF4 && left >= 4 && (p[1] & 0xC0U) == 0x80 &&
-        (p[2] & 0xC0U) == 0x80 && (p[3] & 0xC0U) == 0x80 && !(p[0] == 0xF0 && p[1] < 0x90) &&
-        !(p[0] == 0xF4 && p[1] > 0x8F)) {
-        return 4;
-    }
-    return 0;
-}
-
 /* The four hexadecimal digits after \u, or -1. */
 static long hex4(const char *p, const char *end)
 {
@@ -213,7 +190,7 @@ static enum roof_status string(struct scan *s)
         if ((unsigned char)*s->p < 0x20) {
             return fail(s, s->p, "a control character in a string must be escaped");
         }
-        const size_t length = utf8((const unsigned char *)s->p, (const unsigned char *)s->end);
+        const size_t length = roof_utf8(s->p, (size_t)(s->end - s->p));
         if (length == 0) {
             return fail(s, s->p, "invalid UTF-8");
         }
@@ -565,6 +542,11 @@ static enum roof_status parse_owned(struct roof_json **out, char *text, size_t l
         free(text);
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
+    static const char mark[] = "\xef\xbb\xbf"; /* some editors begin UTF-8 with it */
+    if (length >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0) {
+        length -= strlen(mark);
+        memmove(text, text + strlen(mark), length + 1);
+    }
     *json = (struct roof_json){.text = text, .length = length, .source = name};
     struct scan s = {.text = text,
                      .p = text,
@@ -891,8 +873,7 @@ void roof_json_quote(struct roof_text *out, const char *text)
             roof_text_add(out, p, (size_t)(end - p));
             p = end - 1;
         } else { /* a file name may be anything; JSON is UTF-8 */
-            const unsigned char *const start = (const unsigned char *)p;
-            const size_t length = utf8(start, start + strnlen(p, 4));
+            const size_t length = roof_utf8(p, 4);
             roof_text_add(out, length > 0 ? p : "\\ufffd", length > 0 ? length : 6);
             p += length > 0 ? length - 1 : 0;
         }

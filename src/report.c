@@ -744,15 +744,16 @@ void roof_report_comparison(struct roof_text *out, bool json,
         roof_text_printf(out, "  %11s", statistics[i].label);
     }
     for (size_t i = 0; i < c->columns; i++) {
-        roof_text_printf(out, "  %s", c->column[i]);
+        roof_text_put(out, "  ");
+        roof_text_plain(out, c->column[i]);
     }
     roof_text_put(out, "\n");
     for (size_t i = 0; i < c->groups && c->columns > 0; i++) {
         text_group(out, &c->group[i]);
         out->length -= out->length > 0 ? 1U : 0U; /* the names stand on the same line */
         for (size_t k = 0; k < c->columns; k++) {
-            roof_text_printf(out, "  %s",
-                             *c->group[i].value[k] == '\0' ? "-" : c->group[i].value[k]);
+            roof_text_put(out, "  ");
+            roof_text_plain(out, *c->group[i].value[k] == '\0' ? "-" : c->group[i].value[k]);
         }
         roof_text_put(out, "\n");
     }

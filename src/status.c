@@ -33,6 +33,28 @@ size_t roof_control(const char *text)
     return c != '\0' && (c < 0x20 || c == 0x7f) ? 1 : 0;
 }
 
+size_t roof_utf8(const char *text, size_t length)
+{
+    const unsigned char *const p = (const unsigned char *)text;
+    if (p[0] < 0x80) {
+        return 1;
+    }
+    if (p[0] >= 0xC2 && p[0] <= 0xDF && length >= 2 && (p[1] & 0xC0U) == 0x80) {
+        return 2;
+    }
+    if (p[0] >= 0xE0 && p[0] <= 0xEF && length >= 3 && (p[1] & 0xC0U) == 0x80 &&
+        (p[2] & 0xC0U) == 0x80 && !(p[0] == 0xE0 && p[1] < 0xA0) &&
+        !(p[0] == 0xED && p[1] > 0x9F)) {
+        return 3;
+    }
+    if (p[0] >= 0xF0 && p[0] <= 0xF4 && length >= 4 && (p[1] & 0xC0U) == 0x80 &&
+        (p[2] & 0xC0U) == 0x80 && (p[3] & 0xC0U) == 0x80 && !(p[0] == 0xF0 && p[1] < 0x90) &&
+        !(p[0] == 0xF4 && p[1] > 0x8F)) {
+        return 4;
+    }
+    return 0;
+}
+
 static void keep_one_line(char *text)
 {
     for (; *text != '\0'; text++) {

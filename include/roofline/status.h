@@ -51,6 +51,11 @@ const char *roof_status_text(enum roof_status status);
  * Those of two bytes are U+0080 to U+009F in UTF-8, which terminals obey too. */
 size_t roof_control(const char *text);
 
+/** How many of the length bytes of a text are its first character in UTF-8; 0 where they begin with
+ * none (overlong, surrogate, too large, cut off). A text that ends with a NUL needs no length: 4.
+ */
+size_t roof_utf8(const char *text, size_t length);
+
 /**
  * Fills error (which may be NULL) without a place and returns status, so that a caller can write
  * `return roof_error_set(error, ROOF_USAGE, "...")`. Control characters that come in through user

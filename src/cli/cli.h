@@ -258,6 +258,9 @@ enum roof_status cli_gnuplot(struct roof_text *image, const struct roof_text *sc
 void cli_interrupt_watch(void);
 /* Until the next watch they end the program at once, as where it waits with nothing in hand. */
 void cli_interrupt_rest(void);
+/* The file that SIGINT and SIGTERM take away where they end the program at once; NULL: none. It
+ * must stay where it is until the next call. */
+void cli_interrupt_remove(const char *path);
 /* The exit code of the signal that came; 0: none. */
 int cli_interrupted(void);
 

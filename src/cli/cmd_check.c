@@ -46,7 +46,6 @@ static enum roof_status update(const struct roof_checks *files, size_t count, si
 static enum roof_status read_files(struct roof_checks *files, const struct cli_options *options,
                                    struct roof_error *error)
 {
-    const char *const output = options->value[ROOF_INPUT_OUTPUT];
     const bool updated = options->value[ROOF_INPUT_UPDATE] != NULL;
     enum roof_status status = ROOF_OK;
     for (int i = 0; i < options->operand_count && status == ROOF_OK; i++) {
@@ -55,13 +54,12 @@ static enum roof_status read_files(struct roof_checks *files, const struct cli_o
             return roof_error_set(error, ROOF_USAGE,
                                   "--update writes into files, not standard input");
         }
-        if (cli_output_replaces(output, path)) {
-            return roof_error_set(error, ROOF_USAGE, "-o %s would replace the checks in %s", output,
-                                  path);
-        }
-        if (cli_output_spoils(output, path)) {
-            return roof_error_set(error, ROOF_USAGE, "%s is written while -o %s is made; rename it",
-                                  path, output);
+        for (int k = 0; k < options->operand_count && updated; k++) {
+            if (cli_output_spoils(options->operand[k], path)) {
+                return roof_error_set(error, ROOF_USAGE,
+                                      "%s is written while %s is made; rename it", path,
+                                      options->operand[k]);
+            }
         }
         status = roof_checks_read(&files[i], path, error);
     }

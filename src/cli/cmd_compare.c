@@ -80,6 +80,10 @@ static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
     status = roof_compare(&comparison, options->operand[0], &base,
                           device == NULL ? ROOF_DEFAULT_HARDWARE : device,
                           options->value[ROOF_INPUT_GROUP_BY], &calls, error);
+    if (status == ROOF_OK &&
+        comparison.overall.rows + comparison.overall.skipped + comparison.bad == 0) {
+        status = roof_error_at(error, ROOF_INVALID, options->operand[0], 0, 0, "no records");
+    }
     if (status == ROOF_OK && !rows) {
         roof_report_comparison(&w->text, options->output == ROOF_OUTPUT_JSON, &comparison);
     }

@@ -2,6 +2,7 @@
 /* predict --from FILE: a prediction of each record of a file, in its order. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -22,7 +23,8 @@ struct work {
     bool open[ALL_ROWS + 1];
     struct roof_text text;
     struct cli_output output;
-    enum roof_status written; /* while the file is read */
+    bool waits;               /* for records, which may be a while in coming */
+    enum roof_status written; /* while they are read */
     struct roof_error write_error;
 };
 
@@ -38,7 +40,7 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
 static void on_wait(void *context, bool begins)
 {
     struct work *const w = context;
-    if (w->output.file == NULL) { /* the header is read */
+    if (w->output.file == NULL || !w->waits) { /* the header is read, or it is a file */
         return;
     }
     if (!begins) {
@@ -261,12 +263,9 @@ static enum roof_status run(struct work *w, struct roof_error *error)
                                  roof_records_has(&w->records, "operator"));
         status = open_table(w, ALL_ROWS, error);
     }
-    if (status == ROOF_OK &&
-        cli_output_spoils(options->value[ROOF_INPUT_OUTPUT], w->records.name)) {
-        status = roof_error_set(error, ROOF_USAGE, "%s is written while -o %s is made; rename it",
-                                w->records.name, options->value[ROOF_INPUT_OUTPUT]);
-    }
     if (status == ROOF_OK) {
+        struct stat info;
+        w->waits = stat(options->value[ROOF_INPUT_FROM], &info) != 0 || !S_ISREG(info.st_mode);
         cli_interrupt_watch();
         status = cli_output_open(&w->output, options->value[ROOF_INPUT_OUTPUT], error);
     }

@@ -168,6 +168,7 @@ static enum roof_status open_output(struct sink *sink, const struct roof_sweep *
     enum roof_status status = options->value[ROOF_INPUT_RESUME] == NULL
                                   ? cli_output_open(&sink->output, path, error)
                                   : cli_output_reopen(&sink->output, &found, path, error);
+    cli_interrupt_remove(NULL); /* --resume goes on with it */
     if (status == ROOF_OK && found) {
         status = cli_resume(&resumed, &sink->output, sweep, &sink->table, sink->slice.first,
                             sink->slice.count, threads, error);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -13,10 +15,13 @@
  * programs send it to a process and then to its group. */
 #define AGAIN_MS 500
 
-static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
+static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2 &&
+                  ATOMIC_POINTER_LOCK_FREE == 2,
               "a signal handler may write to them");
 static atomic_int caught; /* no sig_atomic_t: the handler may run in any thread */
 static atomic_llong caught_ms;
+static _Atomic(const char *) unfinished; /* goes with the program */
+static bool watched;
 
 static long long now_ms(void)
 {
@@ -27,6 +32,10 @@ static long long now_ms(void)
 
 static void end_by(int number)
 {
+    const char *const path = atomic_load(&unfinished);
+    if (path != NULL) {
+        (void)unlink(path);
+    }
     (void)signal(number, SIG_DFL);
     (void)raise(number);
 }
@@ -60,15 +69,24 @@ static void handle_with(void (*handler)(int))
 
 void cli_interrupt_watch(void)
 {
+    watched = true;
     handle_with(on_signal);
 }
 
 void cli_interrupt_rest(void)
 {
-    handle_with(SIG_DFL);
+    handle_with(end_by);
     const int number = atomic_load(&caught);
     if (number != 0) { /* it came just before */
         end_by(number);
+    }
+}
+
+void cli_interrupt_remove(const char *path)
+{
+    atomic_store(&unfinished, path);
+    if (path != NULL && !watched) {
+        handle_with(end_by);
     }
 }
 

@@ -149,6 +149,16 @@ void cli_bad_records(const char *command, const struct roof_records *records)
     }
 }
 
+/* A name from a file, in a line of stderr. */
+static void say(const char *name)
+{
+    for (const char *p = name; *p != '\0';) {
+        const size_t control = roof_control(p);
+        (void)fputc(control > 0 ? ' ' : *p, stderr);
+        p += control > 0 ? control : 1;
+    }
+}
+
 void cli_tell_carried(const char *what, const struct roof_records *records, const char *const *used)
 {
     size_t told = 0;
@@ -164,8 +174,8 @@ void cli_tell_carried(const char *what, const struct roof_records *records, cons
         }
         more += told == CARRIED_SHOWN;
         if (told < CARRIED_SHOWN) {
-            fprintf(stderr, "%s%s%s", told == 0 ? "roofline " : "", told == 0 ? what : ", ",
-                    *name == '\0' ? "''" : name);
+            fprintf(stderr, "%s%s", told == 0 ? "roofline " : "", told == 0 ? what : ", ");
+            say(*name == '\0' ? "''" : name);
             told++;
         }
     }

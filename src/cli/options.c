@@ -19,6 +19,8 @@ struct table {
 
 /* Operands are counted by argtable up to this; more than a command takes is our own message. */
 #define OPERANDS_SEEN (CLI_OPERANDS_MAX + 1)
+/* Room for a path, and more than the system takes. */
+#define PATH_SIZE 4100
 /* Most operands of a command that takes no list of files. */
 #define OPERANDS_MAX 2
 
@@ -157,6 +159,70 @@ static enum roof_status read_output(struct cli_options *out, struct roof_error *
     return status;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text);
+    return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+/* Whether -o would put a file in place of one that is read, or write into it on the way. */
+static enum roof_status check_replaced(const char *output, const char *input,
+                                       struct roof_error *error)
+{
+    return cli_output_replaces(output, input)
+               ? roof_error_set(error, ROOF_USAGE, "-o %s would replace %s, which is read", output,
+                                input)
+           : cli_output_spoils(output, input)
+               ? roof_error_set(error, ROOF_USAGE, "%s is written while -o %s is made; rename it",
+                                input, output)
+               : ROOF_OK;
+}
+
+/* The same of a list of names, of which some are of files. */
+static enum roof_status check_named(const char *output, const char *names, struct roof_error *error)
+{
+    static const char *const ends[] = {".json", ".gguf", ".safetensors"};
+    enum roof_status status = ROOF_OK;
+    for (const char *name = names, *next = NULL; name != NULL && status == ROOF_OK; name = next) {
+        char path[PATH_SIZE];
+        const size_t length = strcspn(name, ",");
+        next = name[length] == ',' ? name + length + 1 : NULL;
+        if (length >= sizeof path) {
+            continue; /* longer than a path can be */
+        }
+        memcpy(path, name, length);
+        path[length] = '\0';
+        bool file = strchr(path, '/') != NULL;
+        for (size_t i = 0; i < sizeof ends / sizeof *ends && !file; i++) {
+            file = ends_with(path, ends[i]);
+        }
+        status = file ? check_replaced(output, path, error) : ROOF_OK;
+    }
+    return status;
+}
+
+static enum roof_status check_output(const struct cli_options *options, struct roof_error *error)
+{
+    static const size_t named[] = {ROOF_INPUT_HARDWARE, ROOF_INPUT_CALIBRATION, ROOF_INPUT_LAYOUT,
+                                   ROOF_INPUT_DRAFT_MODEL};
+    const bool files =
+        options->command == ROOF_COMMAND_CHECK || options->command == ROOF_COMMAND_COMPARE;
+    const char *const output = options->value[ROOF_INPUT_OUTPUT];
+    const char *const from = options->value[ROOF_INPUT_FROM];
+    if (output == NULL) {
+        return ROOF_OK;
+    }
+    enum roof_status status = from == NULL ? ROOF_OK : check_replaced(output, from, error);
+    for (int i = 0; i < options->operand_count && status == ROOF_OK; i++) {
+        status = files ? check_replaced(output, options->operand[i], error)
+                       : check_named(output, options->operand[i], error);
+    }
+    for (size_t i = 0; i < sizeof named / sizeof *named && status == ROOF_OK; i++) {
+        status = check_named(output, options->value[named[i]], error);
+    }
+    return status;
+}
+
 /* Where the values of an option go that may be given several times; NULL: of another. */
 static struct cli_many *many_of(struct cli_options *options, size_t input)
 {
@@ -234,6 +300,16 @@ enum roof_status cli_options(struct cli_options *out, const struct cli_command *
         }
     }
     arg_freetable(t.entry, t.size);
+    if (status == ROOF_OK && !out->help) {
+        status = check_output(out, error);
+    }
+    /* Of records some may be of requests. */
+    if (status == ROOF_OK && out->value[ROOF_INPUT_PHASE] != NULL &&
+        (out->value[ROOF_INPUT_PROMPT] != NULL || out->value[ROOF_INPUT_GENERATE] != NULL) &&
+        out->value[ROOF_INPUT_FROM] == NULL) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "--prompt and --generate are a whole request, without --phase");
+    }
     return status == ROOF_OK ? read_output(out, error) : status;
 }
 
@@ -361,12 +437,15 @@ enum roof_status cli_draft(struct roof_model **out, struct roof_scenario *scenar
     const char *const name = options->value[ROOF_INPUT_DRAFT_MODEL];
     struct cli_directories directories;
     *out = NULL;
+    const bool acceptance = options->value[ROOF_INPUT_ACCEPTANCE] != NULL;
+    if ((name != NULL || acceptance) && options->value[ROOF_INPUT_DRAFT_TOKENS] == NULL &&
+        options->value[ROOF_INPUT_FROM] == NULL) { /* records may say it */
+        return roof_error_set(
+            error, ROOF_USAGE, "--%s needs --draft-tokens N",
+            roof_input(name == NULL ? ROOF_INPUT_ACCEPTANCE : ROOF_INPUT_DRAFT_MODEL)->option);
+    }
     if (name == NULL) {
         return ROOF_OK;
-    }
-    if (options->value[ROOF_INPUT_DRAFT_TOKENS] == NULL &&
-        options->value[ROOF_INPUT_FROM] == NULL) { /* records may say it */
-        return roof_error_set(error, ROOF_USAGE, "--draft-model needs --draft-tokens N");
     }
     enum roof_status status = cli_directories(&directories, error);
     if (status == ROOF_OK) {

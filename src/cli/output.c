@@ -44,6 +44,7 @@ static enum roof_status not_open(struct cli_output *out, struct roof_error *erro
                   "cannot write: %s",
                   errno == EBUSY    ? "another process is writing it"
                   : errno == ELOOP  ? "a symbolic link stands in its place"
+                  : errno == EMLINK ? "a hard link stands in its place"
                   : errno == EINVAL ? "what stands in its place is no ordinary file"
                                     : strerror(errno));
     free(out->part);
@@ -74,11 +75,13 @@ static FILE *open_part(const char *path)
     if (file < 0) {
         return NULL;
     }
-    const bool other = fstat(file, &info) == 0 && !S_ISREG(info.st_mode);
-    const bool locked = !other && lock(file, path);
+    const bool known = fstat(file, &info) == 0;
+    const bool other = known && !S_ISREG(info.st_mode);
+    const bool linked = known && info.st_nlink > 1; /* it may be a file of this name elsewhere */
+    const bool locked = !other && !linked && lock(file, path);
     FILE *const out = locked ? fdopen(file, "r+") : NULL;
     if (out == NULL) {
-        const int reason = locked ? errno : other ? EINVAL : EBUSY;
+        const int reason = locked ? errno : other ? EINVAL : linked ? EMLINK : EBUSY;
         if (locked && info.st_size == 0) {
             (void)unlink(path); /* nothing is in it that could be kept */
         }
@@ -86,6 +89,15 @@ static FILE *open_part(const char *path)
         errno = reason;
     }
     return out;
+}
+
+/* A file that is replaced keeps who may read it. */
+static void keep_mode(const struct cli_output *out)
+{
+    struct stat info;
+    if (stat(out->name, &info) == 0) {
+        (void)fchmod(fileno(out->file), info.st_mode & 0777);
+    }
 }
 
 enum roof_status cli_output_open(struct cli_output *out, const char *path, struct roof_error *error)
@@ -102,9 +114,14 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     if (out->file == NULL) {
         return not_open(out, error);
     }
+    if (out->part != NULL) {
+        keep_mode(out);
+    }
+    cli_interrupt_remove(out->part);
     if (out->part == NULL || cli_output_cut(out, 0, error) == ROOF_OK) {
         return ROOF_OK;
     }
+    cli_interrupt_remove(NULL);
     (void)unlink(out->part);
     (void)fclose(out->file);
     out->file = NULL;
@@ -154,7 +171,11 @@ enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const ch
     *found = stat(out->part, &info) == 0;
     out->keep = *found ? "" : NULL;
     out->file = open_part(out->part);
-    return out->file == NULL ? not_open(out, error) : ROOF_OK;
+    if (out->file == NULL) {
+        return not_open(out, error);
+    }
+    keep_mode(out);
+    return ROOF_OK;
 }
 
 enum roof_status cli_output_cut(struct cli_output *out, uint64_t length, struct roof_error *error)
@@ -226,6 +247,7 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
                                 strerror(errno));
     }
     out->file = NULL;
+    cli_interrupt_remove(NULL); /* before the name is another's */
     if (good && written == ROOF_OK && out->part != NULL && rename(out->part, out->name) != 0) {
         written = roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot rename %s: %s", out->part,
                                 strerror(errno));

@@ -86,6 +86,33 @@ faults() {
     refused 4 'file.part: cannot write: a symbolic link'
     left file.part other
     [ "$(cat other)" = kept ] || fail 'the link was followed'
+    run '-o with a hard link as its .part' "echo kept > other; ln other file.part; $predict -o file"
+    refused 4 'file.part: cannot write: a hard link'
+    left file.part other
+    [ "$(cat other)" = kept ] || fail 'the other file was written'
+
+    # A file that is read is not written, under either name.
+    device='roofline list hardware h100 -f json'
+    run '-o of the device' "$device > d.json; cp d.json kept; roofline predict gemv -n 4 -k 4 -H gb10,./d.json -o d.json"
+    refused 2 "-o d.json would replace ./d.json, which is read"
+    cmp -s d.json kept || fail 'it was changed'
+    run '-o of the model' "echo '{}' > m.json.part; roofline predict model ./m.json.part -o m.json"
+    refused 2 './m.json.part is written while -o m.json is made; rename it'
+    run '-o of the records' "printf 'operator,n,k,measured_us\ngemv,4,4,9\n' > r.csv; cp r.csv kept
+        for c in 'predict --from' compare 'plot --from'; do roofline \$c r.csv -o r.csv || :; done 2>&1 | uniq | wc -l > said
+        cmp r.csv kept; exit 0"
+    accepted
+    [ "$(xargs < said)" = 3 ] || fail 'not all are refused'
+    run '--update of two' "echo '{}' > c.json; echo '{}' > c.json.part; roofline check c.json.part c.json --update"
+    refused 2 'c.json.part is written while c.json is made; rename it'
+    run '-o of a name that is no file' "$predict -H h100 -o h100; $predict -H h100 -o h100"
+    accepted
+
+    # Who may read a file stays.
+    run '-o of a private file' "umask 022; touch file; chmod 600 file; $predict -o file"
+    accepted
+    [ "$(find . -perm 600)" = ./file ] || fail 'others may read it'
+
     if [ "$(id -u)" -ne 0 ]; then
         run '-o in a folder without permission' "mkdir folder; chmod 555 folder; $predict -o folder/x"
         refused 4 folder/x

@@ -291,6 +291,19 @@ signals() {
     [ "$(xargs < counts)" = "3 4" ] || fail "the answers are late"
     are_rows got || fail "the rows are not whole"
 
+    # Nothing is left where it waits for its input.
+    for command in 'predict --from pipe' 'compare pipe'; do
+        run "a signal, $command -o" "mkfifo pipe; roofline $command -f csv -o file & pid=\$!
+            exec 3<> pipe; printf 'operator,n,k,measured_us\ngemv,4,4,9\ngemv,4,4,9\n' >&3
+            i=0; while [ ! -e file.part ] && [ \$i -lt 200 ]; do sleep 0.05; i=\$((i + 1)); done; ls file.part > was
+            sleep 0.1; kill -TERM \$pid; $ends"
+        [ "$code" -eq 143 ] || fail "exit code $code instead of 143"
+        [ -s was ] || fail 'it did not begin'
+        if [ -e file ] || [ -e file.part ]; then
+            fail "a file is left"
+        fi
+    done
+
     # While the points of FILE.part are passed, here those before its first row: it stays. A program
     # that is slow to begin is ended before it watches for signals, and says nothing.
     run 'a signal while resuming' "printf 'top_k\\n1\\n' > file.part; cp file.part before

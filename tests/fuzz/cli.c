@@ -76,6 +76,7 @@ static int asked;
 
 void cli_interrupt_watch(void);
 void cli_interrupt_rest(void);
+void cli_interrupt_remove(const char *path);
 int cli_interrupted(void);
 
 void cli_interrupt_watch(void)
@@ -84,6 +85,11 @@ void cli_interrupt_watch(void)
 
 void cli_interrupt_rest(void)
 {
+}
+
+void cli_interrupt_remove(const char *path)
+{
+    (void)path;
 }
 
 int cli_interrupted(void)

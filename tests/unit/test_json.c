@@ -218,8 +218,10 @@ static void test_wrong_structure(void **state)
         {TEXT("1\f"), 1, 2, "after the value"},
         {TEXT("\xC2\xA0"
               "1"),
-         1, 1, "value"},                         /* no-break space */
-        {TEXT("\xEF\xBB\xBF{}"), 1, 1, "value"}, /* byte order mark */
+         1, 1, "value"},                                     /* no-break space */
+        {TEXT("\xEF\xBB\xBF\xEF\xBB\xBF{}"), 1, 1, "value"}, /* a second byte order mark */
+        {TEXT("\xEF\xBB\xBF[1, x]"), 1, 5, "value"},         /* one counts in no place */
+        {TEXT("\xEF\xBB"), 1, 1, "value"},
         /* NUL bytes are text as any other */
         {TEXT("\0"), 1, 1, "value"},
         {TEXT("1\0"), 1, 2, "after the value"},
