@@ -103,7 +103,8 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
 
 # A fuzz target with what runs it: files one by one, or libFuzzer (FUZZER=-fsanitize=fuzzer).
 FUZZER   ?=
-# What formulas and reports compare tells libFuzzer nothing about input, and tracing it takes half of
+TRACE    :=
+# What formulas and reports compare tells libFuzzer little about input, and tracing it takes half of
 # the time of the target cli.
 UNTRACED := chart% crossover emit explain inference kernel %report operator plan% precision \
             predict recommend speedup study sweep table transformer

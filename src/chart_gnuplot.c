@@ -54,9 +54,9 @@ static void quote(struct roof_text *out, const char *text)
     roof_text_put(out, "\"");
     for (; *text != '\0'; text++) {
         const unsigned char c = (unsigned char)*text;
-        const size_t length = roof_utf8(text, 4);
+        const size_t length = roof_xml(text);
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (c >= 0x80) { /* what is no UTF-8 would spoil an SVG */
+        if (c >= 0x80) { /* what is no character would spoil an SVG */
             roof_text_add(out, length == 0 ? "\xef\xbf\xbd" : text, length == 0 ? 3 : length);
             text += length == 0 ? 0 : length - 1;
         } else if (letter || (c >= '0' && c <= '9') || strchr(plain, c) != NULL) {

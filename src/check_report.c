@@ -258,13 +258,6 @@ static void put_tap(struct roof_text *out, const struct roof_checks *files, size
 
 /* --- JUnit --------------------------------------------------------------------------------- */
 
-/* What XML cannot have: control characters, U+FFFE and U+FFFF. */
-static bool no_character(const char *p)
-{
-    return (unsigned char)*p < 0x20 || *p == 0x7f || strncmp(p, "\xEF\xBF\xBE", 3) == 0 ||
-           strncmp(p, "\xEF\xBF\xBF", 3) == 0;
-}
-
 static void xml_text(struct roof_text *out, const char *text)
 {
     static const struct {
@@ -273,8 +266,8 @@ static void xml_text(struct roof_text *out, const char *text)
     } entities[] = {
         {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&apos;"}};
     for (const char *p = text; *p != '\0';) {
-        const size_t length = roof_utf8(p, 4); /* the name of a file may be none */
-        const char *entity = length == 0 || no_character(p) ? "?" : NULL;
+        const size_t length = roof_xml(p); /* the name of a file may be anything */
+        const char *entity = length == 0 ? "?" : NULL;
         for (size_t i = 0; i < sizeof entities / sizeof *entities; i++) {
             entity = *p == entities[i].byte ? entities[i].entity : entity;
         }

@@ -2,7 +2,9 @@
 #include "roofline/status.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *roof_status_text(enum roof_status status)
 {
@@ -53,6 +55,14 @@ size_t roof_utf8(const char *text, size_t length)
         return 4;
     }
     return 0;
+}
+
+size_t roof_xml(const char *text)
+{
+    const size_t length = roof_utf8(text, 4);
+    const bool other = strncmp(text, "\xEF\xBF\xBE", 3) == 0 ||
+                       strncmp(text, "\xEF\xBF\xBF", 3) == 0; /* U+FFFE and U+FFFF */
+    return roof_control(text) > 0 || other ? 0 : length;
 }
 
 static void keep_one_line(char *text)

@@ -91,9 +91,9 @@ struct roof_calibration {
     const char *id;                  /**< the device that was measured */
     bool inherited;                  /**< the device is another of its architecture */
     const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
-    const struct roof_kernel_fit *fit;
+    const struct roof_kernel_fit *fit; /**< of a loaded one by kernel: not to be changed */
     size_t count;
-    void *private_data;
+    void *private_data; /**< NULL in one that a caller makes of fits of its own */
 };
 
 /**

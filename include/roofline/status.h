@@ -51,10 +51,13 @@ const char *roof_status_text(enum roof_status status);
  * Those of two bytes are U+0080 to U+009F in UTF-8, which terminals obey too. */
 size_t roof_control(const char *text);
 
-/** How many of the length bytes of a text are its first character in UTF-8; 0 where they begin with
- * none (overlong, surrogate, too large, cut off). A text that ends with a NUL needs no length: 4.
- */
+/** How many of the bytes of a text are its first character in UTF-8; 0 where it begins with none
+ * (overlong, surrogate, too large, cut off). length, of the text, is 1 or more, and 4 will do for
+ * one that ends with a NUL. */
 size_t roof_utf8(const char *text, size_t length);
+
+/** The same of a text that ends with a NUL, and 0 where XML must not have the character. */
+size_t roof_xml(const char *text);
 
 /**
  * Fills error (which may be NULL) without a place and returns status, so that a caller can write

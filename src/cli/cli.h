@@ -261,6 +261,8 @@ void cli_interrupt_rest(void);
 /* The file that SIGINT and SIGTERM take away where they end the program at once; NULL: none. It
  * must stay where it is until the next call. */
 void cli_interrupt_remove(const char *path);
+/* Until it is off again they wait. */
+void cli_interrupt_hold(bool on);
 /* The exit code of the signal that came; 0: none. */
 int cli_interrupted(void);
 
@@ -289,6 +291,7 @@ struct cli_output {
     FILE *file;
     char *part; /* the name while it is written; NULL for stdout, pipes and devices */
     const char *name;
+    unsigned mode;    /* of the file that it replaces; 0: of none */
     const char *keep; /* NULL: of failed work nothing stays; else what is under `part` does, and
                          the message ends with its name and this, if it is not "" */
 };

@@ -2,6 +2,7 @@
 /* predict --from FILE: a prediction of each record of a file, in its order. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
@@ -23,7 +24,7 @@ struct work {
     bool open[ALL_ROWS + 1];
     struct roof_text text;
     struct cli_output output;
-    bool waits;               /* for records, which may be a while in coming */
+    bool waits;               /* for records that may be a while in coming: it is no file */
     enum roof_status written; /* while they are read */
     struct roof_error write_error;
 };
@@ -40,7 +41,7 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
 static void on_wait(void *context, bool begins)
 {
     struct work *const w = context;
-    if (w->output.file == NULL || !w->waits) { /* the header is read, or it is a file */
+    if (w->output.file == NULL) { /* the header is read */
         return;
     }
     if (!begins) {
@@ -54,7 +55,9 @@ static void on_wait(void *context, bool begins)
     if (w->written == ROOF_OK) {
         w->written = cli_output_flush(&w->output, &w->write_error);
     }
-    cli_interrupt_rest();
+    if (w->waits) {
+        cli_interrupt_rest();
+    }
 }
 
 static void on_bad(void *context, const struct roof_error *error)
@@ -265,7 +268,8 @@ static enum roof_status run(struct work *w, struct roof_error *error)
     }
     if (status == ROOF_OK) {
         struct stat info;
-        w->waits = stat(options->value[ROOF_INPUT_FROM], &info) != 0 || !S_ISREG(info.st_mode);
+        const char *const from = options->value[ROOF_INPUT_FROM];
+        w->waits = strcmp(from, "-") == 0 || stat(from, &info) != 0 || !S_ISREG(info.st_mode);
         cli_interrupt_watch();
         status = cli_output_open(&w->output, options->value[ROOF_INPUT_OUTPUT], error);
     }

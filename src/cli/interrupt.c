@@ -32,7 +32,7 @@ static long long now_ms(void)
 
 static void end_by(int number)
 {
-    const char *const path = atomic_load(&unfinished);
+    const char *const path = atomic_exchange(&unfinished, NULL);
     if (path != NULL) {
         (void)unlink(path);
     }
@@ -53,9 +53,10 @@ static void on_signal(int number)
     errno = reason;
 }
 
+static const int signals[] = {SIGINT, SIGTERM};
+
 static void handle_with(void (*handler)(int))
 {
-    static const int signals[] = {SIGINT, SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction action;
         if (sigaction(signals[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) {
@@ -80,6 +81,18 @@ void cli_interrupt_rest(void)
     if (number != 0) { /* it came just before */
         end_by(number);
     }
+}
+
+void cli_interrupt_hold(bool on)
+{
+    static sigset_t before;
+    sigset_t set;
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        (void)sigaddset(&set, signals[i]);
+    }
+    (void)(on ? pthread_sigmask(SIG_BLOCK, &set, &before)
+              : pthread_sigmask(SIG_SETMASK, &before, NULL));
 }
 
 void cli_interrupt_remove(const char *path)

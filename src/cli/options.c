@@ -2,6 +2,7 @@
 #include <argtable2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -159,12 +160,6 @@ static enum roof_status read_output(struct cli_options *out, struct roof_error *
     return status;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text);
-    return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
-}
-
 /* Whether -o would put a file in place of one that is read, or write into it on the way. */
 static enum roof_status check_replaced(const char *output, const char *input,
                                        struct roof_error *error)
@@ -178,25 +173,52 @@ static enum roof_status check_replaced(const char *output, const char *input,
                : ROOF_OK;
 }
 
-/* The same of a list of names, of which some are of files. */
-static enum roof_status check_named(const char *output, const char *names, struct roof_error *error)
+/* The same of what may be a path, or a known name that a file has, too. */
+static enum roof_status check_path(const char *output, const char *path, struct roof_error *error)
 {
     static const char *const ends[] = {".json", ".gguf", ".safetensors"};
+    bool file = strchr(path, '/') != NULL;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && !file; i++) {
+        const size_t length = strlen(path);
+        file = length > strlen(ends[i]) && strcmp(path + length - strlen(ends[i]), ends[i]) == 0;
+    }
+    return file ? check_replaced(output, path, error) : ROOF_OK;
+}
+
+/* The same of a list of names. */
+static enum roof_status check_named(const char *output, const char *names, struct roof_error *error)
+{
+    struct stat info;
     enum roof_status status = ROOF_OK;
+    if (names == NULL || stat(names, &info) == 0) { /* with commas and all */
+        return names == NULL ? ROOF_OK : check_path(output, names, error);
+    }
     for (const char *name = names, *next = NULL; name != NULL && status == ROOF_OK; name = next) {
         char path[PATH_SIZE];
         const size_t length = strcspn(name, ",");
         next = name[length] == ',' ? name + length + 1 : NULL;
-        if (length >= sizeof path) {
-            continue; /* longer than a path can be */
+        if (length < sizeof path) { /* else it is longer than a path can be */
+            memcpy(path, name, length);
+            path[length] = '\0';
+            status = check_path(output, path, error);
         }
-        memcpy(path, name, length);
-        path[length] = '\0';
-        bool file = strchr(path, '/') != NULL;
-        for (size_t i = 0; i < sizeof ends / sizeof *ends && !file; i++) {
-            file = ends_with(path, ends[i]);
-        }
-        status = file ? check_replaced(output, path, error) : ROOF_OK;
+    }
+    return status;
+}
+
+/* The same of a model, whose config.json is in its folder or beside its weights. */
+static enum roof_status check_model(const char *output, const char *name, struct roof_error *error)
+{
+    char path[PATH_SIZE];
+    struct stat info;
+    const bool folder = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
+    const char *const slash = strrchr(name, '/');
+    const size_t length = folder ? strlen(name) : slash == NULL ? 0 : (size_t)(slash - name);
+    const bool weights = strstr(name, ".safetensors") != NULL;
+    enum roof_status status = check_named(output, name, error);
+    if (status == ROOF_OK && (folder || weights) && length < PATH_SIZE / 2) {
+        snprintf(path, sizeof path, "%.*s%sconfig.json", (int)length, name, length == 0 ? "" : "/");
+        status = check_replaced(output, path, error);
     }
     return status;
 }
@@ -215,7 +237,7 @@ static enum roof_status check_output(const struct cli_options *options, struct r
     enum roof_status status = from == NULL ? ROOF_OK : check_replaced(output, from, error);
     for (int i = 0; i < options->operand_count && status == ROOF_OK; i++) {
         status = files ? check_replaced(output, options->operand[i], error)
-                       : check_named(output, options->operand[i], error);
+                       : check_model(output, options->operand[i], error);
     }
     for (size_t i = 0; i < sizeof named / sizeof *named && status == ROOF_OK; i++) {
         status = check_named(output, options->value[named[i]], error);

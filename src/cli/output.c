@@ -34,6 +34,7 @@ static enum roof_status name_file(struct cli_output *out, const char *path,
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     snprintf(out->part, size, "%s" PART_SUFFIX, path);
+    out->mode = lstat(path, &info) == 0 && S_ISREG(info.st_mode) ? info.st_mode : 0;
     return ROOF_OK;
 }
 
@@ -68,9 +69,12 @@ static bool lock(int file, const char *path)
 
 /* Opens FILE.part with what is in it, for this process alone: two writers would spoil it. Nobody
  * named FILE.part, so that a link which somebody else left there is not followed. */
-static FILE *open_part(const char *path)
+static FILE *open_part(const struct cli_output *output)
 {
-    const int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const char *const path = output->part;
+    /* No other user may read what replaces a private file; we must be able to go on with it. */
+    const mode_t mode = (output->mode == 0 ? 0666 : output->mode & 0777) | S_IRUSR | S_IWUSR;
+    const int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode);
     struct stat info = {.st_size = 1}; /* not known to be empty */
     if (file < 0) {
         return NULL;
@@ -91,15 +95,6 @@ static FILE *open_part(const char *path)
     return out;
 }
 
-/* A file that is replaced keeps who may read it. */
-static void keep_mode(const struct cli_output *out)
-{
-    struct stat info;
-    if (stat(out->name, &info) == 0) {
-        (void)fchmod(fileno(out->file), info.st_mode & 0777);
-    }
-}
-
 enum roof_status cli_output_open(struct cli_output *out, const char *path, struct roof_error *error)
 {
     if (is_stdout(path)) {
@@ -110,19 +105,24 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     if (status != ROOF_OK) {
         return status;
     }
-    out->file = out->part == NULL ? fopen(path, "w") : open_part(out->part);
+    if (out->part == NULL) {
+        out->file = fopen(path, "w");
+        return out->file == NULL ? not_open(out, error) : ROOF_OK;
+    }
+    cli_interrupt_hold(true);
+    out->file = open_part(out);
+    cli_interrupt_remove(out->file == NULL ? NULL : out->part);
+    cli_interrupt_hold(false);
     if (out->file == NULL) {
         return not_open(out, error);
     }
-    if (out->part != NULL) {
-        keep_mode(out);
-    }
-    cli_interrupt_remove(out->part);
-    if (out->part == NULL || cli_output_cut(out, 0, error) == ROOF_OK) {
+    if (cli_output_cut(out, 0, error) == ROOF_OK) {
         return ROOF_OK;
     }
-    cli_interrupt_remove(NULL);
+    cli_interrupt_hold(true);
     (void)unlink(out->part);
+    cli_interrupt_remove(NULL);
+    cli_interrupt_hold(false);
     (void)fclose(out->file);
     out->file = NULL;
     free(out->part);
@@ -130,13 +130,15 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     return ROOF_IO;
 }
 
-/* Whether two names are of one file; what is no file, such as a terminal, can be both. */
-static bool is_same_file(const char *path, const char *other)
+/* Whether what is written under a name is an input, or "-"; what is no file, such as a terminal,
+ * can be both. */
+static bool is_same_file(const char *path, const char *input)
 {
     struct stat one;
     struct stat two;
-    return stat(path, &one) == 0 && stat(other, &two) == 0 && S_ISREG(one.st_mode) &&
-           one.st_ino == two.st_ino && one.st_dev == two.st_dev;
+    const bool known = stat(path, &one) == 0 && (strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &two)
+                                                                         : stat(input, &two)) == 0;
+    return known && S_ISREG(one.st_mode) && one.st_ino == two.st_ino && one.st_dev == two.st_dev;
 }
 
 bool cli_output_replaces(const char *path, const char *input)
@@ -170,12 +172,8 @@ enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const ch
     struct stat info;
     *found = stat(out->part, &info) == 0;
     out->keep = *found ? "" : NULL;
-    out->file = open_part(out->part);
-    if (out->file == NULL) {
-        return not_open(out, error);
-    }
-    keep_mode(out);
-    return ROOF_OK;
+    out->file = open_part(out);
+    return out->file == NULL ? not_open(out, error) : ROOF_OK;
 }
 
 enum roof_status cli_output_cut(struct cli_output *out, uint64_t length, struct roof_error *error)
@@ -240,14 +238,20 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
     /* A full disk may show only when the last bytes are flushed. */
     enum roof_status written = cli_output_flush(out, good ? error : NULL);
     /* Nobody else may write FILE.part until it has its name. */
-    const int locked = out->part == NULL ? -1 : dup(fileno(out->file));
+    const int locked =
+        out->part == NULL ? -1 : fcntl(fileno(out->file), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (out->part != NULL) {
+        cli_interrupt_hold(true);
+    }
+    if (out->mode != 0 && good) {
+        (void)fchmod(fileno(out->file), out->mode & 0777);
+    }
     /* main closes stdout */
     if (out->file != stdout && fclose(out->file) != 0 && written == ROOF_OK) {
         written = roof_error_at(good ? error : NULL, ROOF_IO, out->name, 0, 0, "cannot write: %s",
                                 strerror(errno));
     }
     out->file = NULL;
-    cli_interrupt_remove(NULL); /* before the name is another's */
     if (good && written == ROOF_OK && out->part != NULL && rename(out->part, out->name) != 0) {
         written = roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot rename %s: %s", out->part,
                                 strerror(errno));
@@ -263,6 +267,8 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
                 (void)unlink(out->part);
             }
         }
+        cli_interrupt_remove(NULL);
+        cli_interrupt_hold(false);
         free(out->part);
         out->part = NULL;
     }

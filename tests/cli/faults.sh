@@ -103,6 +103,16 @@ faults() {
         cmp r.csv kept; exit 0"
     accepted
     [ "$(xargs < said)" = 3 ] || fail 'not all are refused'
+    run '-o of standard input' "printf 'operator,n,k,measured_us\ngemv,4,4,9\n' > r.csv; cp r.csv kept
+        roofline compare - -f csv -o r.csv < r.csv"
+    refused 2 '-o r.csv would replace -, which is read'
+    run '-o of the config.json of a folder' "mkdir m; echo '{}' > m/config.json; roofline predict model m -o ./m/config.json"
+    refused 2 '-o ./m/config.json would replace m/config.json, which is read'
+    run '-o beside a name with a comma' "$device > a,b.json; mkdir sub; cp a,b.json sub; touch b.json
+        roofline predict gemv -n 4 -k 4 -H ./sub/a,b.json -o b.json"
+    accepted
+    run '-o of a name with a comma' "$device > a,b.json; roofline predict gemv -n 4 -k 4 -H ./a,b.json -o a,b.json"
+    refused 2 'a,b.json would replace'
     run '--update of two' "echo '{}' > c.json; echo '{}' > c.json.part; roofline check c.json.part c.json --update"
     refused 2 'c.json.part is written while c.json is made; rename it'
     run '-o of a name that is no file' "$predict -H h100 -o h100; $predict -H h100 -o h100"

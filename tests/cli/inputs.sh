@@ -321,11 +321,15 @@ whole_files() {
         'recommend model llama-3.1-8b -H h100-sxm' 'plot -f gnuplot'; do
         run "$command" "roofline $command -o whole"
         accepted
-        for signal in KILL TERM INT; do
+        for signal in TERM INT KILL; do
             for delay in 0 0.002 0.004 0.006 0.01 0.02 0.04; do
                 again "$command, SIG$signal after $delay s" "roofline $command -o file & pid=\$!
                     sleep $delay; kill -$signal \$pid 2> /dev/null; wait \$pid"
                 [ ! -e file ] || cmp -s whole file || fail 'an incomplete file stands under its name'
+                case $command,$signal in
+                sweep* | *,KILL) ;;
+                *) [ ! -e file.part ] || fail 'FILE.part is left' ;;
+                esac
                 rm -f file
             done
         done

@@ -77,6 +77,7 @@ static int asked;
 void cli_interrupt_watch(void);
 void cli_interrupt_rest(void);
 void cli_interrupt_remove(const char *path);
+void cli_interrupt_hold(bool on);
 int cli_interrupted(void);
 
 void cli_interrupt_watch(void)
@@ -90,6 +91,11 @@ void cli_interrupt_rest(void)
 void cli_interrupt_remove(const char *path)
 {
     (void)path;
+}
+
+void cli_interrupt_hold(bool on)
+{
+    (void)on;
 }
 
 int cli_interrupted(void)
