@@ -76,7 +76,8 @@ void cli_interrupt_watch(void)
 
 void cli_interrupt_rest(void)
 {
-    handle_with(end_by);
+    /* Without a file to take along there is nothing to do for a handler. */
+    handle_with(atomic_load(&unfinished) == NULL ? SIG_DFL : end_by);
     const int number = atomic_load(&caught);
     if (number != 0) { /* it came just before */
         end_by(number);

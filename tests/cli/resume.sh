@@ -291,8 +291,9 @@ signals() {
     [ "$(xargs < counts)" = "3 4" ] || fail "the answers are late"
     are_rows got || fail "the rows are not whole"
 
-    # Nothing is left where it waits for its input.
+    # Nothing is left where it waits for its input. (The thread sanitizer, as above.)
     for command in 'predict --from pipe' 'compare pipe'; do
+        [ -z "${THREADS_SANITIZED:-}" ] || continue
         run "a signal, $command -o" "mkfifo pipe; roofline $command -f csv -o file & pid=\$!
             exec 3<> pipe; printf 'operator,n,k,measured_us\ngemv,4,4,9\ngemv,4,4,9\n' >&3
             i=0; while [ ! -e file.part ] && [ \$i -lt 200 ]; do sleep 0.05; i=\$((i + 1)); done; ls file.part > was
