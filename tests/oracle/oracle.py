@@ -477,7 +477,8 @@ def self_test(arguments):
         formats.BROKEN.add(fault)
         comparison = everything(arguments, arguments.cases, arguments.seed, quiet=True)
         formats.BROKEN.clear()
-        fields = ", ".join(name for name, _ in comparison.fields.most_common(3))
+        most = sorted(comparison.fields.items(), key=lambda field: (-field[1], field[0]))
+        fields = ", ".join(name for name, _ in most[:3])
         print(f"{'seen' if comparison.differed else 'MISSED'}  {fault}: {words}:",
               f"{comparison.differed} differences ({fields})")
         missed += comparison.differed == 0
