@@ -210,6 +210,12 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
                                   : roof_error_set(r->error, ROOF_MEMORY, "out of memory");
 }
 
+/* What has no unit is counted. */
+static bool is_count(enum roof_unit unit)
+{
+    return unit == ROOF_UNIT_NONE;
+}
+
 /* A number in the key's unit, or {value, source, confidence, note}. */
 static enum roof_status read_figure(struct reader *r, struct roof_figure *figure,
                                     const roof_json_value *value, const char *what,
@@ -218,13 +224,14 @@ static enum roof_status read_figure(struct reader *r, struct roof_figure *figure
     const bool object = roof_json_is_object(value);
     const roof_json_value *const number = object ? roof_json_get(value, "value") : value;
     double read = 0;
-    if (!roof_json_number(&read, number) || !(read >= min && read <= max)) {
+    if (!roof_json_number(&read, number) || !(read >= min && read <= max) ||
+        (is_count(unit) && read != floor(read))) {
         char low[ROOF_QUANTITY_SIZE];
         char high[ROOF_QUANTITY_SIZE];
-        return roof_json_error(r->json, number == NULL ? value : number, r->error,
-                               "%s must be a number from %s to %s%s%s", what,
-                               roof_format_short(low, min), roof_format_short(high, max),
-                               unit == ROOF_UNIT_NONE ? "" : " ", roof_unit_name(unit));
+        return roof_json_error(
+            r->json, number == NULL ? value : number, r->error, "%s must be %s from %s to %s%s%s",
+            what, is_count(unit) ? "an integer" : "a number", roof_format_short(low, min),
+            roof_format_short(high, max), is_count(unit) ? "" : " ", roof_unit_name(unit));
     }
     *figure = (struct roof_figure){.value = roof_from_unit(read, unit)};
     if (!object) {
@@ -560,9 +567,15 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         const struct roof_figure_key *const row = &figure_keys[i];
         if (strcmp(key, row->key) == 0) {
-            status = roof_parse_number(&figure.value, equals + 1, key, row->min, row->max, error);
+            int64_t count = 0;
+            status =
+                is_count(row->unit)
+                    ? roof_parse_integer(&count, equals + 1, key, (int64_t)row->min,
+                                         (int64_t)row->max, error)
+                    : roof_parse_number(&figure.value, equals + 1, key, row->min, row->max, error);
             if (status == ROOF_OK) {
-                figure.value = roof_from_unit(figure.value, row->unit);
+                figure.value =
+                    is_count(row->unit) ? (double)count : roof_from_unit(figure.value, row->unit);
                 hardware->figure[i] = figure;
                 hardware->basis = ROOF_BASIS_USER;
             }

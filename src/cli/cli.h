@@ -13,6 +13,10 @@ int cli_exit_code(enum roof_status status);
 /* Prints "roofline COMMAND: message" to stderr, and returns the exit code: that of a signal that
  * came (cli_interrupt_watch), whatever else went wrong by it. */
 int cli_fail(const char *command, const struct roof_error *error);
+/* The same of something that is not the end of the work. */
+void cli_complain(const char *command, const struct roof_error *error);
+/* What was assumed when a model was read is told on stderr at the end, unless the work fails. */
+void cli_remark(const struct roof_model *model);
 
 /* One command: its table row is in main.c. */
 struct cli_command {

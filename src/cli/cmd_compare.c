@@ -25,7 +25,7 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
 static void on_bad(void *context, const struct roof_error *error)
 {
     (void)context;
-    (void)cli_fail("compare", error);
+    cli_complain("compare", error);
 }
 
 static enum roof_status on_header(void *context, const char *const *column, size_t columns,

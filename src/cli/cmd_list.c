@@ -125,6 +125,7 @@ static enum roof_status one_model(struct list *list, const char *name,
         status = roof_scenario_resolve(&scenario, model, error);
     }
     if (status == ROOF_OK) {
+        cli_remark(model);
         entry.model = model;
         entry.kv_bytes_per_token = roof_kv_bytes_per_token(model, &scenario);
         if (in_full(list)) {

@@ -137,7 +137,7 @@ void cli_bad_record(const char *command, const struct roof_records *records,
                     const struct roof_error *error)
 {
     if (records->bad <= BAD_SHOWN) {
-        (void)cli_fail(command, error);
+        cli_complain(command, error);
     }
 }
 

@@ -85,10 +85,33 @@ int cli_exit_code(enum roof_status status)
     return 4;
 }
 
-int cli_fail(const char *command, const struct roof_error *error)
+/* Lines that are told at the end. */
+static char remarks[4096];
+
+void cli_remark(const struct roof_model *model)
+{
+    for (const char *const *remark = model->remarks; *remark != NULL; remark++) {
+        char line[ROOF_ERROR_MESSAGE_SIZE + 16];
+        struct roof_error note; /* keeps it one line */
+        (void)roof_error_set(&note, ROOF_OK, "note: %s: %s", model->id, *remark);
+        (void)snprintf(line, sizeof line, "roofline: %s\n", note.message);
+        /* It may be loaded twice. */
+        if (strstr(remarks, line) == NULL && strlen(remarks) + strlen(line) < sizeof remarks) {
+            strcat(remarks, line);
+        }
+    }
+}
+
+void cli_complain(const char *command, const struct roof_error *error)
 {
     char message[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
     fprintf(stderr, "roofline %s: %s\n", command, roof_error_line(message, sizeof message, error));
+}
+
+int cli_fail(const char *command, const struct roof_error *error)
+{
+    cli_complain(command, error);
+    remarks[0] = '\0'; /* one line says what is wrong */
     return cli_interrupted() != 0 ? cli_interrupted() : cli_exit_code(error->status);
 }
 
@@ -153,6 +176,8 @@ int main(int argc, char **argv)
         names[i] = commands[i].name;
         if (strcmp(argv[1], names[i]) == 0) {
             const int code = commands[i].run(&commands[i], argc - 1, argv + 1);
+            fputs(remarks, stderr);
+            remarks[0] = '\0';
             return code == 0 ? finish(0) : code;
         }
     }

@@ -426,6 +426,13 @@ enum roof_status cli_model_options(struct roof_scenario *out, const struct cli_o
     return roof_scenario_classes(out, options->classes.value, options->classes.count, error);
 }
 
+/* Whether what is printed says what was assumed. */
+static bool in_report(const struct cli_options *options)
+{
+    return options->command == ROOF_COMMAND_PREDICT && options->output == ROOF_OUTPUT_TEXT &&
+           options->value[ROOF_INPUT_FROM] == NULL && options->value[ROOF_INPUT_EXPLAIN] == NULL;
+}
+
 enum roof_status cli_model(struct roof_model **out, const char *name,
                            const struct cli_options *options, struct roof_error *error)
 {
@@ -444,6 +451,9 @@ enum roof_status cli_model(struct roof_model **out, const char *name,
     if (status == ROOF_OK && (options->value[ROOF_INPUT_WEIGHTS] != NULL ||
                               options->value[ROOF_INPUT_PRECISION_BOTH] != NULL)) {
         roof_model_forget_formats(*out); /* a file's own, where the user asks for others */
+    }
+    if (status == ROOF_OK && !in_report(options)) {
+        cli_remark(*out);
     }
     free(directories.owned);
     if (status != ROOF_OK) {
@@ -472,6 +482,9 @@ enum roof_status cli_draft(struct roof_model **out, struct roof_scenario *scenar
     enum roof_status status = cli_directories(&directories, error);
     if (status == ROOF_OK) {
         status = roof_model_load(out, name, directories.path, error);
+    }
+    if (status == ROOF_OK) {
+        cli_remark(*out);
     }
     free(directories.owned);
     scenario->draft = *out;

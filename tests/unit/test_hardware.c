@@ -745,7 +745,9 @@ static void test_invalid_devices(void **state)
         {"{\"bandwidth_gb_s\": {\"value\": -0}, " PEAK "}", 1, 30, "bandwidth_gb_s", "0.001"},
         {"{\"bandwidth_gb_s\": 1e400, " PEAK "}", 1, 20, "too large", ""},
         {FINE "\"tdp_w\": 0}", 2, 10, "tdp_w", " W"},
-        {FINE "\"devices_per_node\": 0}", 2, 21, "devices_per_node", "from 1"},
+        {FINE "\"devices_per_node\": 0}", 2, 21, "devices_per_node", "an integer from 1"},
+        {FINE "\"devices_per_node\": 1.5}", 2, 21, "devices_per_node", "an integer from 1"},
+        {FINE "\"sm_count\": {\"value\": 131.999}}", 2, 23, "sm_count", "an integer from 1"},
         {FINE "\"memory_capacity_bytes\": -1}", 2, 26, "memory_capacity_bytes", "from 1"},
         {FINE "\"link_gb_s\": 0}", 2, 14, "link_gb_s", "GB/s"},
         /* members of a figure */
@@ -1105,7 +1107,10 @@ static void test_set_refuses(void **state)
         {"peak_tflops.fp16=0", "peak_tflops.fp16", "0.000001 to 1e+09"},
         {"peak_tflops.fp16=2e9", "peak_tflops.fp16", "0.000001 to 1e+09"},
         {"peak_tflops.fp8=x", "peak_tflops.fp8", "0.000001 to 1e+09"},
-        {"devices_per_node=0", "devices_per_node", "from 1"},
+        {"devices_per_node=0", "devices_per_node", "from 1 to 1000000"},
+        {"devices_per_node=1.5", "devices_per_node", "integer"},
+        {"sm_count=1e2", "sm_count", "integer"},
+        {"sm_count=1000001", "sm_count", "from 1 to 1000000"},
     };
     struct roof_hardware *const hardware = load("gb10", NULL);
     struct roof_hardware *const original = load("gb10", NULL);
