@@ -243,6 +243,13 @@ void roof_calibration_free(struct roof_calibration *calibration)
     }
 }
 
+/* Whether two fits are of the same kernels. */
+static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b)
+{
+    return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
+           a->quantize == b->quantize;
+}
+
 /* Puts the fits of a kernel together: one is looked for for each operator of a sweep. */
 static enum roof_status group_fits(struct owned *owned, size_t count, struct roof_error *error)
 {
@@ -305,7 +312,13 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
     struct roof_kernel_fit *const fit = owned->fit;
     for (const roof_json_value *item = roof_json_first(fits);
          item != NULL && status == ROOF_OK && fit != NULL; item = roof_json_next(item)) {
-        status = read_fit(&fit[c->count++], json, item, error);
+        status = read_fit(&fit[c->count], json, item, error);
+        for (size_t n = 0; n < c->count && status == ROOF_OK; n++) {
+            if (same_kernel(&fit[n], &fit[c->count])) {
+                status = roof_json_error(json, item, error, "these kernels have a fit already");
+            }
+        }
+        c->count++;
     }
     if (status == ROOF_OK) {
         status = group_fits(owned, c->count, error);

@@ -108,50 +108,60 @@ struct reading {
 static const struct key {
     size_t offset; /* into the model, or behind it into struct extra */
     bool required;
+    int64_t min;
     int64_t max;
     const char *names[KEYS_MAX]; /* spellings, the first is the one to name */
 } keys[] = {
-    {M(hidden), true, SIZE_MAX_VALUE, {"hidden_size", "n_embd", "d_model", "n_embed"}},
-    {M(layers), true, ROOF_LAYERS_MAX, {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}},
-    {M(heads), true, SIZE_MAX_VALUE, {"num_attention_heads", "n_head", "n_heads"}},
-    {M(vocab), true, SIZE_MAX_VALUE, {"vocab_size", "padded_vocab_size"}},
-    {M(kv_heads), false, SIZE_MAX_VALUE, {"num_key_value_heads", "num_kv_heads", "n_head_kv"}},
-    {M(head_dim), false, SIZE_MAX_VALUE, {"head_dim"}},
+    {M(hidden), true, 0, SIZE_MAX_VALUE, {"hidden_size", "n_embd", "d_model", "n_embed"}},
+    {M(layers),
+     true,
+     0,
+     ROOF_LAYERS_MAX,
+     {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}},
+    {M(heads), true, 0, SIZE_MAX_VALUE, {"num_attention_heads", "n_head", "n_heads"}},
+    {M(vocab), true, 0, SIZE_MAX_VALUE, {"vocab_size", "padded_vocab_size"}},
+    {M(kv_heads), false, 1, SIZE_MAX_VALUE, {"num_key_value_heads", "num_kv_heads", "n_head_kv"}},
+    {M(head_dim), false, 0, SIZE_MAX_VALUE, {"head_dim"}},
     {M(intermediate),
      false,
+     0,
      SIZE_MAX_VALUE,
      {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"}},
     {M(positions),
      false,
+     0,
      SIZE_MAX_VALUE,
      {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"}},
-    {M(window), false, SIZE_MAX_VALUE, {"sliding_window"}},
-    {M(q_lora_rank), false, SIZE_MAX_VALUE, {"q_lora_rank"}},
-    {M(kv_lora_rank), false, SIZE_MAX_VALUE, {"kv_lora_rank"}},
-    {M(qk_nope_head_dim), false, SIZE_MAX_VALUE, {"qk_nope_head_dim"}},
-    {M(qk_rope_head_dim), false, SIZE_MAX_VALUE, {"qk_rope_head_dim"}},
-    {M(v_head_dim), false, SIZE_MAX_VALUE, {"v_head_dim"}},
+    {M(window), false, 0, SIZE_MAX_VALUE, {"sliding_window"}},
+    {M(q_lora_rank), false, 0, SIZE_MAX_VALUE, {"q_lora_rank"}},
+    {M(kv_lora_rank), false, 0, SIZE_MAX_VALUE, {"kv_lora_rank"}},
+    {M(qk_nope_head_dim), false, 0, SIZE_MAX_VALUE, {"qk_nope_head_dim"}},
+    {M(qk_rope_head_dim), false, 0, SIZE_MAX_VALUE, {"qk_rope_head_dim"}},
+    {M(v_head_dim), false, 0, SIZE_MAX_VALUE, {"v_head_dim"}},
     {M(experts),
      false,
+     0,
      SIZE_MAX_VALUE,
      {"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"}},
     {M(top_k),
      false,
+     0,
      SIZE_MAX_VALUE,
      {"num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_topk", "moe_top_k",
       "moe_k"}},
     {M(expert_intermediate),
      false,
+     0,
      SIZE_MAX_VALUE,
      {"moe_intermediate_size", "expert_ffn_hidden_size"}},
-    {M(shared_intermediate), false, SIZE_MAX_VALUE, {"shared_expert_intermediate_size"}},
-    {X(shared_experts), false, 1000, {"n_shared_experts", "num_shared_experts"}},
-    {X(first_dense), false, ROOF_LAYERS_MAX, {"first_k_dense_replace"}},
-    {X(sparse_step), false, ROOF_LAYERS_MAX, {"decoder_sparse_step"}},
-    {X(interleave), false, ROOF_LAYERS_MAX, {"interleave_moe_layer_step"}},
-    {X(window_pattern), false, ROOF_LAYERS_MAX, {"sliding_window_pattern"}},
-    {X(max_window_layers), false, SIZE_MAX_VALUE, {"max_window_layers"}},
-    {X(projection), false, SIZE_MAX_VALUE, {"word_embed_proj_dim"}},
+    {M(shared_intermediate), false, 0, SIZE_MAX_VALUE, {"shared_expert_intermediate_size"}},
+    {X(shared_experts), false, 0, 1000, {"n_shared_experts", "num_shared_experts"}},
+    {X(first_dense), false, 0, ROOF_LAYERS_MAX, {"first_k_dense_replace"}},
+    {X(sparse_step), false, 1, ROOF_LAYERS_MAX, {"decoder_sparse_step"}},
+    {X(interleave), false, 0, ROOF_LAYERS_MAX, {"interleave_moe_layer_step"}},
+    {X(window_pattern), false, 0, ROOF_LAYERS_MAX, {"sliding_window_pattern"}},
+    {X(max_window_layers), false, 0, SIZE_MAX_VALUE, {"max_window_layers"}},
+    {X(projection), false, 0, SIZE_MAX_VALUE, {"word_embed_proj_dim"}},
 };
 
 /* A member of the language model's object, else of the root; null counts as absent. */
@@ -164,14 +174,36 @@ static const roof_json_value *member(const struct config *c, const char *key)
     return value == NULL || roof_json_is_null(value) ? NULL : value;
 }
 
+/* Whether a config has a key, if only with null. */
+static bool said(const struct config *c, const char *key)
+{
+    return roof_json_get(c->text, key) != NULL || roof_json_get(c->root, key) != NULL;
+}
+
+/* The same of a field of the model, in any spelling. */
+static bool said_key(const struct config *c, size_t offset)
+{
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        for (size_t k = 0; keys[i].offset == offset && k < KEYS_MAX && keys[i].names[k] != NULL;
+             k++) {
+            if (said(c, keys[i].names[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static enum roof_status read_integer(int64_t *out, const struct config *c,
-                                     const roof_json_value *value, const char *name, int64_t max)
+                                     const roof_json_value *value, const char *name, int64_t min,
+                                     int64_t max)
 {
     double number = 0;
-    if (!roof_json_number(&number, value) || number != floor(number) || number < 0 ||
+    if (!roof_json_number(&number, value) || number != floor(number) || number < (double)min ||
         number > (double)max) {
-        return roof_json_error(c->json, value, c->error, "%s must be an integer from 0 to %" PRId64,
-                               name, max);
+        return roof_json_error(c->json, value, c->error,
+                               "%s must be an integer from %" PRId64 " to %" PRId64, name, min,
+                               max);
     }
     *out = (int64_t)number;
     return ROOF_OK;
@@ -189,6 +221,22 @@ static const struct {
                 {"gemma3", M(kv_heads), 4},          {"gemma3", M(head_dim), 256},
                 {"gemma3_text", M(vocab), 262208},   {"gemma3_text", M(heads), 8},
                 {"gemma3_text", M(kv_heads), 4},     {"gemma3_text", M(head_dim), 256}};
+
+/* Whether another spelling of a size of the whole model says something else. Positions and
+ * vocabularies may have several meanings. */
+static const roof_json_value *other_value(const struct config *c, const struct key *key,
+                                          int64_t value)
+{
+    const bool size = key->required && key->offset != M(vocab);
+    for (size_t k = 0; size && k < KEYS_MAX && key->names[k] != NULL; k++) {
+        const roof_json_value *const other = roof_json_get(c->text, key->names[k]);
+        double number = 0;
+        if (roof_json_number(&number, other) && number != (double)value) {
+            return other;
+        }
+    }
+    return NULL;
+}
 
 static enum roof_status read_keys(struct reading *out, const struct config *c,
                                   const struct family *family)
@@ -209,9 +257,16 @@ static enum roof_status read_keys(struct reading *out, const struct config *c,
             value = member(c, name);
         }
         if (value != NULL) {
-            const enum roof_status status = read_integer(at, c, value, name, keys[i].max);
+            const enum roof_status status =
+                read_integer(at, c, value, name, keys[i].min, keys[i].max);
+            const roof_json_value *const other =
+                status == ROOF_OK ? other_value(c, &keys[i], *at) : NULL;
             if (status != ROOF_OK) {
                 return status;
+            }
+            if (other != NULL) {
+                return roof_json_error(c->json, other, c->error, "%s is not the %s of %" PRId64,
+                                       roof_json_key(other), name, *at);
             }
         }
         if (keys[i].required && *at == 0) {
@@ -301,6 +356,7 @@ static enum roof_status read_windows(struct roof_layer layer[ROOF_LAYERS_MAX],
 {
     const struct roof_model *const m = &r->model;
     const roof_json_value *const types = member(c, "layer_types");
+    const bool asked = flag(c, "use_sliding_window", (family->flags & WINDOW_ASKED) == 0);
     if (types != NULL) {
         int64_t i = 0;
         const bool fits = roof_json_is_array(types) && roof_json_count(types) == (size_t)m->layers;
@@ -313,6 +369,11 @@ static enum roof_status read_windows(struct roof_layer layer[ROOF_LAYERS_MAX],
                                        "layer_types: only full_attention and sliding_attention "
                                        "are known");
             }
+            if (sliding && (!asked || !said(c, "sliding_window"))) {
+                return roof_json_error(
+                    c->json, item, c->error, "layer_types has sliding_attention, and %s",
+                    asked ? "sliding_window is missing" : "use_sliding_window is not true");
+            }
             layer[i].windowed = sliding && m->window > 0;
         }
         return fits ? ROOF_OK
@@ -321,7 +382,6 @@ static enum roof_status read_windows(struct roof_layer layer[ROOF_LAYERS_MAX],
                                       "%" PRId64 " layers",
                                       m->layers);
     }
-    const bool asked = flag(c, "use_sliding_window", (family->flags & WINDOW_ASKED) == 0);
     if (m->window == 0 || !asked) {
         return ROOF_OK;
     }
@@ -338,6 +398,12 @@ static enum roof_status read_experts(struct roof_layer layer[ROOF_LAYERS_MAX], s
                                      const struct config *c)
 {
     struct roof_model *const m = &r->model;
+    if (m->top_k > 0 && !said_key(c, M(experts))) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "each token chooses %" PRId64 " experts, and how many there are is "
+                               "missing (num_local_experts)",
+                               m->top_k);
+    }
     if (m->experts < 2) { /* some dense models give 1 or 0 */
         m->experts = 0;
         m->top_k = 0;
@@ -360,15 +426,15 @@ static enum roof_status read_experts(struct roof_layer layer[ROOF_LAYERS_MAX], s
     }
     enum roof_status status = ROOF_OK;
     if (frequency != NULL && !list) {
-        status =
-            read_integer(&r->extra.moe_frequency, c, frequency, "moe_layer_freq", ROOF_LAYERS_MAX);
+        status = read_integer(&r->extra.moe_frequency, c, frequency, "moe_layer_freq", 0,
+                              ROOF_LAYERS_MAX);
     }
     const roof_json_value *item = list ? roof_json_first(frequency) : NULL;
     for (int64_t i = 0; i < m->layers && status == ROOF_OK; i++) {
         const struct extra *const x = &r->extra;
         int64_t listed = 1;
         if (item != NULL) {
-            status = read_integer(&listed, c, item, "moe_layer_freq", 1);
+            status = read_integer(&listed, c, item, "moe_layer_freq", 0, 1);
             item = roof_json_next(item);
         }
         layer[i].moe = listed > 0 && i >= x->first_dense &&
@@ -384,7 +450,7 @@ static enum roof_status read_experts(struct roof_layer layer[ROOF_LAYERS_MAX], s
     for (item = roof_json_first(dense); item != NULL && status == ROOF_OK;
          item = roof_json_next(item)) {
         int64_t i = 0;
-        status = read_integer(&i, c, item, "mlp_only_layers", m->layers - 1);
+        status = read_integer(&i, c, item, "mlp_only_layers", 0, m->layers - 1);
         layer[i].moe = layer[i].moe && status != ROOF_OK;
     }
     return status;
@@ -464,6 +530,10 @@ static enum roof_status read_config(struct config *c)
         return roof_json_error(c->json, member(c, "word_embed_proj_dim"), c->error,
                                "word_embed_proj_dim other than hidden_size is not known");
     }
+    if ((m->q_lora_rank > 0 || m->qk_nope_head_dim > 0) && m->kv_lora_rank == 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "latent attention without kv_lora_rank is not known");
+    }
     if (flag(c, "multi_query", false)) {
         m->kv_heads = 1;
     }
@@ -489,14 +559,22 @@ static enum roof_status read_config(struct config *c)
     m->parallel = (flags & PARALLEL) != 0 && flag(c, "use_parallel_residual", true);
     m->own_norms = m->parallel && (flags & OWN_NORMS) != 0;
     if ((flags & LEARNED) != 0) {
+        if (m->positions == 0) {
+            return roof_json_error(c->json, c->text, c->error,
+                                   "max_position_embeddings missing, or 0: it has a table of "
+                                   "positions");
+        }
         m->position_rows = m->positions + family->position_offset;
         if (m->intermediate == 0) {
             m->intermediate = 4 * m->hidden; /* GPT-2: n_inner is absent or null */
         }
     }
+    const roof_json_value *partial = member(c, "partial_rotary_factor");
+    partial = partial == NULL ? member(c, "rotary_pct") : partial;
     double rotary = 1;
-    if (!roof_json_number(&rotary, member(c, "partial_rotary_factor"))) {
-        (void)roof_json_number(&rotary, member(c, "rotary_pct"));
+    if (partial != NULL && !(roof_json_number(&rotary, partial) && rotary > 0 && rotary <= 1)) {
+        return roof_json_error(c->json, partial, c->error, "%s must be a number above 0, up to 1",
+                               roof_json_key(partial));
     }
     struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
     if (layer == NULL) {

@@ -165,6 +165,10 @@ void roof_model_classes(struct roof_model *model, const struct roof_layer layer[
     }
 }
 
+/* Of all heads: what a layer multiplies has a few times as many rows, and operators have a limit.
+ */
+#define WIDTH_MAX 1e11
+
 enum roof_status roof_model_check(struct roof_model *model, struct roof_error *error)
 {
     struct roof_model *const m = model;
@@ -191,6 +195,12 @@ enum roof_status roof_model_check(struct roof_model *model, struct roof_error *e
                                   m->hidden, m->heads);
         }
         m->head_dim = m->hidden / m->heads;
+    }
+    if ((double)m->heads * (double)m->head_dim > WIDTH_MAX) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "%" PRId64 " attention heads of %" PRId64
+                              " are wider than the %.0e that are possible",
+                              m->heads, m->head_dim, WIDTH_MAX);
     }
     if (m->heads % m->kv_heads != 0) {
         return roof_error_set(error, ROOF_INVALID,

@@ -382,6 +382,19 @@ static void set_prefill(struct roof_plan *plan, const struct roof_inference *i, 
 }
 
 /* All batches of one split. */
+/* Whether each product multiplies what is stored, on a unit for that format. */
+static bool is_native(const struct roof_inference *i)
+{
+    bool native = i->total.native;
+    for (size_t n = 0; n < i->count && native; n++) {
+        const struct roof_prediction *const p = &i->node[n].prediction;
+        const enum roof_role other = roof_operator_row(p->workload.op)->other;
+        const enum roof_precision stored = roof_role_format(&p->workload.formats, other);
+        native = !roof_is_product(p->workload.op) || p->compute == roof_format(stored)->unit;
+    }
+    return native;
+}
+
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_query *const q = s->query;
@@ -411,7 +424,7 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
         if (status != ROOF_OK) {
             return status;
         }
-        if (q->native_only && !i->total.native) {
+        if (q->native_only && !is_native(i)) {
             rejected[ROOF_REJECTED_NATIVE] += rest;
             return ROOF_OK;
         }

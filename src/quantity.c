@@ -77,6 +77,8 @@ static const struct {
              {"OPS", ROOF_UNIT_TFLOPS},
              {"B/s", ROOF_UNIT_GB_PER_S}};
 /* What can be drawn, and computed with: no device is near them. */
+#define TIME_MIN 1e-12
+#define TIME_MAX 1e9
 #define RATE_MIN 1
 #define RATE_MAX 1e24
 
@@ -370,17 +372,18 @@ enum roof_status roof_parse_time(double *out_s, const char *text, const char *wh
 {
     double value = 0;
     const char *end = text;
-    if (plain_number(&value, text, &end) && value > 0 && isfinite(value)) {
+    if (plain_number(&value, text, &end)) {
         for (size_t i = 0; i < COUNT(times); i++) {
-            if (strcmp(end, times[i].name) == 0 && value / times[i].divisor > 0) {
-                *out_s = value / times[i].divisor;
+            const double seconds = value / times[i].divisor;
+            if (strcmp(end, times[i].name) == 0 && seconds >= TIME_MIN && seconds <= TIME_MAX) {
+                *out_s = seconds;
                 return ROOF_OK;
             }
         }
     }
     return roof_error_set(error, ROOF_USAGE,
-                          "%s must be a time above 0 with its unit (ns, us, ms or s) such as 83us, "
-                          "not '%s'",
+                          "%s must be a time from 1e-12 to 1e9 s with its unit (ns, us, ms or s) "
+                          "such as 83us, not '%s'",
                           what, text);
 }
 

@@ -756,17 +756,36 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     return status;
 }
 
+/* Whether a cell of the record says something of an input. */
+static bool says(const struct roof_records *r, size_t input)
+{
+    const struct roof_records_private *const p = r->private_data;
+    for (size_t k = 0; k < p->inputs; k++) {
+        if (p->column[p->input[k]].input == roof_input(input)) {
+            return *r->cell[p->input[k]] != '\0';
+        }
+    }
+    return false;
+}
+
 /* Predictions print lengths that follow from others. As records they name both, which inputs do
  * not: those that follow are left out, and checked where they can be. */
-static enum roof_status infer_record(struct roof_records_private *p, const struct roof_model *model,
+static enum roof_status infer_record(const struct roof_records *r, const struct roof_model *model,
                                      const struct roof_hardware *hardware, struct roof_error *error)
 {
+    struct roof_records_private *const p = r->private_data;
     const struct roof_scenario *const base = p->options.base;
     struct roof_scenario *const asked = &p->asked;
     const int64_t chunk = asked->prefix_hit > 0 ? asked->chunk : 0;
     const int64_t context = asked->context == base->context ? 0 : asked->context;
     if (p->request && asked->prompt == 0 && asked->generate == 0) {
         return roof_error_set(error, ROOF_USAGE, "phase request needs prompt and generate");
+    }
+    if (!p->request && asked->prompt > 0 && says(r, ROOF_INPUT_PHASE)) {
+        return roof_error_set(error, ROOF_USAGE, "prompt and generate are of phase request");
+    }
+    if (asked->draft_tokens == 0 && says(r, ROOF_INPUT_ACCEPTANCE)) {
+        return roof_error_set(error, ROOF_USAGE, "acceptance needs draft_tokens");
     }
     if (p->request) { /* its lengths are prompt and generate */
         asked->context = base->context;
@@ -831,7 +850,7 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
         return roof_error_set(error, ROOF_USAGE, "%s not go with the formats of a layout or a file",
                               precision ? "a precision does" : "weights do");
     }
-    return infer_record(p, model, hardware, error);
+    return infer_record(r, model, hardware, error);
 }
 
 static enum roof_status read_measured(struct roof_records *r, struct roof_error *error)

@@ -273,7 +273,9 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     enum roof_status status =
         check_range("draft-tokens", s.draft_tokens, 0, ROOF_DRAFT_TOKENS_MAX, error);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == ROOF_OK; i++) {
-        status = check_range(sizes[i].option, sizes[i].value, 0, SEQUENCES_MAX, error);
+        if (sizes[i].value != 0) { /* 0: it follows from others */
+            status = check_range(sizes[i].option, sizes[i].value, 1, SEQUENCES_MAX, error);
+        }
     }
     const struct {
         const char *option;

@@ -112,7 +112,8 @@ struct roof_plan_query {
     enum roof_plan_objective objective;
     double limit[ROOF_LIMIT_COUNT]; /**< NAN: none */
     enum roof_accuracy_class max_loss;
-    bool native_only;
+    bool native_only; /**< each product on a unit for the format that its weights or its KV cache
+                           have: none that is stored narrower than it is multiplied */
 };
 
 struct roof_plans {

@@ -74,7 +74,7 @@ enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *
 /** A finite decimal number, min <= value <= max. */
 enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
                                    double max, struct roof_error *error);
-/** A time with its unit (ns, us, ms, s), above 0; the result is in seconds. */
+/** A time with its unit (ns, us, ms, s), 1e-12 to 1e9 s; the result is in seconds. */
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
                                  struct roof_error *error);
 /** A rate from 1 to 1e24 with its unit: FLOPS, FLOP/s, OPS or B/s with a prefix k to P; the result

@@ -87,6 +87,18 @@ enum roof_status cli_known_own(struct cli_known *known, struct roof_error *error
 enum roof_status cli_known_model(struct cli_known *known, const struct roof_model **out,
                                  const char *name, const char *layout, struct roof_error *error)
 {
+    const char *const *const given = known->options->value;
+    if (*layout != '\0' &&
+        (given[ROOF_INPUT_WEIGHTS] != NULL || given[ROOF_INPUT_PRECISION_BOTH] != NULL)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "layout %s gives the formats of the weights: --%s of the command "
+                              "line does not go with it",
+                              layout,
+                              roof_input(given[ROOF_INPUT_WEIGHTS] != NULL
+                                             ? ROOF_INPUT_WEIGHTS
+                                             : ROOF_INPUT_PRECISION_BOTH)
+                                  ->option);
+    }
     struct roof_text key = ROOF_TEXT_INIT;
     void *unknown = NULL;
     void **object = &unknown;

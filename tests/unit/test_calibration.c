@@ -575,6 +575,7 @@ static void test_refused_files(void **unused)
         {"\"stream\": 5.5", "\"stream\": 5", 4, 0, "stream must be a number from 5.5 to 5.5"},
         {"\"reduce\": 3.9", "\"reduce\": true", 4, 0, "reduce must be a number"},
         {", \"quantize_row_clocks\": 0.75", "", 4, 16, "quantize_row_clocks must be a number"},
+        {"\"fits\": [", "\"fits\": [" FIT ",", 4, 1, "these kernels have a fit already"},
     };
     struct roof_hardware *const hardware = load_device("h100-sxm");
     struct roof_calibration *c = NULL;

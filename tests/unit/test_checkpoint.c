@@ -323,14 +323,17 @@ static void test_wrong_values(void **state)
     } cases[] = {
         {"\"n_embd\": 1000000001", 11, "n_embd must be an integer from 0 to 1000000000"},
         {"\"num_key_value_heads\": 1.5", 24,
-         "num_key_value_heads must be an integer from 0 to 1000000000"},
+         "num_key_value_heads must be an integer from 1 to 1000000000"},
+        {"\"num_key_value_heads\": 0", 24,
+         "num_key_value_heads must be an integer from 1 to 1000000000"},
         {"\"head_dim\": \"128\"", 13, "head_dim must be an integer from 0 to 1000000000"},
         {"\"sliding_window\": -4096", 19, "sliding_window must be an integer from 0 to 1000000000"},
         {"\"num_experts\": []", 16, "num_experts must be an integer from 0 to 1000000000"},
         {"\"n_shared_experts\": 1001", 21, "n_shared_experts must be an integer from 0 to 1000"},
         {"\"first_k_dense_replace\": 513", 26,
          "first_k_dense_replace must be an integer from 0 to 512"},
-        {"\"decoder_sparse_step\": -2", 24, "decoder_sparse_step must be an integer from 0 to 512"},
+        {"\"decoder_sparse_step\": -2", 24, "decoder_sparse_step must be an integer from 1 to 512"},
+        {"\"decoder_sparse_step\": 0", 24, "decoder_sparse_step must be an integer from 1 to 512"},
         {"\"interleave_moe_layer_step\": 0.5", 30,
          "interleave_moe_layer_step must be an integer from 0 to 512"},
         {"\"sliding_window_pattern\": \"LLG\"", 27,
@@ -379,6 +382,31 @@ static void test_contradictions(void **state)
     refused("{" LLAMA ",\n\"word_embed_proj_dim\": 32}", 2, 24,
             "word_embed_proj_dim other than hidden_size is not known");
     roof_model_free(llama("\"word_embed_proj_dim\": 64"));
+    /* What would be passed over in silence. */
+    refused("{" LLAMA ",\n\"n_embd\": 65}", 2, 11, "n_embd is not the hidden_size of 64");
+    refused("{" LLAMA ",\n\"n_layer\": 3}", 2, 12, "n_layer is not the num_hidden_layers of 6");
+    roof_model_free(llama("\"n_layers\": 6, \"d_model\": 64, \"n_heads\": null"));
+    refused("{" LLAMA ", \"num_experts_per_tok\": 2, \"n_experts\": 8}", 1, 1,
+            "each token chooses 2 experts, and how many there are is missing (num_local_experts)");
+    roof_model_free(llama("\"num_experts_per_tok\": 2, \"n_routed_experts\": null"));
+    roof_model_free(llama("\"num_experts_per_tok\": 1, \"num_experts\": 1"));
+    refused("{" LLAMA ", \"q_lora_rank\": 16, \"qk_nope_head_dim\": 16, \"v_head_dim\": 16}", 1, 1,
+            "latent attention without kv_lora_rank is not known");
+    refused("{" LLAMA ", \"qk_nope_head_dim\": 16, \"kv_lora_rank\": 0}", 1, 1,
+            "latent attention without kv_lora_rank is not known");
+    roof_model_free(llama("\"kv_lora_rank\": null, \"q_lora_rank\": null, "
+                          "\"qk_nope_head_dim\": 0"));
+    static const char *const wrong_parts[] = {"0", "2", "-1", "\"x\"", "1.001"};
+    for (size_t i = 0; i < COUNT(wrong_parts); i++) {
+        char text[512];
+        snprintf(text, sizeof text, "{" LLAMA ",\n\"rotary_pct\": %s}", wrong_parts[i]);
+        refused(text, 2, 15, "rotary_pct must be a number above 0, up to 1");
+    }
+    refused("{\"hidden_size\": 64, \"num_hidden_layers\": 6, \"num_attention_heads\": 1000000000, "
+            "\"vocab_size\": 100, \"head_dim\": 101, \"intermediate_size\": 96}",
+            1, 1, "1000000000 attention heads of 101 are wider than the 1e+11 that are possible");
+    refused("{\"model_type\": \"gpt2\", " SIZES "}", 1, 1,
+            "max_position_embeddings missing, or 0: it has a table of positions");
 }
 
 /* The head sizes of MLA are its own; a query projection without a latent is null. */
@@ -424,8 +452,10 @@ static void test_windows(void **state)
         {"llama", "\"sliding_window\": 9, " LIST(S, F, F, S, S, F), "w..ww."},
         {"gemma3_text", "\"sliding_window\": 9, " LIST(F, F, F, F, S, S), "....ww"},
         {"llama", "\"sliding_window\": null, " LIST(S, F, F, S, S, F), "......"},
-        {"qwen3", "\"sliding_window\": 9, \"use_sliding_window\": false, " LIST(F, S, F, S, F, S),
+        {"qwen3", "\"sliding_window\": 9, \"use_sliding_window\": true, " LIST(F, S, F, S, F, S),
          ".w.w.w"},
+        {"qwen3", "\"sliding_window\": 9, \"use_sliding_window\": false, " LIST(F, F, F, F, F, F),
+         "......"},
         /* Every n-th layer is global. */
         {"gemma2", "\"sliding_window\": 9", "w.w.w."},
         {"gemma3_text", "\"sliding_window\": 9", "wwwww."},
@@ -469,6 +499,11 @@ static void test_windows(void **state)
     refused("{" LLAMA ",\n\"layer_types\": [\"full_attention\", \"full_attention\", "
             "\"full_attention\", \"full_attention\", \"linear_attention\", \"full_attention\"]}",
             2, 89, "layer_types: only full_attention and sliding_attention are known");
+    refused("{" LLAMA ",\n" LIST(F, S, F, F, F, F) "}", 2, 35,
+            "layer_types has sliding_attention, and sliding_window is missing");
+    refused("{" LLAMA
+            ", \"sliding_window\": 9, \"use_sliding_window\": false,\n" LIST(S, F, F, F, F, F) "}",
+            2, 17, "layer_types has sliding_attention, and use_sliding_window is not true");
     refused("{" LLAMA ",\n\"layer_types\": [1, 2, 3, 4, 5, 6]}", 2, 17,
             "layer_types: only full_attention and sliding_attention are known");
 }

@@ -261,6 +261,22 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
     p->joule = group * tdp / rate;
 }
 
+/* Each product at the format of its weights or of its KV cache. */
+static bool native(const struct roof_inference *i)
+{
+    for (size_t n = 0; n < i->count; n++) {
+        const struct roof_prediction *const p = &i->node[n].prediction;
+        const struct roof_operator_row *const row = roof_operator_row(p->workload.op);
+        const enum roof_precision stored =
+            row->other == ROOF_ROLE_KV ? p->workload.formats.kv : p->workload.formats.weights;
+        if (row->kind == ROOF_KIND_MATRIX &&
+            (!p->native || roof_format(stored)->unit != p->compute)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Fills in what a candidate takes; ROOF_REJECTED_COUNT: it may be a plan. */
 static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_plan_query *q)
 {
@@ -269,7 +285,7 @@ static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_p
     if (status != ROOF_OK) {
         return ROOF_REJECTED_SPLIT;
     }
-    if (q->native_only && !i->total.native) {
+    if (q->native_only && !native(i)) {
         return ROOF_REJECTED_NATIVE;
     }
     const bool fits = i->fits == ROOF_FIT_YES;

@@ -1653,18 +1653,18 @@ static void test_refused_sizes(void **state)
 {
     (void)state;
     static const double unknown = ROOF_UNKNOWN;
-    refused(DENSE, WITH(.context = -1), "--context must be 0 to 1000000000, not -1");
+    refused(DENSE, WITH(.context = -1), "--context must be 1 to 1000000000, not -1");
     refused(DENSE, WITH(.context = 1000000001),
-            "--context must be 0 to 1000000000, not 1000000001");
+            "--context must be 1 to 1000000000, not 1000000001");
     refused(DENSE, WITH(.common.shape.batch = 1000000001),
-            "--batch must be 0 to 1000000000, not 1000000001");
-    refused(DENSE, WITH(.chunk = -5), "--chunk must be 0 to 1000000000, not -5");
+            "--batch must be 1 to 1000000000, not 1000000001");
+    refused(DENSE, WITH(.chunk = -5), "--chunk must be 1 to 1000000000, not -5");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_batch = -1),
-            "--prefill-batch must be 0 to 1000000000, not -1");
+            "--prefill-batch must be 1 to 1000000000, not -1");
     refused(DENSE, WITH(.prefill_context = -1),
-            "--prefill-context must be 0 to 1000000000, not -1");
-    refused(DENSE, WITH(.prompt = -1), "--prompt must be 0 to 1000000000, not -1");
-    refused(DENSE, WITH(.generate = -1), "--generate must be 0 to 1000000000, not -1");
+            "--prefill-context must be 1 to 1000000000, not -1");
+    refused(DENSE, WITH(.prompt = -1), "--prompt must be 1 to 1000000000, not -1");
+    refused(DENSE, WITH(.generate = -1), "--generate must be 1 to 1000000000, not -1");
     refused(DENSE, WITH(.draft_tokens = -1), "--draft-tokens must be 0 to 64, not -1");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .context = 48, .chunk = 49),
             "--chunk must be 1 to 48, not 49");
