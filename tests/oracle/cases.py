@@ -165,7 +165,10 @@ def config(random):
             c["max_window_layers"] = random.randint(0, 14)
         elif kind == "gemma3_text" and chance(random, 0.5):
             c["sliding_window_pattern"] = random.randint(1, 7)
-        elif chance(random, 0.2):
+        elif chance(random, 0.2): # a window must be given then, if only as null, and be used
+            c.setdefault("sliding_window")
+            if kind.startswith("qwen"):
+                c["use_sliding_window"] = True
             c["layer_types"] = [random.choice(("sliding_attention", "full_attention"))
                                 for _ in range(c["num_hidden_layers"])]
     if chance(random, 0.4):
