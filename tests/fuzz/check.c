@@ -2,7 +2,7 @@
 /* A file of checks, against answers that are always the same; what `check --update` would write is
  * read again.
  * Keys: src/check.c src/request.c src/operator.c src/table.c */
-#include "fuzz.h"
+#include "mutate_json.h"
 
 static const char config[] =
     "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_hidden_layers\": 4, "

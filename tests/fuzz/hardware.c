@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A hardware file, and what is made of it.
  * Keys: src/hardware.c src/precision.c */
-#include "fuzz.h"
+#include "mutate_json.h"
 
 /* Whatever the device says, its numbers make sense. */
 static void use(const struct roof_hardware *hardware)

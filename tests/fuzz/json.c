@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* JSON itself, under all that is read from it; the scanner of records against the reader. */
-#include "fuzz.h"
+#include "mutate_json.h"
 
 #define ROOM 64
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* An object as a layout file, and as the quantization_config of a model.
  * Keys: src/layout.c src/model.c src/precision.c */
-#include "fuzz.h"
+#include "mutate_json.h"
 
 #define CONFIG                                                                                     \
     "{\"model_type\": \"mixtral\", \"hidden_size\": 64, \"num_hidden_layers\": 4, "                \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A config.json, with its quantization_config, and a prediction of what it describes.
  * Keys: src/checkpoint.c src/layout.c src/model.c */
-#include "fuzz.h"
+#include "mutate_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
