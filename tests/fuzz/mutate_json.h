@@ -65,23 +65,34 @@ static inline void fuzz_instead(struct roof_text *out, const struct roof_json *j
     }
 }
 
+/* The document that an input is, or what follows the bytes that some targets have before it. */
+static inline struct roof_json *fuzz_document(size_t *before, const uint8_t *data, size_t size)
+{
+    struct roof_json *json = NULL;
+    const uint8_t *const brace = memchr(data, '{', size);
+    const size_t starts[] = {0, brace == NULL ? 0 : (size_t)(brace - data)};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts && json == NULL; i++) {
+        *before = starts[i];
+        (void)roof_json_parse(&json, (const char *)data + *before, size - *before, "input", NULL);
+    }
+    CHECK(json == NULL || roof_json_index(json, NULL) == ROOF_OK);
+    return json;
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     const roof_json_value *values[FUZZ_VALUES_MAX];
-    struct roof_json *json = NULL;
     struct roof_text changed = ROOF_TEXT_INIT;
-    size_t count = 0;
-    if (seed % 2 == 0 &&
-        roof_json_parse(&json, (const char *)data, size, "input", NULL) == ROOF_OK) {
-        CHECK(roof_json_index(json, NULL) == ROOF_OK);
-        count = fuzz_values(values, 0, roof_json_root(json));
-    }
+    size_t before = 0;
+    struct roof_json *const json = seed % 2 == 0 ? fuzz_document(&before, data, size) : NULL;
+    const size_t count = json == NULL ? 0 : fuzz_values(values, 0, roof_json_root(json));
     if (count > 0) {
         size_t all = 0;
         size_t length = 0;
         const char *const begin = roof_json_text(json, &all);
         const roof_json_value *const value = values[seed / 2 % count];
         const char *const text = roof_json_span(json, value, &length);
+        roof_text_add(&changed, (const char *)data, before);
         roof_text_add(&changed, begin, (size_t)(text - begin));
         fuzz_instead(&changed, json, value, values[seed / 64 % count], seed / 4096);
         roof_text_add(&changed, text + length, all - (size_t)(text + length - begin));

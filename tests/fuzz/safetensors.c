@@ -6,7 +6,7 @@
  * Words: src/safetensors.c src/model.c
  */
 #include "safetensors.h"
-#include "fuzz.h"
+#include "mutate_json.h"
 
 #define SIZES                                                                                      \
     "\"hidden_size\": 64, \"num_hidden_layers\": 1, \"num_attention_heads\": 8, "                  \
