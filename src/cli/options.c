@@ -490,7 +490,8 @@ enum roof_status cli_draft(struct roof_model **out, struct roof_scenario *scenar
     *out = NULL;
     const bool acceptance = options->value[ROOF_INPUT_ACCEPTANCE] != NULL;
     if ((name != NULL || acceptance) && options->value[ROOF_INPUT_DRAFT_TOKENS] == NULL &&
-        options->value[ROOF_INPUT_FROM] == NULL) { /* records may say it */
+        options->value[ROOF_INPUT_FROM] == NULL &&
+        options->command != ROOF_COMMAND_COMPARE) { /* records may say it */
         return roof_error_set(
             error, ROOF_USAGE, "--%s needs --draft-tokens N",
             roof_input(name == NULL ? ROOF_INPUT_ACCEPTANCE : ROOF_INPUT_DRAFT_MODEL)->option);
