@@ -623,11 +623,27 @@ void roof_report_recommendation_text(struct roof_text *out,
 
 static const char *const compared_keys[] = {"time_us", "expected_time_us", "ratio", "error"};
 
+/* Whether a column of the file has the name of a key that follows. As with predict --from it is no
+ * input, and what is predicted now stands in its place. */
+static bool is_replaced(const char *column)
+{
+    size_t i = 0;
+    while (i < COUNT(compared_keys) && strcmp(column, compared_keys[i]) != 0) {
+        i++;
+    }
+    return i < COUNT(compared_keys);
+}
+
 void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns)
 {
+    bool begun = false;
     for (size_t i = 0; i < columns + COUNT(compared_keys); i++) {
-        roof_text_put(out, i == 0 ? "" : ",");
+        if (i < columns && is_replaced(column[i])) {
+            continue;
+        }
+        roof_text_put(out, begun ? "," : "");
         roof_csv_cell(out, i < columns ? column[i] : compared_keys[i - columns]);
+        begun = true;
     }
     roof_text_put(out, "\n");
 }
@@ -641,16 +657,18 @@ void roof_report_compared(struct roof_text *out, bool csv, const struct roof_com
     roof_text_put(out, csv ? "" : "{");
     bool begun = false;
     for (size_t i = 0; i < row->cells; i++) {
+        if ((!csv && *row->cell[i] == '\0') || is_replaced(row->column[i])) {
+            continue;
+        }
+        roof_text_put(out, begun ? "," : "");
         if (csv) {
-            roof_text_put(out, i == 0 ? "" : ",");
             roof_csv_cell(out, row->cell[i]);
-        } else if (*row->cell[i] != '\0') {
-            roof_text_put(out, begun ? "," : "");
+        } else {
             roof_json_quote(out, row->column[i]);
             roof_text_put(out, ":");
             roof_json_cell(out, row->cell[i]);
-            begun = true;
         }
+        begun = true;
     }
     for (size_t i = 0; i < COUNT(values); i++) {
         if (csv) {
@@ -682,6 +700,16 @@ static const struct {
     {"band_coverage", G(band_coverage), false, "in band"},
     {"below_ideal", G(below_ideal), false, "below ideal"},
 };
+
+bool roof_report_is_statistic(const char *key, size_t length)
+{
+    size_t i = 0;
+    while (i < COUNT(statistics) &&
+           (strlen(statistics[i].key) != length || memcmp(key, statistics[i].key, length) != 0)) {
+        i++;
+    }
+    return i < COUNT(statistics);
+}
 
 static double statistic(const struct roof_compare_group *group, size_t i)
 {

@@ -439,7 +439,7 @@ documents() {
         'predict gemm -m 1 -n 8 -k 8 -H h100-sxm --why --tiling' \
         'predict attention --heads 8 --head-dim 8 --kv-len 8' \
         'predict gemm -m 1 -n 8 -k 8 --explain h100-sxm,a100-sxm-80gb' \
-        'predict model llama-3-8b --top 1' \
+        'predict model llama-3-8b' \
         'predict model llama-3-8b --explain h100-sxm,a100-sxm-80gb' \
         'recommend gemm -m 1 -n 8 -k 8' \
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --max-tpot 1s --top 2' \

@@ -59,13 +59,16 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      enum roof_ranking ranking);
 
 /** Rows of a comparison: the cells of the file, then time_us, expected_time_us, ratio (prediction
- * over measurement: the expected time, or the bound where there is none) and error (ratio - 1). */
+ * over measurement: the expected time, or the bound where there is none) and error (ratio - 1).
+ * Columns of the file with these names are left out. */
 void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
 
 /** A comparison by groups: for people, or {"schema", "overall": G, "groups": [G, ...]}. */
 void roof_report_comparison(struct roof_text *out, bool json,
                             const struct roof_comparison *comparison);
+/** Whether G has a key of that name beside its columns, of which none may be called so. */
+bool roof_report_is_statistic(const char *key, size_t length);
 
 /** Everything known of one device (its JSON is a hardware file), format or operator, for people or
  * as a JSON object. product as above. */

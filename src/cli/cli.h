@@ -77,7 +77,8 @@ struct cli_options {
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
                              char **argv, struct roof_error *error);
 
-/* One more option; a flag has the text "". ROOF_USAGE when it is given too often. */
+/* One more option; a flag has the text "". ROOF_USAGE when it is given too often, or of KEY=VALUE
+ * the key was. */
 enum roof_status cli_options_add(struct cli_options *options, size_t input, const char *text,
                                  struct roof_error *error);
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli.h"
 
 struct work {
     const struct cli_options *options;
     struct cli_known known;
+    struct roof_scenario base;
+    struct roof_model *draft;
     struct roof_text text;
     struct cli_output output;
 };
@@ -47,6 +52,76 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
     return cli_output_put(&w->output, &w->text, error);
 }
 
+/* A layout is applied to the models of rows: of a file of operators nobody would see that nothing
+ * knows its name. */
+static enum roof_status check_layout(const char *name, struct roof_error *error)
+{
+    struct cli_directories directories;
+    struct roof_layout_about about;
+    if (name == NULL || strcmp(name, "checkpoint") == 0) {
+        return ROOF_OK;
+    }
+    enum roof_status status = cli_directories(&directories, error);
+    if (status == ROOF_OK) {
+        status = roof_layout_load(&about, name, directories.path, error);
+    }
+    if (status == ROOF_OK) {
+        roof_layout_about_free(&about);
+    }
+    free(directories.owned);
+    return status;
+}
+
+/* The scenario of the command line; what it names must be known, whatever the rows are of. */
+static enum roof_status load(struct work *w, struct roof_error *error)
+{
+    const struct cli_options *const options = w->options;
+    roof_scenario_init(&w->base);
+    enum roof_status status = cli_fields(&w->base, options, error);
+    if (status == ROOF_OK) {
+        status = cli_model_options(&w->base, options, error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_known_own(&w->known, error);
+        status = status == ROOF_UNSATISFIED ? ROOF_USAGE : status;
+    }
+    if (status == ROOF_OK) {
+        status = check_layout(options->value[ROOF_INPUT_LAYOUT], error);
+    }
+    return status == ROOF_OK ? cli_draft(&w->draft, &w->base, options, error) : status;
+}
+
+/* Rows and statistics each have formats of their own. */
+static enum roof_status check_format(const struct cli_options *options, bool rows,
+                                     struct roof_error *error)
+{
+    if (!rows && options->output != ROOF_OUTPUT_TEXT && options->output != ROOF_OUTPUT_JSON) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "compare writes rows as csv or ndjson and a summary as text or json");
+    }
+    if (rows && options->value[ROOF_INPUT_GROUP_BY] != NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "--group-by is of a summary, which goes with --format text or json");
+    }
+    return ROOF_OK;
+}
+
+/* The members of a group are its columns and its statistics: no two have one name. */
+static enum roof_status check_groups(const char *names, struct roof_error *error)
+{
+    const char *name = names;
+    while (name != NULL) {
+        const size_t length = strcspn(name, ",");
+        if (roof_report_is_statistic(name, length)) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  "--group-by %.*s: a statistic has that name; rename the column",
+                                  (int)length, name);
+        }
+        name = name[length] == '\0' ? NULL : name + length + 1;
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
 {
     const struct cli_options *const options = w->options;
@@ -58,18 +133,14 @@ static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
                                              .header = rows ? on_header : NULL,
                                              .row = rows ? on_row : NULL,
                                              .bad = on_bad};
-    struct roof_scenario base;
     struct roof_comparison comparison = {.bad = 0};
     const char *const device = options->value[ROOF_INPUT_HARDWARE];
-    if (!rows && options->output != ROOF_OUTPUT_TEXT && options->output != ROOF_OUTPUT_JSON) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "compare writes rows as csv or ndjson and a summary as text or json");
-    }
-    roof_scenario_init(&base);
-    enum roof_status status = cli_fields(&base, options, error);
+    enum roof_status status = check_format(options, rows, error);
     if (status == ROOF_OK) {
-        status = cli_known_own(&w->known, error);
-        status = status == ROOF_UNSATISFIED ? ROOF_OK : status; /* its rows are skipped */
+        status = check_groups(options->value[ROOF_INPUT_GROUP_BY], error);
+    }
+    if (status == ROOF_OK) {
+        status = load(w, error);
     }
     if (status == ROOF_OK) {
         status = cli_output_open(&w->output, options->value[ROOF_INPUT_OUTPUT], error);
@@ -77,7 +148,7 @@ static enum roof_status run(struct work *w, bool *bad, struct roof_error *error)
     if (status != ROOF_OK) {
         return status;
     }
-    status = roof_compare(&comparison, options->operand[0], &base,
+    status = roof_compare(&comparison, options->operand[0], &w->base,
                           device == NULL ? ROOF_DEFAULT_HARDWARE : device,
                           options->value[ROOF_INPUT_GROUP_BY], &calls, error);
     if (status == ROOF_OK &&
@@ -113,6 +184,7 @@ int cli_compare(const struct cli_command *command, int argc, char **argv)
         status = run(&w, &bad, &error);
     }
     roof_text_free(&w.text);
+    roof_model_free(w.draft);
     cli_known_free(&w.known);
     if (status != ROOF_OK) {
         return cli_fail(command->name, &error);

@@ -230,21 +230,45 @@ static void put_side(struct roof_text *out, const struct side *side)
     }
 }
 
+/* Options that --explain leaves nothing to do for. */
+static enum roof_status check_options(const struct work *w, const struct cli_options *options,
+                                      struct roof_error *error)
+{
+    static const size_t alone[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED};
+    /* Of recommend, where the sides name the formats: nothing is chosen. */
+    static const size_t choosing[] = {ROOF_INPUT_FORMATS, ROOF_INPUT_OBJECTIVE, ROOF_INPUT_BY,
+                                      ROOF_INPUT_MAX_ACCURACY_LOSS};
+    const bool named = w->side[0].format != ROOF_PRECISION_AUTO;
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
+        if (options->value[alone[i]] != NULL) {
+            return roof_error_set(error, ROOF_USAGE, "--%s does not go with --explain",
+                                  roof_input(alone[i])->option);
+        }
+    }
+    for (size_t i = 0; i < sizeof choosing / sizeof *choosing && named; i++) {
+        if (options->value[choosing[i]] != NULL) {
+            return roof_error_set(
+                error, ROOF_USAGE, "--explain %s names the formats: leave out --%s",
+                options->value[ROOF_INPUT_EXPLAIN], roof_input(choosing[i])->option);
+        }
+    }
+    if (options->value[ROOF_INPUT_TOP] != NULL && options->output != ROOF_OUTPUT_TEXT) {
+        return roof_error_set(error, ROOF_USAGE, "--top with --explain goes with --format text");
+    }
+    return ROOF_OK;
+}
+
 enum roof_status cli_explain(struct roof_text *out, const struct cli_options *options,
                              bool recommended, struct roof_error *error)
 {
-    static const size_t alone[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED};
     struct roof_speedup_side side[2];
     struct work *const w = calloc(1, sizeof *w);
     if (w == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     enum roof_status status = read_sides(w, options, error);
-    for (size_t i = 0; i < sizeof alone / sizeof *alone && status == ROOF_OK; i++) {
-        if (options->value[alone[i]] != NULL) {
-            status = roof_error_set(error, ROOF_USAGE, "--%s does not go with --explain",
-                                    roof_input(alone[i])->option);
-        }
+    if (status == ROOF_OK) {
+        status = check_options(w, options, error);
     }
     for (int i = 0; i < 2 && status == ROOF_OK; i++) {
         struct side *const s = &w->side[i];

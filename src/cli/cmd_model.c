@@ -160,6 +160,14 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
     if (status == ROOF_OK && why && options->output != ROOF_OUTPUT_TEXT) {
         status = roof_error_set(error, ROOF_USAGE, "--why of a model goes with --format text");
     }
+    /* Tables and JSON have all operators, or none. */
+    if (status == ROOF_OK && options->value[ROOF_INPUT_TOP] != NULL &&
+        options->output != ROOF_OUTPUT_TEXT &&
+        (options->output != ROOF_OUTPUT_MARKDOWN || options->value[ROOF_INPUT_COLUMNS] != NULL)) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "--top of a model goes with --format text or md, without "
+                                "--columns");
+    }
     if (status != ROOF_OK) {
         return status;
     }

@@ -37,6 +37,18 @@ struct work {
     struct roof_plan_why why;
 };
 
+/* The plans of a device that is there twice would be, too. */
+static enum roof_status check_device(const struct work *w, struct roof_error *error)
+{
+    const size_t last = w->hardware_count - 1;
+    for (size_t h = 0; h < last; h++) {
+        if (strcmp(w->hardware[h]->id, w->hardware[last]->id) == 0) {
+            return roof_error_set(error, ROOF_USAGE, "'%s' twice", w->hardware[h]->id);
+        }
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status load_devices(struct work *w, const struct cli_options *options,
                                      struct roof_error *error)
 {
@@ -56,6 +68,7 @@ static enum roof_status load_devices(struct work *w, const struct cli_options *o
             status = cli_hardware(&w->hardware[w->hardware_count], name, options, error);
             w->price[w->hardware_count] = ROOF_UNKNOWN;
             w->hardware_count += status == ROOF_OK;
+            status = status == ROOF_OK ? check_device(w, error) : status;
         }
         free(name);
         item = item[length] == '\0' ? NULL : item + length + 1;
@@ -219,6 +232,10 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
         options->output != ROOF_OUTPUT_TEXT) {
         status = roof_error_set(error, ROOF_USAGE, "--emit writes a script, which has no --format");
     }
+    if (status == ROOF_OK && options->value[ROOF_INPUT_EMIT] != NULL &&
+        options->value[ROOF_INPUT_TOP] != NULL) {
+        status = roof_error_set(error, ROOF_USAGE, "--emit writes one plan: leave out --top");
+    }
     if (status == ROOF_OK && options->operand_count < 2) {
         status = roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
     }
@@ -282,17 +299,51 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
     return status;
 }
 
-/* One engine alone: its own kernels, where they were measured apart. */
-static void take_stack(struct work *w)
+/* The kernels of an engine, where they were measured apart; else ROOF_STACK_BEST. */
+static int64_t stack_of(const struct work *w, size_t engine)
 {
     const char *const *const stacks = roof_input(ROOF_INPUT_STACK)->choices;
+    int64_t k = 0;
+    while (stacks[k] != NULL && strcmp(stacks[k], w->engines->engine[engine].id) != 0) {
+        k++;
+    }
+    return stacks[k] == NULL ? ROOF_STACK_BEST : k;
+}
+
+/* One engine alone: its own kernels. */
+static void take_stack(struct work *w)
+{
     for (size_t i = 0; i < w->engines->count; i++) {
-        for (int64_t k = 0; stacks[k] != NULL && w->query.by == 1U << i; k++) {
-            if (strcmp(stacks[k], w->engines->engine[i].id) == 0) {
-                w->query.base.common.stack = k;
-            }
+        if (w->query.by == 1U << i) {
+            w->query.base.common.stack = stack_of(w, i);
         }
     }
+}
+
+/* An engine that is asked for does not run in the time of another one's kernels. */
+static enum roof_status check_stack(const struct work *w, const struct cli_options *options,
+                                    struct roof_error *error)
+{
+    const bool emit = options->value[ROOF_INPUT_EMIT] != NULL;
+    const unsigned asked = emit                                        ? 1U << w->engine
+                           : options->value[ROOF_INPUT_ENGINE] != NULL ? w->query.by
+                                                                       : 0;
+    const int64_t given = w->query.base.common.stack;
+    const char *other = NULL;
+    for (size_t i = 0; i < w->engines->count && given != ROOF_STACK_BEST; i++) {
+        const int64_t own = (asked >> i & 1U) == 0 ? ROOF_STACK_BEST : stack_of(w, i);
+        if (own == given) {
+            return ROOF_OK;
+        }
+        other = own == ROOF_STACK_BEST || other != NULL ? other : w->engines->engine[i].id;
+    }
+    return other == NULL
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "--stack %s with --%s %s: these are not its kernels; leave out "
+                                "--stack",
+                                roof_input(ROOF_INPUT_STACK)->choices[given],
+                                emit ? "emit" : "engine", other);
 }
 
 /* --engine ID,..., or the one whose words --emit wants; else those whose kernels were measured: the
@@ -310,7 +361,7 @@ static enum roof_status read_engines(struct work *w, const struct cli_options *o
         w->measured |= w->engines->engine[i].beware == NULL ? 1U << i : 0;
     }
     if (given != NULL && strcmp(given, "all") == 0) {
-        return status;
+        return status == ROOF_OK ? check_stack(w, options, error) : status;
     }
     while (status == ROOF_OK && next_name(name, &list)) {
         size_t number = 0;
@@ -324,7 +375,7 @@ static enum roof_status read_engines(struct work *w, const struct cli_options *o
     if (status == ROOF_OK && emit != NULL && (w->query.by >> w->engine & 1U) == 0) {
         status = roof_error_set(error, ROOF_USAGE, "--emit %s: it is not among --engine", emit);
     }
-    return status;
+    return status == ROOF_OK ? check_stack(w, options, error) : status;
 }
 
 /* Whether a name is of a combination of formats: as engines call it, or the format of its weights.
@@ -506,6 +557,10 @@ static enum roof_status write_plans(struct roof_text *out, const struct work *w,
         options->output != ROOF_OUTPUT_TEXT && options->output != ROOF_OUTPUT_JSON) {
         status =
             roof_error_set(error, ROOF_USAGE, "--explain of plans goes with --format text or json");
+    }
+    if (status == ROOF_OK && options->value[ROOF_INPUT_EXPLAIN] != NULL &&
+        options->value[ROOF_INPUT_TOP] != NULL && options->output != ROOF_OUTPUT_TEXT) {
+        status = roof_error_set(error, ROOF_USAGE, "--top with --explain goes with --format text");
     }
     if (status != ROOF_OK) {
         return status;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* plot: the roofs of devices, and dots for what a grid or a file asks for. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,35 @@ static enum roof_status read_format(struct work *w, struct roof_error *error)
                           path);
 }
 
+/* What is asked of operators or models, and not of devices. */
+static bool is_of_dots(size_t id, const struct cli_options *options)
+{
+    const struct roof_input *const input = roof_input(id);
+    return (input->field && id != ROOF_INPUT_SPARSE) || input->of != ROOF_OF_ALL ||
+           id == ROOF_INPUT_EXPECTED ||
+           (id == ROOF_INPUT_CALIBRATION && options->value[ROOF_INPUT_ATTAINABLE] == NULL);
+}
+
+/* Roofs alone, where sizes are given, would be of a word that was forgotten; and one time is of one
+ * dot. */
+static enum roof_status check_workload(const struct cli_options *options, struct roof_error *error)
+{
+    const bool from = options->value[ROOF_INPUT_FROM] != NULL;
+    char name[ROOF_INPUT_NAME_SIZE];
+    if (from && options->value[ROOF_INPUT_MEASURED] != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--measured does not go with --from");
+    }
+    for (size_t i = 0; i < ROOF_INPUT_COUNT && !from && options->operand_count == 0; i++) {
+        if (options->value[i] != NULL && is_of_dots(i, options)) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  "%s is of dots, and there are none: name an operator or a model "
+                                  "(plot gemm, plot model NAME), or give --from FILE",
+                                  roof_input_name(name, roof_input(i)));
+        }
+    }
+    return ROOF_OK;
+}
+
 /* --size WIDTH[xHEIGHT]; of text the width alone. */
 static enum roof_status read_size(struct work *w, struct roof_error *error)
 {
@@ -105,6 +135,9 @@ static enum roof_status read_options(struct work *w, struct roof_error *error)
     const char *const measured = options->value[ROOF_INPUT_MEASURED];
     int64_t shown = ROOF_GRAPH_MAX;
     enum roof_status status = read_format(w, error);
+    if (status == ROOF_OK) {
+        status = check_workload(options, error);
+    }
     if (status == ROOF_OK) {
         status = read_size(w, error);
     }
@@ -237,6 +270,12 @@ static enum roof_status add_grid(struct work *w, struct roof_error *error)
         status =
             roof_error_set(error, ROOF_USAGE, "a chart has at most %d dots", ROOF_CHART_DOTS_MAX);
     }
+    if (status == ROOF_OK && w->measured_s > 0 && count > 1) {
+        status = roof_error_set(error, ROOF_USAGE,
+                                "--measured is the time of one dot, not of %" PRIu64
+                                ": --from FILE takes a time for each",
+                                count);
+    }
     return status == ROOF_OK ? roof_sweep_run(&w->grid.sweep, 0, count, on_point, w, error)
                              : status;
 }
@@ -323,6 +362,9 @@ static enum roof_status add_file(struct work *w, bool *bad, struct roof_error *e
     enum roof_status status = cli_scenario(&w->base, options, error);
     if (status == ROOF_OK) {
         status = cli_grid_devices(&w->grid, options, error);
+    }
+    if (status == ROOF_OK && model) {
+        status = cli_draft(&w->grid.draft, &w->base, options, error);
     }
     if (status == ROOF_OK && options->value[ROOF_INPUT_HARDWARE] != NULL) {
         status = add_roofs(w, error);

@@ -14,8 +14,10 @@ static enum roof_status write_prediction(struct roof_text *out, const struct cli
     enum roof_status status =
         roof_table_open(&table, output, ROOF_TABLE_PREDICTIONS, prediction->workload.op,
                         options->value[ROOF_INPUT_COLUMNS], error);
-    if (status == ROOF_OK && why && output != ROOF_OUTPUT_TEXT && output != ROOF_OUTPUT_JSON) {
-        status = roof_error_set(error, ROOF_USAGE, "--why goes with --format text or json");
+    if (status == ROOF_OK && (why || tiling) && output != ROOF_OUTPUT_TEXT &&
+        output != ROOF_OUTPUT_JSON) {
+        status = roof_error_set(error, ROOF_USAGE, "--%s goes with --format text or json",
+                                why ? "why" : "tiling");
     }
     if (status == ROOF_OK && why) {
         status = roof_explain(&explanation, prediction, error);

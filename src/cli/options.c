@@ -255,6 +255,22 @@ static struct cli_many *many_of(struct cli_options *options, size_t input)
                                        : NULL;
 }
 
+/* Of KEY=VALUE the last of two values would win without a word. A key that covers another stands
+ * beside it: linear and then q. */
+static enum roof_status check_key(const struct cli_many *many, size_t input, const char *text,
+                                  struct roof_error *error)
+{
+    const size_t length = strcspn(text, "=");
+    const bool keyed = input == ROOF_INPUT_SET || input == ROOF_INPUT_CLASS;
+    for (int i = 0; keyed && i < many->count; i++) {
+        if (strcspn(many->value[i], "=") == length && strncmp(many->value[i], text, length) == 0) {
+            return roof_error_set(error, ROOF_USAGE, "--%s %s: %.*s is given already",
+                                  roof_input(input)->option, text, (int)length, text);
+        }
+    }
+    return ROOF_OK;
+}
+
 enum roof_status cli_options_add(struct cli_options *options, size_t input, const char *text,
                                  struct roof_error *error)
 {
@@ -269,8 +285,11 @@ enum roof_status cli_options_add(struct cli_options *options, size_t input, cons
         return roof_error_set(error, ROOF_USAGE, "the option --%s is given more than %d times",
                               roof_input(input)->option, CLI_MANY_MAX);
     }
-    many->value[many->count++] = text;
-    return ROOF_OK;
+    const enum roof_status status = check_key(many, input, text, error);
+    if (status == ROOF_OK) {
+        many->value[many->count++] = text;
+    }
+    return status;
 }
 
 enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
@@ -471,7 +490,8 @@ enum roof_status cli_draft(struct roof_model **out, struct roof_scenario *scenar
     *out = NULL;
     const bool acceptance = options->value[ROOF_INPUT_ACCEPTANCE] != NULL;
     if ((name != NULL || acceptance) && options->value[ROOF_INPUT_DRAFT_TOKENS] == NULL &&
-        options->value[ROOF_INPUT_FROM] == NULL) { /* records may say it */
+        options->value[ROOF_INPUT_FROM] == NULL &&
+        options->command != ROOF_COMMAND_COMPARE) { /* records may say it */
         return roof_error_set(
             error, ROOF_USAGE, "--%s needs --draft-tokens N",
             roof_input(name == NULL ? ROOF_INPUT_ACCEPTANCE : ROOF_INPUT_DRAFT_MODEL)->option);

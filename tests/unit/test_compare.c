@@ -203,9 +203,9 @@ static void test_header(void **unused)
         {"operator,measured_us,tag\n", "tg", ROOF_USAGE, 0, "unknown column 'tg'"},
         {"operator,measured_us,tag\n", "tag,", ROOF_USAGE, 0, "unknown column ''"},
         {"operator,measured_us,tag\n", "", ROOF_USAGE, 0, "unknown column ''"},
-        {"operator,measured_us,tag\n",
-         "tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag,tag", ROOF_USAGE, 0,
-         "at most 16"},
+        {"operator,measured_us,tag\n", "tag,operator,tag", ROOF_USAGE, 0, "names 'tag' twice"},
+        {"operator,measured_us,a,b,c,d,e,f,g,h,i,j,l,o,p,q,r\n",
+         "operator,measured_us,a,b,c,d,e,f,g,h,i,j,l,o,p,q,r", ROOF_USAGE, 0, "at most 16"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_error error = {0};
