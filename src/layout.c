@@ -63,6 +63,36 @@ static bool outside_layers(enum roof_weight weight)
            weight == ROOF_WEIGHT_LM_HEAD;
 }
 
+/* The error of a look-up by name, at the value that gave the name. */
+static enum roof_status at_place(const struct layout_reader *r, const roof_json_value *value,
+                                 const char *prefix, const struct roof_error *error)
+{
+    return error->status == ROOF_MEMORY
+               ? roof_error_set(r->error, ROOF_MEMORY, "%s", error->message)
+               : roof_json_error(r->json, value, r->error, "%s%s%s", prefix,
+                                 *prefix == '\0' ? "" : ": ", error->message);
+}
+
+/* ROOF_INVALID at the first member that is none of the known ones. */
+static enum roof_status only_keys(const struct layout_reader *r, const roof_json_value *object,
+                                  const char *const *known, size_t count)
+{
+    for (const roof_json_value *item = roof_json_first(object); item != NULL;
+         item = roof_json_next(item)) {
+        struct roof_error unknown = {0};
+        size_t i = 0;
+        while (i < count && strcmp(roof_json_key(item), known[i]) != 0) {
+            i++;
+        }
+        if (i == count) {
+            (void)roof_unknown_name(&unknown, ROOF_INVALID, "key", roof_json_key(item), known,
+                                    count);
+            return at_place(r, item, "", &unknown);
+        }
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status read_format(enum roof_precision *out, const struct layout_reader *r,
                                     const roof_json_value *value, const char *what)
 {
@@ -71,50 +101,100 @@ static enum roof_status read_format(enum roof_precision *out, const struct layou
     if (name == NULL) {
         return roof_json_error(r->json, value, r->error, "%s must be the name of a format", what);
     }
-    return roof_precision_find(out, name, &unknown) == ROOF_OK
-               ? ROOF_OK
-               : roof_json_error(r->json, value, r->error, "%s: %s", what, unknown.message);
+    return roof_precision_find(out, name, &unknown) == ROOF_OK ? ROOF_OK
+                                                               : at_place(r, value, what, &unknown);
 }
 
-/* The format of a class in layer i: a name, or an object of rules, of which the first that holds
- * counts. */
-static enum roof_status class_format(enum roof_precision *out, const struct layout_reader *r,
-                                     const roof_json_value *value, int64_t i)
+/* A class in each of its rules, whether a layer of this model takes it or not. */
+static enum roof_status check_class(const struct layout_reader *r, const roof_json_value *value,
+                                    unsigned bits)
 {
+    const char *const name = roof_json_key(value);
+    enum roof_precision format = ROOF_PRECISION_AUTO;
     if (!roof_json_is_object(value)) {
-        return read_format(out, r, value, roof_json_key(value));
+        return read_format(&format, r, value, name);
     }
-    for (const roof_json_value *rule = roof_json_first(value); rule != NULL;
+    if (bits == 1U << ROOF_WEIGHT_EMBEDDING || bits == 1U << ROOF_WEIGHT_LM_HEAD) {
+        return roof_json_error(r->json, value, r->error,
+                               "%s is in no layer: it must be the name of a format, without rules",
+                               name);
+    }
+    enum roof_status status = ROOF_OK;
+    for (const roof_json_value *rule = roof_json_first(value); rule != NULL && status == ROOF_OK;
          rule = roof_json_next(rule)) {
         bool known = false;
-        const bool holds = rule_holds(&known, roof_json_key(rule), i, r->model->layers);
-        if (!known) {
-            return roof_json_error(r->json, rule, r->error,
-                                   "a rule is \"first N\", \"first 1/N\", \"more_bits\" or "
-                                   "\"else\"");
-        }
-        if (holds) {
-            return read_format(out, r, rule, roof_json_key(value));
-        }
+        (void)rule_holds(&known, roof_json_key(rule), 0, r->model->layers);
+        status = known ? read_format(&format, r, rule, name)
+                       : roof_json_error(r->json, rule, r->error,
+                                         "a rule is \"first N\", \"first 1/N\", \"more_bits\" or "
+                                         "\"else\"");
     }
-    return roof_json_error(r->json, value, r->error, "%s needs an \"else\"", roof_json_key(value));
+    return status != ROOF_OK || roof_json_get(value, "else") != NULL
+               ? status
+               : roof_json_error(r->json, value, r->error, "%s needs an \"else\"", name);
+}
+
+/* The value of a class, or of its rules the first that holds for layer i; outside the layers (-1)
+ * that of "else". */
+static const roof_json_value *class_value(const struct layout_reader *r,
+                                          const roof_json_value *value, int64_t i)
+{
+    const roof_json_value *rule = roof_json_is_object(value) ? roof_json_first(value) : NULL;
+    bool known = false;
+    if (rule == NULL) {
+        return value;
+    }
+    if (i < 0) {
+        return roof_json_get(value, "else");
+    }
+    while (!rule_holds(&known, roof_json_key(rule), i, r->model->layers)) {
+        rule = roof_json_next(rule); /* there is an "else" */
+    }
+    return rule;
 }
 
 static enum roof_status apply_class(const struct layout_reader *r, const roof_json_value *value,
                                     unsigned bits)
 {
-    enum roof_status status = ROOF_OK;
-    struct roof_layer *const layer = r->layer;
-    for (int64_t i = r->model->layers; i-- > 0 && status == ROOF_OK && layer != NULL;) {
+    for (int64_t i = -1; i < r->model->layers; i++) {
+        int8_t *const formats = i < 0 ? r->model->format : r->layer[i].format;
         enum roof_precision format = ROOF_PRECISION_AUTO;
-        status = class_format(&format, r, value, i);
-        for (int w = 0; w < ROOF_WEIGHT_COUNT && status == ROOF_OK; w++) {
-            if ((bits & (1U << w)) != 0) {
-                layer[i].format[w] = (int8_t)format;
-                if (outside_layers((enum roof_weight)w)) {
-                    r->model->format[w] = (int8_t)format;
-                }
+        const enum roof_status status =
+            read_format(&format, r, class_value(r, value, i), roof_json_key(value));
+        if (status != ROOF_OK) {
+            return status;
+        }
+        for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+            if ((bits & (1U << w)) != 0 && (i >= 0 || outside_layers((enum roof_weight)w))) {
+                formats[w] = (int8_t)format;
             }
+        }
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status find_class(unsigned *bits, const struct layout_reader *r,
+                                   const roof_json_value *item)
+{
+    struct roof_error unknown = {0};
+    return roof_weight_find(bits, roof_json_key(item), &unknown) == ROOF_OK
+               ? ROOF_OK
+               : at_place(r, item, "", &unknown);
+}
+
+static enum roof_status check_classes(const struct layout_reader *r, const roof_json_value *classes)
+{
+    if (!roof_json_is_object(classes)) {
+        return roof_json_error(r->json, classes == NULL ? roof_json_root(r->json) : classes,
+                               r->error, "classes must be an object: {\"linear\": \"fp8\"}");
+    }
+    enum roof_status status = ROOF_OK;
+    for (const roof_json_value *item = roof_json_first(classes); item != NULL && status == ROOF_OK;
+         item = roof_json_next(item)) {
+        unsigned bits = 0;
+        status = find_class(&bits, r, item);
+        if (status == ROOF_OK) {
+            status = check_class(r, item, bits);
         }
     }
     return status;
@@ -123,19 +203,13 @@ static enum roof_status apply_class(const struct layout_reader *r, const roof_js
 /* The widest names first, so that a narrower one wins wherever it stands. */
 static enum roof_status apply_classes(const struct layout_reader *r, const roof_json_value *classes)
 {
-    if (!roof_json_is_object(classes)) {
-        return roof_json_error(r->json, classes == NULL ? roof_json_root(r->json) : classes,
-                               r->error, "classes must be an object: {\"linear\": \"fp8\"}");
-    }
     enum roof_status status = ROOF_OK;
     for (int width = ROOF_WEIGHT_COUNT; width > 0; width--) {
         for (const roof_json_value *item = roof_json_first(classes);
              item != NULL && status == ROOF_OK; item = roof_json_next(item)) {
-            struct roof_error unknown = {0};
             unsigned bits = 0;
-            if (roof_weight_find(&bits, roof_json_key(item), &unknown) != ROOF_OK) {
-                status = roof_json_error(r->json, item, r->error, "%s", unknown.message);
-            } else if (roof_weight_width(bits) == width) {
+            status = find_class(&bits, r, item);
+            if (status == ROOF_OK && roof_weight_width(bits) == width) {
                 status = apply_class(r, item, bits);
             }
         }
@@ -148,57 +222,119 @@ static enum roof_status case_holds(bool *out, const struct layout_reader *r,
                                    const roof_json_value *condition)
 {
     const struct roof_model *const m = r->model;
-    const int64_t gqa = m->heads / m->kv_heads;
     const struct {
         const char *key;
         double value;
-    } facts[] = {{"experts", (double)m->experts},
-                 {"layers", (double)m->layers},
-                 {"gqa", (double)gqa},
-                 {"tied", m->tied ? 1 : 0}};
+        bool truth; /* true or false, not a number */
+    } facts[] = {{"experts", (double)m->experts, false},
+                 {"layers", (double)m->layers, false},
+                 {"gqa", (double)(m->heads / m->kv_heads), false},
+                 {"tied", m->tied ? 1 : 0, true}};
     *out = true;
+    if (!roof_json_is_object(condition) || roof_json_first(condition) == NULL) {
+        return roof_json_error(r->json, condition, r->error,
+                               "if must be an object with a condition or more: {\"tied\": true}");
+    }
     for (const roof_json_value *item = roof_json_first(condition); item != NULL;
          item = roof_json_next(item)) {
-        bool known = false;
-        for (size_t i = 0; i < COUNT(facts); i++) {
-            if (strcmp(roof_json_key(item), facts[i].key) == 0) {
-                bool truth = false;
-                double wanted = roof_json_boolean(&truth, item) && truth ? 1 : 0;
-                (void)roof_json_number(&wanted, item);
-                *out = *out && wanted == facts[i].value;
-                known = true;
-            }
+        const char *const key = roof_json_key(item);
+        size_t i = 0;
+        while (i < COUNT(facts) && strcmp(key, facts[i].key) != 0) {
+            i++;
         }
-        if (!known) {
+        if (i == COUNT(facts)) {
             return roof_json_error(r->json, item, r->error,
                                    "a case may ask for experts, layers, gqa and tied");
         }
+        bool truth = false;
+        double wanted = 0;
+        if (facts[i].truth ? !roof_json_boolean(&truth, item) : !roof_json_number(&wanted, item)) {
+            return roof_json_error(r->json, item, r->error, "%s must be %s", key,
+                                   facts[i].truth ? "true or false" : "a number");
+        }
+        *out = *out && facts[i].value == (facts[i].truth ? (double)truth : wanted);
     }
     return ROOF_OK;
 }
 
+/* A special case, which is looked at whether it holds or not. */
+static enum roof_status read_case(const struct layout_reader *r, const roof_json_value *item)
+{
+    static const char *const keys[] = {"if", "classes"};
+    bool holds = false;
+    if (!roof_json_is_object(item)) {
+        return roof_json_error(r->json, item, r->error,
+                               "a case must be an object: {\"if\": {\"tied\": true}, \"classes\": "
+                               "{\"embedding\": \"fp8\"}}");
+    }
+    enum roof_status status = only_keys(r, item, keys, COUNT(keys));
+    for (size_t i = 0; i < COUNT(keys) && status == ROOF_OK; i++) {
+        if (roof_json_get(item, keys[i]) == NULL) {
+            status = roof_json_error(r->json, item, r->error, "a case needs %s", keys[i]);
+        }
+    }
+    const roof_json_value *const classes = roof_json_get(item, "classes");
+    if (status == ROOF_OK) {
+        status = case_holds(&holds, r, roof_json_get(item, "if"));
+    }
+    if (status == ROOF_OK) {
+        status = check_classes(r, classes);
+    }
+    return status == ROOF_OK && holds ? apply_classes(r, classes) : status;
+}
+
+static enum roof_status read_cases(const struct layout_reader *r, const roof_json_value *when)
+{
+    if (when != NULL && !roof_json_is_array(when)) {
+        return roof_json_error(r->json, when, r->error,
+                               "when must be an array of cases: [{\"if\": ..., \"classes\": ...}]");
+    }
+    enum roof_status status = ROOF_OK;
+    for (const roof_json_value *item = roof_json_first(when); item != NULL && status == ROOF_OK;
+         item = roof_json_next(item)) {
+        status = read_case(r, item);
+    }
+    return status;
+}
+
+static enum roof_status read_activations(const struct layout_reader *r,
+                                         const roof_json_value *value)
+{
+    enum roof_precision *const out = &r->model->activations;
+    const enum roof_status status = read_format(out, r, value, "activations");
+    return status != ROOF_OK || !roof_precision_weight_only(*out)
+               ? status
+               : roof_json_error(r->json, value, r->error,
+                                 "activations: %s stores weights only; allowed are fp64, fp32, "
+                                 "tf32, bf16, fp16, the fp8, int and mx formats, and nvfp4",
+                                 roof_format(*out)->name);
+}
+
 static enum roof_status read_layout(const struct layout_reader *r)
 {
+    static const char *const keys[] = {"schema",      "id", "name",    "source", "notes",
+                                       "activations", "kv", "classes", "when"};
     const roof_json_value *const root = roof_json_root(r->json);
     const roof_json_value *const schema = roof_json_get(root, "schema");
+    const roof_json_value *const classes = roof_json_get(root, "classes");
+    const roof_json_value *const activations = roof_json_get(root, "activations");
+    const roof_json_value *const kv = roof_json_get(root, "kv");
     if (roof_json_string(schema) == NULL || strcmp(roof_json_string(schema), LAYOUT_SCHEMA) != 0) {
         return roof_json_error(r->json, schema == NULL ? root : schema, r->error,
                                "a layout has \"schema\": \"" LAYOUT_SCHEMA "\"");
     }
-    enum roof_status status = apply_classes(r, roof_json_get(root, "classes"));
-    const roof_json_value *const when = roof_json_get(root, "when");
-    for (const roof_json_value *item = roof_json_first(when); item != NULL && status == ROOF_OK;
-         item = roof_json_next(item)) {
-        bool holds = false;
-        status = case_holds(&holds, r, roof_json_get(item, "if"));
-        if (status == ROOF_OK && holds) {
-            status = apply_classes(r, roof_json_get(item, "classes"));
-        }
+    enum roof_status status = only_keys(r, root, keys, COUNT(keys));
+    if (status == ROOF_OK) {
+        status = check_classes(r, classes);
     }
-    const roof_json_value *const activations = roof_json_get(root, "activations");
-    const roof_json_value *const kv = roof_json_get(root, "kv");
+    if (status == ROOF_OK) {
+        status = apply_classes(r, classes);
+    }
+    if (status == ROOF_OK) {
+        status = read_cases(r, roof_json_get(root, "when"));
+    }
     if (status == ROOF_OK && activations != NULL) {
-        status = read_format(&r->model->activations, r, activations, "activations");
+        status = read_activations(r, activations);
     }
     if (status == ROOF_OK && kv != NULL) {
         status = read_format(&r->model->kv, r, kv, "kv");

@@ -601,8 +601,9 @@ static void test_own_layout(void **state)
                     "\"q\": \"fp32\", \"down\": {\"first 1\": \"q6_k\", \"more_bits\": "
                     "\"q5_k\", \"else\": \"q4_k\"}, \"up\": {\"first 1/2\": \"fp8\", "
                     "\"first 3\": \"int8\", \"else\": \"int4\"}, \"attention\": \"bf16\", "
-                    "\"linear\": \"nvfp4\", \"lm_head\": {\"first 1\": \"fp8\", \"else\": "
-                    "\"fp32\"}}, \"unknown\": 3}");
+                    "\"linear\": \"nvfp4\", \"norm\": {\"first 1\": \"bf16\", \"else\": "
+                    "\"fp32\"}}, \"id\": \"own\", \"name\": \"Own\", \"source\": \"hand\", "
+                    "\"notes\": []}");
     struct roof_model *m = parse(FOUR);
     apply(m, own, NULL);
     assert_int_equal(m->activations, P(BF16));
@@ -614,8 +615,10 @@ static void test_own_layout(void **state)
     all_have(m, W(EXPERT_DOWN), P(NVFP4));
     all_have(m, W(ROUTER), P(AUTO));
     assert_int_equal(m->format[W(EMBEDDING)], P(AUTO));
-    /* Outside the layers the format is that of the first one. */
-    assert_int_equal(m->format[W(LM_HEAD)], P(FP8_E4M3));
+    /* The norm behind the layers is in none of them. */
+    has_format(m, 0, W(NORM), P(BF16));
+    has_format(m, 1, W(NORM), P(FP32));
+    assert_int_equal(m->format[W(NORM)], P(FP32));
     /* Four layers: an eighth is none, so that layers 2 and (7 x 4 / 8 = 3) 3 have more bits. */
     static const enum roof_precision down[] = {P(Q6_K), P(Q4_K), P(Q5_K), P(Q5_K)};
     static const enum roof_precision up[] = {P(FP8_E4M3), P(FP8_E4M3), P(INT8), P(INT4)};
@@ -655,7 +658,6 @@ static void test_conditions(void **state)
         const char *condition;
         bool holds;
     } cases[] = {
-        {"{}", true},
         {"{\"experts\": 8}", true},
         {"{\"experts\": 4}", false},
         {"{\"layers\": 4}", true},
@@ -689,6 +691,7 @@ static void test_conditions(void **state)
 static void test_bad_layouts(void **state)
 {
     (void)state;
+#define WHEN "{" SCHEMA ", \"classes\": {},\n\"when\": "
 #define RULES "a rule is \"first N\", \"first 1/N\", \"more_bits\" or \"else\""
     static const struct {
         const char *text;
@@ -722,15 +725,55 @@ static void test_bad_layouts(void **state)
         {"{" SCHEMA ", \"classes\": {\n \"q\": {}}}", 2, 7, "q needs an \"else\""},
         {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {\"heads\": 4}, \"classes\": {}}]}", 2,
          27, "a case may ask for experts, layers, gqa and tied"},
-        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {}}]}", 1, 1,
-         "classes must be an object"},
-        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {}, \"classes\": {\"x\": \"fp8\"}}]}",
-         2, 38, "unknown class 'x'"},
+        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {\"tied\": true}}]}", 2, 10,
+         "a case needs classes"},
+        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {\"gqa\": 1}, \"classes\": {\"x\": "
+         "\"fp8\"}}]}",
+         2, 46, "unknown class 'x'"},
         {"{" SCHEMA ", \"classes\": {},\n\"activations\": \"fp9\"}", 2, 16,
          "activations: unknown precision 'fp9'"},
         {"{" SCHEMA ", \"classes\": {},\n\"activations\": 8}", 2, 16,
          "activations must be the name of a format"},
         {"{" SCHEMA ", \"classes\": {},\n\"kv\": \"x\"}", 2, 7, "kv: unknown precision 'x'"},
+        {"{" SCHEMA ", \"classes\": {},\n\"activations\": \"q4_k\"}", 2, 16,
+         "activations: q4_k stores weights only; allowed are fp64, fp32, tf32, bf16, fp16, the "
+         "fp8, int and mx formats, and nvfp4"},
+        {"{" SCHEMA ", \"classes\": {},\n\"activation\": \"fp8\"}", 2, 15,
+         "unknown key 'activation'; known, nearest first: activations, "},
+        {"{" SCHEMA ",\n\"class\": {\"linear\": \"fp8\"}}", 2, 10,
+         "unknown key 'class'; known, nearest first: classes, "},
+        /* Rules and cases are read whether they hold or not. */
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"first 1/9\": \"fp9\", \"else\": \"fp8\"}}}", 2,
+         21, "q: unknown precision 'fp9'"},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"else\": \"fp8\", \"last\": \"fp8\"}}}", 2, 31,
+         RULES},
+        {"{" SCHEMA ", \"classes\": {\n \"lm_head\": {\"first 2\": \"bf16\", \"else\": "
+         "\"fp8\"}}}",
+         2, 13, "lm_head is in no layer: it must be the name of a format, without rules"},
+        {"{" SCHEMA ", \"classes\": {\n \"embedding\": {\"else\": \"fp8\"}}}", 2, 15,
+         "embedding is in no layer"},
+        {WHEN "{\"if\": {\"tied\": true}, \"classes\": {}}}", 2, 9,
+         "when must be an array of cases: [{\"if\": ..., \"classes\": ...}]"},
+        {WHEN "null}", 2, 9, "when must be an array"},
+        {WHEN "[3]}", 2, 10, "a case must be an object: {\"if\": {\"tied\": true}"},
+        {WHEN "[[\"if\"]]}", 2, 10, "a case must be an object"},
+        {WHEN "[{\"classes\": {}}]}", 2, 10, "a case needs if"},
+        {WHEN "[{\"if\": {\"tied\": true}, \"clases\": {}}]}", 2, 43,
+         "unknown key 'clases'; known, nearest first: classes, if"},
+        {WHEN "[{\"if\": [\"tied\"], \"classes\": {}}]}", 2, 17,
+         "if must be an object with a condition or more: {\"tied\": true}"},
+        {WHEN "[{\"if\": {}, \"classes\": {}}]}", 2, 17, "if must be an object"},
+        {WHEN "[{\"if\": true, \"classes\": {}}]}", 2, 17, "if must be an object"},
+        {WHEN "[{\"if\": null, \"classes\": {}}]}", 2, 17, "if must be an object"},
+        {WHEN "[{\"if\": {\"tied\": 1}, \"classes\": {}}]}", 2, 26, "tied must be true or false"},
+        {WHEN "[{\"if\": {\"gqa\": \"8\"}, \"classes\": {}}]}", 2, 25, "gqa must be a number"},
+        {WHEN "[{\"if\": {\"layers\": true}, \"classes\": {}}]}", 2, 28, "layers must be a number"},
+        {WHEN "[{\"if\": {\"experts\": null}, \"classes\": {}}]}", 2, 29,
+         "experts must be a number"},
+        {WHEN "[{\"if\": {\"gqa\": 99}, \"classes\": {\"q\": \"fp9\"}}]}", 2, 47,
+         "q: unknown precision 'fp9'"},
+        {WHEN "[{\"if\": {\"gqa\": 99}, \"classes\": [\"q\"]}]}", 2, 41,
+         "classes must be an object"},
         {"{" SCHEMA ",\n", 2, 1, ""},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
