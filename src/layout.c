@@ -222,13 +222,14 @@ static enum roof_status case_holds(bool *out, const struct layout_reader *r,
                                    const roof_json_value *condition)
 {
     const struct roof_model *const m = r->model;
+    const int64_t gqa = m->heads / m->kv_heads;
     const struct {
         const char *key;
         double value;
         bool truth; /* true or false, not a number */
     } facts[] = {{"experts", (double)m->experts, false},
                  {"layers", (double)m->layers, false},
-                 {"gqa", (double)(m->heads / m->kv_heads), false},
+                 {"gqa", (double)gqa, false},
                  {"tied", m->tied ? 1 : 0, true}};
     *out = true;
     if (!roof_json_is_object(condition) || roof_json_first(condition) == NULL) {
@@ -349,6 +350,7 @@ static enum roof_status read_layout(const struct layout_reader *r)
  * is held against counts as some of them, however short the entry is. */
 #define EXCLUSION_WORK_MAX INT64_C(1000000000)
 #define EXCLUSION_WORK_EACH 64
+#define LINEAR_CLASS "Linear"
 
 /* Whether name stands in module as whole components: "lm_head", "layers.61", "mlp.gate". */
 static bool has_components(const char *module, const char *name)
@@ -376,7 +378,9 @@ static bool matches(const char *entry, const char *module)
     return has_components(module, entry);
 }
 
-/* By method, and where one says it, by bits. */
+#define GIVE_FORMATS "; give the formats with --layout or --class"
+
+/* By method, and where one says it, by bits: 4 when they are not given. */
 static const struct method {
     const char *method;
     const char *algorithm; /* quant_algo; NULL: any */
@@ -394,49 +398,130 @@ static const struct method {
     {"gptq", NULL, 4, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_AUTO, false},
     {"gptq", NULL, 8, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_AUTO, false},
     {"bitsandbytes", NULL, 8, ROOF_PRECISION_INT8_CHANNEL, ROOF_PRECISION_AUTO, false},
-    {"bitsandbytes", NULL, 0, ROOF_PRECISION_NF4_FP32, ROOF_PRECISION_AUTO, false},
+    {"bitsandbytes", NULL, 4, ROOF_PRECISION_NF4_FP32, ROOF_PRECISION_AUTO, false},
 };
 
-static enum roof_precision group_format(enum roof_precision format, double group)
+/* Null counts as absent. */
+static const roof_json_value *given(const roof_json_value *object, const char *key)
 {
-    if (format != ROOF_PRECISION_INT4_G128_ZP) {
-        return format;
-    }
-    return group == 32   ? ROOF_PRECISION_INT4_G32_ZP
-           : group == 64 ? ROOF_PRECISION_INT4_G64_ZP
-                         : format;
+    const roof_json_value *const value = roof_json_get(object, key);
+    return value == NULL || roof_json_is_null(value) ? NULL : value;
 }
 
-/* compressed-tensors says it by the numbers of a group: bits, kind and group size of the weights,
- * and of the inputs where they are quantised. */
-static bool compressed_tensors(struct method *out, double *group, const roof_json_value *q)
+static const roof_json_value *either(const roof_json_value *object, const char *key,
+                                     const char *other)
 {
-    const roof_json_value *const groups = roof_json_get(q, "config_groups");
-    const roof_json_value *const first = roof_json_first(groups);
-    const roof_json_value *const weights = roof_json_get(first, "weights");
-    const roof_json_value *const inputs = roof_json_get(first, "input_activations");
-    const char *const type = roof_json_string(roof_json_get(weights, "type"));
-    double bits = 0;
-    bool symmetric = true;
-    (void)roof_json_number(group, roof_json_get(weights, "group_size"));
-    (void)roof_json_boolean(&symmetric, roof_json_get(weights, "symmetric"));
-    if (type == NULL || !roof_json_number(&bits, roof_json_get(weights, "num_bits"))) {
-        return false;
+    const roof_json_value *const value = given(object, key);
+    return value == NULL ? given(object, other) : value;
+}
+
+/* *out stays when there is no value. */
+static enum roof_status read_number(double *out, const struct layout_reader *r,
+                                    const roof_json_value *value)
+{
+    return value == NULL || roof_json_number(out, value)
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error,
+                                 "quantization_config: %s must be a number", roof_json_key(value));
+}
+
+static enum roof_status read_truth(bool *out, const struct layout_reader *r,
+                                   const roof_json_value *value)
+{
+    return value == NULL || roof_json_boolean(out, value)
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error,
+                                 "quantization_config: %s must be true or false",
+                                 roof_json_key(value));
+}
+
+/* FP8 whose scales are for blocks: [128, 128], or in old files "128x128". */
+static enum roof_status read_block(enum roof_precision *out, const struct layout_reader *r,
+                                   const roof_json_value *block)
+{
+    const char *const text = roof_json_string(block);
+    const roof_json_value *const rows = roof_json_is_array(block) ? roof_json_first(block) : NULL;
+    double size[2] = {0, 0};
+    const bool known =
+        (text != NULL && strcmp(text, "128x128") == 0) ||
+        (roof_json_count(block) == 2 && roof_json_number(&size[0], rows) &&
+         roof_json_number(&size[1], roof_json_next(rows)) && size[0] == 128 && size[1] == 128);
+    *out = ROOF_PRECISION_FP8_BLOCK128;
+    return known ? ROOF_OK
+                 : roof_json_error(r->json, block, r->error,
+                                   "quantization_config: of %s only [128, 128] is "
+                                   "known" GIVE_FORMATS,
+                                   roof_json_key(block));
+}
+
+/* The format of 4-bit integers in groups of so many. */
+static enum roof_status read_group(enum roof_precision *out, const struct layout_reader *r,
+                                   const roof_json_value *value)
+{
+    static const struct {
+        double size;
+        enum roof_precision format;
+    } rows[] = {{128, ROOF_PRECISION_INT4_G128_ZP},
+                {64, ROOF_PRECISION_INT4_G64_ZP},
+                {32, ROOF_PRECISION_INT4_G32_ZP}};
+    double size = rows[0].size;
+    const enum roof_status status = read_number(&size, r, value);
+    for (size_t i = 0; i < COUNT(rows) && status == ROOF_OK; i++) {
+        if (size == rows[i].size) {
+            *out = rows[i].format;
+            return ROOF_OK;
+        }
     }
-    const bool real = strcmp(type, "float") == 0;
-    *out = (struct method){.weights = ROOF_PRECISION_AUTO, .activations = ROOF_PRECISION_AUTO};
-    if (bits == 8) {
-        out->weights = real ? ROOF_PRECISION_FP8_E4M3 : ROOF_PRECISION_INT8_CHANNEL;
-    } else if (bits == 4 && real) {
-        out->weights = *group == 32 ? ROOF_PRECISION_MXFP4 : ROOF_PRECISION_NVFP4;
-    } else if (bits == 4) {
-        out->weights =
-            symmetric && *group == 128 ? ROOF_PRECISION_INT4_G128 : ROOF_PRECISION_INT4_G128_ZP;
+    return status != ROOF_OK ? status
+                             : roof_json_error(r->json, value, r->error,
+                                               "quantization_config: groups of 128, 64 and 32 are "
+                                               "known, not of %.10g" GIVE_FORMATS,
+                                               size);
+}
+
+static enum roof_status read_bitsandbytes(double *bits, const struct layout_reader *r,
+                                          const roof_json_value *q)
+{
+    bool eight = false;
+    bool four = false;
+    enum roof_status status = read_truth(&eight, r, either(q, "load_in_8bit", "_load_in_8bit"));
+    if (status == ROOF_OK) {
+        status = read_truth(&four, r, either(q, "load_in_4bit", "_load_in_4bit"));
     }
-    if (roof_json_is_object(inputs)) {
-        out->activations = bits == 8 && !real ? ROOF_PRECISION_INT8 : out->weights;
+    *bits = eight ? 8 : 4;
+    return status != ROOF_OK || eight != four
+               ? status
+               : roof_json_error(r->json, q, r->error,
+                                 "quantization_config: one of load_in_8bit and load_in_4bit must "
+                                 "be true, and not both");
+}
+
+/* The kind of its 4 bits, and whether their scales are quantised as well. */
+static enum roof_status read_code_book(enum roof_precision *out, const struct layout_reader *r,
+                                       const roof_json_value *q)
+{
+    static const struct {
+        const char *type;
+        bool nested;
+        enum roof_precision format;
+    } rows[] = {{"nf4", false, ROOF_PRECISION_NF4_FP32},
+                {"nf4", true, ROOF_PRECISION_NF4_DQ},
+                {"fp4", false, ROOF_PRECISION_FP4_BNB}};
+    const roof_json_value *const type = given(q, "bnb_4bit_quant_type");
+    const char *const name = type == NULL ? rows[0].type : roof_json_line(type);
+    bool nested = false;
+    const enum roof_status status = read_truth(&nested, r, given(q, "bnb_4bit_use_double_quant"));
+    for (size_t i = 0; i < COUNT(rows) && status == ROOF_OK && name != NULL; i++) {
+        if (strcmp(name, rows[i].type) == 0 && nested == rows[i].nested) {
+            *out = rows[i].format;
+            return ROOF_OK;
+        }
     }
-    return out->weights != ROOF_PRECISION_AUTO;
+    return status != ROOF_OK
+               ? status
+               : roof_json_error(r->json, type == NULL ? q : type, r->error,
+                                 "quantization_config: of bnb_4bit_quant_type nf4, and fp4 without "
+                                 "bnb_4bit_use_double_quant, are known" GIVE_FORMATS);
 }
 
 /* The row for a method, its algorithm and its bits. */
@@ -447,7 +532,7 @@ static bool find_method(struct method *out, const char *name, const char *algori
         if (strcmp(row->method, name) == 0 &&
             (row->algorithm == NULL ||
              (algorithm != NULL && strcmp(row->algorithm, algorithm) == 0)) &&
-            (row->bits == 0 || bits == row->bits || (bits == 0 && row->bits == 4))) {
+            (row->bits == 0 || bits == row->bits)) {
             *out = *row;
             return true;
         }
@@ -455,46 +540,329 @@ static bool find_method(struct method *out, const char *name, const char *algori
     return false;
 }
 
-/* Takes what one entry of an exclusion list names, by a pattern of the whole name, by components of
- * it, or with "re:" by a regular expression, out of the quantised. */
-static enum roof_status exclude(const struct layout_reader *r, const roof_json_value *item,
-                                int64_t *work)
+static enum roof_status read_method(struct method *out, const struct layout_reader *r,
+                                    const roof_json_value *q)
 {
-    const struct roof_json *const json = roof_model_json(r->model);
+    const char *const name = roof_json_line(roof_json_get(q, "quant_method"));
+    const char *const algorithm = roof_json_line(roof_json_get(q, "quant_algo"));
+    const roof_json_value *const block = given(q, "weight_block_size");
+    double bits = 4;
+    enum roof_status status = name != NULL && strcmp(name, "bitsandbytes") == 0
+                                  ? read_bitsandbytes(&bits, r, q)
+                                  : read_number(&bits, r, either(q, "bits", "w_bit"));
+    if (status != ROOF_OK) {
+        return status;
+    }
+    if (!find_method(out, name, algorithm, bits)) {
+        return roof_json_error(r->json, q, r->error,
+                               "quantization_config: method '%s'%s%s is not known" GIVE_FORMATS,
+                               name == NULL ? "" : name, algorithm == NULL ? "" : " ",
+                               algorithm == NULL ? "" : algorithm);
+    }
+    if (out->weights == ROOF_PRECISION_INT4_G128_ZP) {
+        status = read_group(&out->weights, r, either(q, "group_size", "q_group_size"));
+    } else if (out->weights == ROOF_PRECISION_NF4_FP32) {
+        status = read_code_book(&out->weights, r, q);
+    } else if (out->weights == ROOF_PRECISION_FP8_E4M3 && block != NULL) {
+        status = read_block(&out->weights, r, block);
+    }
+    return status;
+}
+
+/* Gives what one entry of a list names, by a pattern of the whole name, by components of it, or
+ * with "re:" by a regular expression, a format: of an exclusion list, or (claimed: the weights of
+ * each layer that have theirs, as bits) of the targets of a group, where "Linear" names all. */
+static enum roof_status put_named(const struct layout_reader *r, const roof_json_value *item,
+                                  enum roof_precision to, unsigned *claimed, int64_t *work)
+{
     const char *const entry = roof_json_string(item);
     struct roof_pattern pattern;
-    if (entry == NULL || *entry == '\0') {
+    if (entry == NULL) {
+        return roof_json_error(r->json, item, r->error, "a list of modules must be of strings");
+    }
+    if (*entry == '\0') {
         return ROOF_OK;
     }
+    const bool all = claimed != NULL && strcmp(entry, LINEAR_CLASS) == 0;
     const bool expression = strncmp(entry, "re:", 3) == 0;
     const char *const problem = expression ? roof_pattern_read(&pattern, entry + 3) : NULL;
     if (problem != NULL) {
-        return roof_json_error(json, item, r->error,
-                               "regular expression '%.100s': %s; give the formats with --layout "
-                               "or --class",
-                               entry + 3, problem);
+        return roof_json_error(r->json, item, r->error,
+                               "regular expression '%.100s': %s" GIVE_FORMATS, entry + 3, problem);
     }
     const int64_t length = (int64_t)strlen(entry);
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        const unsigned bit = 1U << w;
         for (int64_t i = 0; i < r->model->layers; i++) {
             int8_t *const format = &r->layer[i].format[w];
-            if (*format == ROOF_PRECISION_BF16) {
+            const bool taken = claimed == NULL ? *format == (int8_t)to
+                                               : (claimed[i] & bit) != 0 ||
+                                                     !roof_weight_linear((enum roof_weight)w);
+            *work += taken ? 1 : length + EXCLUSION_WORK_EACH;
+            if (*work > EXCLUSION_WORK_MAX) {
+                return roof_json_error(r->json, item, r->error,
+                                       "these lists of modules take too long" GIVE_FORMATS);
+            }
+            if (taken) {
                 continue;
             }
             char module[MODULE_SIZE];
             snprintf(module, sizeof module, "model.layers.%" PRId64 ".%s", i,
                      roof_weight_module((enum roof_weight)w));
-            if (expression ? roof_pattern_matches(&pattern, module, work)
-                           : matches(entry, module)) {
-                *format = ROOF_PRECISION_BF16;
-            }
-            *work += length + EXCLUSION_WORK_EACH;
-            if (*work > EXCLUSION_WORK_MAX) {
-                return roof_json_error(json, item, r->error,
-                                       "these lists of modules take too long; give the formats "
-                                       "with --layout or --class");
+            if (all || (expression ? roof_pattern_matches(&pattern, module, work)
+                                   : matches(entry, module))) {
+                *format = (int8_t)to;
+                if (claimed != NULL) {
+                    claimed[i] |= bit;
+                }
             }
         }
+    }
+    return ROOF_OK;
+}
+
+/* Linear weights have the format, or those of routed experts alone; all others are 16 bits. */
+static void put_formats(const struct layout_reader *r, enum roof_precision format,
+                        bool experts_only)
+{
+    struct roof_model *const m = r->model;
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        const enum roof_weight weight = (enum roof_weight)w;
+        const bool routed = weight >= ROOF_WEIGHT_EXPERT_GATE && weight <= ROOF_WEIGHT_EXPERT_DOWN;
+        const bool linear = experts_only ? routed : roof_weight_linear(weight);
+        if (!linear) {
+            m->format[w] = ROOF_PRECISION_BF16;
+        }
+        for (int64_t i = 0; i < m->layers; i++) {
+            r->layer[i].format[w] = (int8_t)(linear ? format : ROOF_PRECISION_BF16);
+        }
+    }
+}
+
+/* --- compressed-tensors --- */
+
+/* What it says of values: bits, kind, group size (0: none), whether they lie around 0. */
+struct numbers {
+    double bits;
+    bool real;
+    double group;
+    bool symmetric;
+};
+
+static bool read_numbers(struct numbers *out, const roof_json_value *value)
+{
+    const char *const type = roof_json_string(roof_json_get(value, "type"));
+    const roof_json_value *const group = given(value, "group_size");
+    *out = (struct numbers){.symmetric = true};
+    (void)roof_json_boolean(&out->symmetric, roof_json_get(value, "symmetric"));
+    if (group != NULL && !roof_json_number(&out->group, group)) {
+        return false;
+    }
+    out->group = out->group == -1 ? 0 : out->group; /* one for a channel */
+    out->real = type != NULL && strcmp(type, "float") == 0;
+    return type != NULL && (out->real || strcmp(type, "int") == 0) &&
+           roof_json_number(&out->bits, roof_json_get(value, "num_bits"));
+}
+
+#define ANY (-1)
+
+static enum roof_status read_weights(enum roof_precision *out, const struct layout_reader *r,
+                                     const roof_json_value *weights)
+{
+    static const struct {
+        double bits;
+        bool real;
+        double group;
+        int symmetric;
+        enum roof_precision format;
+    } rows[] = {{8, true, 0, ANY, ROOF_PRECISION_FP8_E4M3},
+                {8, true, 32, ANY, ROOF_PRECISION_MXFP8_E4M3},
+                {8, false, ANY, ANY, ROOF_PRECISION_INT8_CHANNEL},
+                {4, true, 16, ANY, ROOF_PRECISION_NVFP4},
+                {4, true, 32, ANY, ROOF_PRECISION_MXFP4},
+                {4, false, 128, true, ROOF_PRECISION_INT4_G128},
+                {4, false, 128, false, ROOF_PRECISION_INT4_G128_ZP},
+                {4, false, 64, ANY, ROOF_PRECISION_INT4_G64_ZP},
+                {4, false, 32, ANY, ROOF_PRECISION_INT4_G32_ZP}};
+    const char *const strategy = roof_json_string(roof_json_get(weights, "strategy"));
+    const roof_json_value *const block = roof_json_get(weights, "block_structure");
+    struct numbers n;
+    if (read_numbers(&n, weights)) {
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            if (n.bits == rows[i].bits && n.real == rows[i].real &&
+                (rows[i].group == ANY || n.group == rows[i].group) &&
+                (rows[i].symmetric == ANY || n.symmetric == rows[i].symmetric)) {
+                *out = rows[i].format;
+                return block != NULL && *out == ROOF_PRECISION_FP8_E4M3 && strategy != NULL &&
+                               strcmp(strategy, "block") == 0
+                           ? read_block(out, r, block)
+                           : ROOF_OK;
+            }
+        }
+    }
+    return roof_json_error(r->json, weights, r->error,
+                           "quantization_config: config_groups: weights of such num_bits, type and "
+                           "group_size are not known" GIVE_FORMATS);
+}
+
+/* What the inputs are converted to, if they are. */
+static enum roof_status read_inputs(enum roof_precision *out, const struct layout_reader *r,
+                                    const roof_json_value *inputs, enum roof_precision weights)
+{
+    static const struct {
+        double bits;
+        bool real;
+        enum roof_precision format; /* AUTO: that of the weights, if it is of this kind */
+    } rows[] = {{8, true, ROOF_PRECISION_FP8_E4M3},
+                {8, false, ROOF_PRECISION_INT8},
+                {4, false, ROOF_PRECISION_INT4},
+                {4, true, ROOF_PRECISION_AUTO}};
+    struct numbers n;
+    *out = ROOF_PRECISION_AUTO;
+    if (inputs == NULL) {
+        return ROOF_OK;
+    }
+    const bool blocks = weights == ROOF_PRECISION_NVFP4 || weights == ROOF_PRECISION_MXFP4;
+    for (size_t i = 0; i < COUNT(rows) && read_numbers(&n, inputs); i++) {
+        if (n.bits == rows[i].bits && n.real == rows[i].real &&
+            (rows[i].format != ROOF_PRECISION_AUTO || blocks)) {
+            *out = rows[i].format == ROOF_PRECISION_AUTO ||
+                           (weights == ROOF_PRECISION_MXFP8_E4M3 && n.group == 32)
+                       ? weights
+                       : rows[i].format;
+            return ROOF_OK;
+        }
+    }
+    return roof_json_error(r->json, inputs, r->error,
+                           "quantization_config: config_groups: inputs of such num_bits and type "
+                           "are not known" GIVE_FORMATS);
+}
+
+/* The targets of a group that are classes of modules, or those that are names. */
+static enum roof_status put_targets(const struct layout_reader *r, const roof_json_value *group,
+                                    enum roof_precision format, bool classes, unsigned *claimed,
+                                    int64_t *work)
+{
+    const roof_json_value *const targets = roof_json_get(group, "targets");
+    if (!roof_json_is_array(targets)) {
+        return roof_json_error(r->json, targets == NULL ? group : targets, r->error,
+                               "quantization_config: config_groups: targets must be an array");
+    }
+    enum roof_status status = ROOF_OK;
+    for (const roof_json_value *item = roof_json_first(targets); item != NULL && status == ROOF_OK;
+         item = roof_json_next(item)) {
+        const char *const name = roof_json_string(item);
+        const bool is_class = name != NULL && *name >= 'A' && *name <= 'Z';
+        if (is_class && strcmp(name, LINEAR_CLASS) != 0) {
+            status = roof_json_error(r->json, item, r->error,
+                                     "quantization_config: config_groups: of classes only Linear "
+                                     "is known" GIVE_FORMATS);
+        } else if (is_class == classes) {
+            status = put_named(r, item, format, claimed, work);
+        }
+    }
+    return status;
+}
+
+/* The groups: what one names is its own before what another has by its class, and of two the first
+ * counts. What is in none stays as it is. */
+static enum roof_status read_groups(const struct layout_reader *r, const roof_json_value *q,
+                                    int64_t *work)
+{
+    const roof_json_value *const groups = roof_json_get(q, "config_groups");
+    unsigned claimed[ROOF_LAYERS_MAX] = {0};
+    enum roof_status status = ROOF_OK;
+    if (roof_json_first(groups) == NULL) {
+        return roof_json_error(r->json, groups == NULL ? q : groups, r->error,
+                               "quantization_config: method 'compressed-tensors' needs "
+                               "config_groups" GIVE_FORMATS);
+    }
+    put_formats(r, ROOF_PRECISION_BF16, false);
+    for (int classes = 0; classes < 2; classes++) {
+        for (const roof_json_value *group = roof_json_first(groups);
+             group != NULL && status == ROOF_OK; group = roof_json_next(group)) {
+            const roof_json_value *const weights = given(group, "weights");
+            enum roof_precision format = ROOF_PRECISION_AUTO;
+            enum roof_precision inputs = ROOF_PRECISION_AUTO;
+            status = read_weights(&format, r, weights == NULL ? group : weights);
+            if (status == ROOF_OK) {
+                status = read_inputs(&inputs, r, given(group, "input_activations"), format);
+            }
+            if (status == ROOF_OK && group != roof_json_first(groups) &&
+                inputs != r->model->activations) {
+                status = roof_json_error(r->json, group, r->error,
+                                         "quantization_config: config_groups whose "
+                                         "input_activations differ are not known" GIVE_FORMATS);
+            }
+            r->model->activations = inputs;
+            if (status == ROOF_OK) {
+                status = put_targets(r, group, format, classes != 0, claimed, work);
+            }
+        }
+    }
+    return status;
+}
+
+/* --- what all methods have --- */
+
+static enum roof_status read_exclusions(const struct layout_reader *r, const roof_json_value *q,
+                                        int64_t *work)
+{
+    static const char *const lists[] = {"exclude_modules", "modules_to_not_convert", "ignore",
+                                        "ignored_layers", "llm_int8_skip_modules"};
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < COUNT(lists) && status == ROOF_OK; i++) {
+        const roof_json_value *const list = given(q, lists[i]);
+        if (list != NULL && !roof_json_is_array(list)) {
+            return roof_json_error(r->json, list, r->error,
+                                   "quantization_config: %s must be an array of names of modules",
+                                   lists[i]);
+        }
+        for (const roof_json_value *item = roof_json_first(list); item != NULL && status == ROOF_OK;
+             item = roof_json_next(item)) {
+            status = put_named(r, item, ROOF_PRECISION_BF16, NULL, work);
+        }
+    }
+    return status;
+}
+
+/* The KV cache: by the name of an algorithm, or by numbers like those of weights. */
+static enum roof_status read_cache(const struct layout_reader *r, const roof_json_value *q)
+{
+    static const struct {
+        const char *algorithm;
+        double bits;
+        bool real;
+        enum roof_precision format;
+    } rows[] = {{"FP8", 8, true, ROOF_PRECISION_FP8_E4M3},
+                {"INT8", 8, false, ROOF_PRECISION_INT8},
+                {"NVFP4", 4, true, ROOF_PRECISION_NVFP4}};
+    static const char *const keys[] = {"kv_cache_quant_algo", "kv_cache_scheme"};
+    r->model->kv = ROOF_PRECISION_AUTO;
+    for (size_t k = 0; k < COUNT(keys); k++) {
+        const roof_json_value *const value = given(q, keys[k]);
+        const char *const name = roof_json_string(value);
+        const bool scheme = roof_json_is_object(value);
+        enum roof_precision format = ROOF_PRECISION_AUTO;
+        struct numbers n = {0};
+        const bool numbers = scheme && read_numbers(&n, value);
+        if (value == NULL) {
+            continue;
+        }
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            if ((name != NULL && strcmp(name, rows[i].algorithm) == 0) ||
+                (numbers && n.bits == rows[i].bits && n.real == rows[i].real)) {
+                format = rows[i].format;
+            }
+        }
+        if (format == ROOF_PRECISION_AUTO ||
+            (r->model->kv != ROOF_PRECISION_AUTO && r->model->kv != format)) {
+            return roof_json_error(
+                r->json, value, r->error, "quantization_config: %s %s" GIVE_FORMATS, keys[k],
+                format == ROOF_PRECISION_AUTO ? "is none of FP8, INT8 and NVFP4"
+                                              : "is another than kv_cache_quant_algo");
+        }
+        r->model->kv = format;
     }
     return ROOF_OK;
 }
@@ -508,63 +876,22 @@ static enum roof_status own_layout(const struct layout_reader *r)
                               "the config of %s says nothing of a quantisation", m->id);
     }
     const char *const name = roof_json_line(roof_json_get(q, "quant_method"));
-    const char *const algorithm = roof_json_line(roof_json_get(q, "quant_algo"));
-    double bits = 0;
-    double group = 0;
-    bool eight = false;
-    if (!roof_json_number(&bits, roof_json_get(q, "bits"))) {
-        (void)roof_json_number(&bits, roof_json_get(q, "w_bit"));
-    }
-    if (roof_json_boolean(&eight, roof_json_get(q, "load_in_8bit")) && eight) {
-        bits = 8;
-    }
-    if (!roof_json_number(&group, roof_json_get(q, "group_size"))) {
-        (void)roof_json_number(&group, roof_json_get(q, "q_group_size"));
-    }
-    struct method method;
-    const struct method *const found = &method;
-    const bool known = name != NULL && strcmp(name, "compressed-tensors") == 0
-                           ? compressed_tensors(&method, &group, q)
-                           : find_method(&method, name, algorithm, bits);
-    if (!known) {
-        return roof_json_error(roof_model_json(m), q, r->error,
-                               "quantization_config: method '%s'%s%s is not known; give the "
-                               "formats with --layout or --class",
-                               name == NULL ? "" : name, algorithm == NULL ? "" : " ",
-                               algorithm == NULL ? "" : algorithm);
-    }
-    enum roof_precision format = group_format(found->weights, group);
-    if (format == ROOF_PRECISION_FP8_E4M3 && roof_json_get(q, "weight_block_size") != NULL) {
-        format = ROOF_PRECISION_FP8_BLOCK128;
-    }
-    const roof_json_value *list = NULL;
-    static const char *const lists[] = {"exclude_modules", "modules_to_not_convert", "ignore"};
-    for (size_t i = 0; i < COUNT(lists) && list == NULL; i++) {
-        list = roof_json_get(q, lists[i]);
-    }
-    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
-        const enum roof_weight weight = (enum roof_weight)w;
-        const bool routed = weight >= ROOF_WEIGHT_EXPERT_GATE && weight <= ROOF_WEIGHT_EXPERT_DOWN;
-        const bool linear = found->experts_only ? routed : roof_weight_linear(weight);
-        if (!linear) {
-            m->format[w] = ROOF_PRECISION_BF16;
-        }
-        for (int64_t i = 0; i < m->layers; i++) {
-            r->layer[i].format[w] = (int8_t)(linear ? format : ROOF_PRECISION_BF16);
-        }
-    }
+    struct method method = {.weights = ROOF_PRECISION_AUTO};
     int64_t work = 0;
-    for (const roof_json_value *item = roof_json_first(list); item != NULL;
-         item = roof_json_next(item)) {
-        const enum roof_status status = exclude(r, item, &work);
-        if (status != ROOF_OK) {
-            return status;
+    enum roof_status status = ROOF_OK;
+    if (name != NULL && strcmp(name, "compressed-tensors") == 0) {
+        status = read_groups(r, q, &work);
+    } else {
+        status = read_method(&method, r, q);
+        if (status == ROOF_OK) {
+            put_formats(r, method.weights, method.experts_only);
+            m->activations = method.activations;
         }
     }
-    m->activations = found->activations;
-    const char *const kv = roof_json_line(roof_json_get(q, "kv_cache_quant_algo"));
-    m->kv = kv != NULL && strcmp(kv, "FP8") == 0 ? ROOF_PRECISION_FP8_E4M3 : ROOF_PRECISION_AUTO;
-    return ROOF_OK;
+    if (status == ROOF_OK) {
+        status = read_exclusions(r, q, &work);
+    }
+    return status == ROOF_OK ? read_cache(r, q) : status;
 }
 
 /* Reads the layout into a copy, which starts with no formats. */
@@ -577,6 +904,7 @@ static enum roof_status apply(struct roof_model *copy, struct roof_layer *layer,
     roof_model_forget_formats(copy);
     roof_model_spread(layer, copy);
     if (strcmp(name, "checkpoint") == 0) {
+        r.json = roof_model_json(copy);
         return own_layout(&r);
     }
     enum roof_status status = roof_registry_open(&json, &user, &layouts, name, directories, error);
