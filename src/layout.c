@@ -800,7 +800,15 @@ static enum roof_status read_groups(const struct layout_reader *r, const roof_js
             }
         }
     }
-    return status;
+    unsigned any = 0;
+    for (int64_t i = 0; i < r->model->layers; i++) {
+        any |= claimed[i];
+    }
+    return status != ROOF_OK || any != 0
+               ? status
+               : roof_json_error(r->json, groups, r->error,
+                                 "quantization_config: config_groups: the targets name no weight "
+                                 "of this model" GIVE_FORMATS);
 }
 
 /* --- what all methods have --- */

@@ -733,6 +733,8 @@ static void test_parts_refused(void **state)
         {ONE(KIND("8", "int", "null"), "\ntrue"), GROUPS "inputs of such"},
         {TENSORS("{\"a\": {\"targets\": [\"Linear\",\n\"Embedding\"], " FP8_WEIGHTS "}}"),
          GROUPS "of classes only Linear is known"},
+        {TENSORS("\n{\"a\": {\"targets\": [\"re:.*w1\", \"\"], " FP8_WEIGHTS "}}"),
+         GROUPS "the targets name no weight of this model; give the formats with --layout"},
         {TENSORS("{\"a\": {\"targets\":\n\"Linear\", " FP8_WEIGHTS "}}"),
          GROUPS "targets must be an array"},
         {TENSORS("{\"a\": {\"targets\": [\n7], " FP8_WEIGHTS "}}"),
