@@ -269,6 +269,9 @@ struct reading {
     struct entry *entry; /* by name; NULL without an index */
     size_t entries;
     bool unknown;
+    int64_t extra_layers; /* behind the last, for multi-token prediction: as many may be there */
+    bool unsaid;          /* and config.json does not say so */
+    bool passed;          /* one of them is there */
     uint64_t bytes;
     struct shape shape[ROOF_WEIGHT_COUNT];
     struct roof_layer layer[ROOF_LAYERS_MAX];
@@ -495,6 +498,22 @@ static void add_vector(struct reading *r, int32_t layer, int dtype, int64_t elem
     }
 }
 
+/* A tensor behind the last layer, which is not read. */
+static enum roof_status pass_over(struct reading *r, int64_t layer, const char *name)
+{
+    const int64_t layers = r->model->layers;
+    r->passed = true;
+    if (layer - layers < r->extra_layers) {
+        return ROOF_OK;
+    }
+    return r->extra_layers == 0
+               ? BAD(r, "%.200s: config.json says %" PRId64 " layers", name, layers)
+               : BAD(r,
+                     "%.200s: config.json says %" PRId64 " layers, and %" PRId64
+                     " for multi-token prediction",
+                     name, layers, r->extra_layers);
+}
+
 static enum roof_status add_tensor(struct reading *r, const struct tensor *t)
 {
     struct part part = {.layer = -1, .expert = -1, .dtype = (int8_t)t->dtype, .rank = t->rank};
@@ -506,9 +525,11 @@ static enum roof_status add_tensor(struct reading *r, const struct tensor *t)
     const char *const name = without_prefix(t->name);
     const char *rest = NULL;
     part.layer = layer_of(name, &rest);
-    if (part.layer >= r->model->layers || among(name, towers, COUNT(towers), false) ||
-        among(t->name, towers, COUNT(towers), false)) {
+    if (among(name, towers, COUNT(towers), false) || among(t->name, towers, COUNT(towers), false)) {
         return ROOF_OK;
+    }
+    if (part.layer >= r->model->layers) {
+        return pass_over(r, part.layer, t->name);
     }
     if (part.layer < 0) {
         if (find_module(&part, name, FIRST_OUTSIDE, FIRST_OUTSIDE + (int)COUNT(outside))) {
@@ -1266,6 +1287,9 @@ static enum roof_status finish(struct reading *r, const char *path)
     if (r->unknown) {
         roof_model_note(m, "some tensors of the file are not known and are not counted");
     }
+    if (r->passed && r->unsaid) {
+        roof_model_note(m, "the layers for multi-token prediction are not counted");
+    }
     m->stored = true;
     m->file_bytes = (double)r->bytes;
     roof_model_classes(m, r->layer);
@@ -1275,8 +1299,35 @@ static enum roof_status finish(struct reading *r, const char *path)
                              : roof_error_at(r->error, status, path, 0, 0, "%s", why.message);
 }
 
+/* Layers for multi-token prediction: as many as config.json says, in itself or in the object of its
+ * language model; of model types that have one and need not say so, one. */
+static void expect_extra_layers(struct reading *r)
+{
+    static const char *const types[] = {"deepseek_v3", "deepseek_v32", "glm4_moe"};
+    const roof_json_value *const root = roof_json_root(roof_model_json(r->model));
+    const roof_json_value *said = NULL;
+    r->unsaid = true;
+    for (const roof_json_value *of = root; of != NULL;
+         of = of == root ? roof_json_first(root) : roof_json_next(of)) {
+        const roof_json_value *const count = roof_json_get(of, "num_nextn_predict_layers");
+        const char *const type = roof_json_string(roof_json_get(of, "model_type"));
+        said = said == NULL && !roof_json_is_null(count) ? count : said;
+        for (size_t i = 0; i < COUNT(types); i++) {
+            if (type != NULL && strcmp(type, types[i]) == 0) {
+                r->extra_layers = 1;
+            }
+        }
+    }
+    if (said != NULL) {
+        r->unsaid = false;
+        r->extra_layers = 0;
+        (void)read_integer(&r->extra_layers, said);
+    }
+}
+
 static void begin(struct reading *r)
 {
+    expect_extra_layers(r);
     roof_model_spread(r->layer, r->model);
     memset(r->model->format, ROOF_PRECISION_AUTO, sizeof r->model->format);
     for (size_t i = 0; i < ROOF_LAYERS_MAX; i++) {

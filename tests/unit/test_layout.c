@@ -405,6 +405,40 @@ static void test_methods(void **state)
          P(AUTO)},
         {"\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true", P(NF4_FP32), P(NF4_FP32),
          P(AUTO), P(AUTO)},
+        /* as published files have them, with all that is not read */
+        {"\"quant_method\": \"bitsandbytes\", \"_load_in_4bit\": true, \"_load_in_8bit\": false, "
+         "\"bnb_4bit_compute_dtype\": \"bfloat16\", \"bnb_4bit_quant_storage\": \"uint8\", "
+         "\"bnb_4bit_quant_type\": \"nf4\", \"bnb_4bit_use_double_quant\": true, "
+         "\"llm_int8_skip_modules\": null, \"llm_int8_threshold\": 6.0, \"load_in_4bit\": true, "
+         "\"load_in_8bit\": false",
+         P(NF4_DQ), P(NF4_DQ), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"bitsandbytes\", \"_load_in_8bit\": true", P(INT8_CHANNEL),
+         P(INT8_CHANNEL), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"load_in_8bit\": null, "
+         "\"bnb_4bit_quant_type\": \"fp4\", \"bnb_4bit_use_double_quant\": false",
+         P(FP4_BNB), P(FP4_BNB), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"fp8\", \"fmt\": \"e4m3\", \"activation_scheme\": \"dynamic\", "
+         "\"weight_block_size\": null, \"ignored_layers\": null, \"kv_cache_scheme\": null",
+         P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), P(AUTO)},
+        {"\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128, \"version\": \"gemm\", "
+         "\"zero_point\": true, \"modules_to_not_convert\": null, \"exllama_config\": null",
+         P(INT4_G128_ZP), P(INT4_G128_ZP), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"gptq\", \"bits\": null, \"group_size\": null, \"sym\": true, "
+         "\"desc_act\": false, \"damp_percent\": 0.1",
+         P(INT4_G128_ZP), P(INT4_G128_ZP), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"gptq\", \"bits\": 8, \"group_size\": -1", P(INT8_CHANNEL),
+         P(INT8_CHANNEL), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\", \"kv_cache_scheme\": "
+         "{\"dynamic\": false, \"num_bits\": 8, \"type\": \"float\"}, \"producer\": {}",
+         P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3)},
+        {"\"quant_method\": \"fp8\", \"kv_cache_quant_algo\": \"INT8\"", P(FP8_E4M3), P(FP8_E4M3),
+         P(FP8_E4M3), P(INT8)},
+        {"\"quant_method\": \"fp8\", \"kv_cache_quant_algo\": null, \"kv_cache_scheme\": "
+         "{\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}",
+         P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), P(NVFP4)},
+        {"\"quant_method\": \"fp8\", \"kv_cache_quant_algo\": \"FP8\", \"kv_cache_scheme\": "
+         "{\"num_bits\": 8, \"type\": \"float\"}",
+         P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3)},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[1024];
@@ -424,16 +458,102 @@ static void test_methods(void **state)
     }
 }
 
+#define TENSORS(groups) "\"quant_method\": \"compressed-tensors\", \"config_groups\": " groups
+#define ONE(weights, inputs)                                                                       \
+    TENSORS("{\"group_0\": {\"targets\": [\"Linear\"], \"weights\": " weights                      \
+            ", \"input_activations\": " inputs ", \"output_activations\": null}}")
+#define KIND(bits, type, group)                                                                    \
+    "{\"num_bits\": " bits ", \"type\": \"" type "\", \"group_size\": " group                      \
+    ", \"actorder\": null, \"block_structure\": null, \"strategy\": \"x\"}"
+#define FP8_WEIGHTS "\"weights\": {\"num_bits\": 8, \"type\": \"float\"}"
+#define FP8_INPUTS "\"input_activations\": {\"num_bits\": 8, \"type\": \"float\"}"
+#define BLOCK(structure)                                                                           \
+    "{\"num_bits\": 8, \"type\": \"float\", \"strategy\": \"block\", "                             \
+    "\"block_structure\": " structure "}"
+
+/* compressed-tensors: bits, kinds and sizes of groups. */
+static void test_compressed_tensors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *quantization;
+        enum roof_precision weights;
+        enum roof_precision activations;
+    } cases[] = {
+        {ONE(KIND("8", "float", "null"), KIND("8", "float", "null")), P(FP8_E4M3), P(FP8_E4M3)},
+        {ONE(KIND("8", "float", "-1"), "null"), P(FP8_E4M3), P(AUTO)},
+        {ONE(KIND("8", "float", "32"), KIND("8", "float", "32")), P(MXFP8_E4M3), P(MXFP8_E4M3)},
+        {ONE(BLOCK("[128, 128]"), KIND("8", "float", "128")), P(FP8_BLOCK128), P(FP8_E4M3)},
+        {ONE(BLOCK("\"128x128\""), "null"), P(FP8_BLOCK128), P(AUTO)},
+        {ONE(KIND("8", "int", "null"), KIND("8", "int", "null")), P(INT8_CHANNEL), P(INT8)},
+        {ONE(KIND("8", "int", "128"), "null"), P(INT8_CHANNEL), P(AUTO)},
+        {ONE(KIND("4", "float", "16"), KIND("4", "float", "16")), P(NVFP4), P(NVFP4)},
+        {ONE(KIND("4", "float", "32"), "null"), P(MXFP4), P(AUTO)},
+        {ONE(KIND("4", "int", "128"), "null"), P(INT4_G128), P(AUTO)},
+        {ONE("{\"num_bits\": 4, \"type\": \"int\", \"group_size\": 128, \"symmetric\": false}",
+             "null"),
+         P(INT4_G128_ZP), P(AUTO)},
+        {ONE(KIND("4", "int", "64"), "null"), P(INT4_G64_ZP), P(AUTO)},
+        {ONE(KIND("4", "int", "32"), KIND("8", "int", "null")), P(INT4_G32_ZP), P(INT8)},
+        {ONE(KIND("4", "int", "128"), KIND("8", "float", "null")), P(INT4_G128), P(FP8_E4M3)},
+        {ONE(KIND("4", "int", "128"), KIND("4", "int", "null")), P(INT4_G128), P(INT4)},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, CONFIG("\"quantization_config\": {%s}"), cases[i].quantization);
+        struct roof_model *const m = parse(text);
+        apply(m, "checkpoint", NULL);
+        all_have(m, W(Q), cases[i].weights);
+        all_have(m, W(EXPERT_UP), cases[i].weights);
+        all_have(m, W(ROUTER), P(BF16));
+        assert_int_equal(m->format[W(LM_HEAD)], P(BF16));
+        assert_int_equal(m->activations, cases[i].activations);
+        roof_model_free(m);
+    }
+}
+
+/* Several groups: names before classes, the first of two, and 16 bits for what is in none. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const char text[] = CONFIG(
+        "\"quantization_config\": {\"ignore\": [\"model.layers.3.self_attn.o_proj\"], " TENSORS(
+            "{\"a\": {\"targets\": [\"Linear\"], " FP8_WEIGHTS "}, "
+            "\"b\": {\"targets\": [\"re:.*self_attn.*\", \"model.layers.0.mlp.down_proj\"], "
+            "\"weights\": {\"num_bits\": 4, \"type\": \"int\", \"group_size\": 128}}, "
+            "\"c\": {\"targets\": [\"re:.*self_attn.v_proj\", \"re:.*mlp.gate$\"], "
+            "\"weights\": {\"num_bits\": 8, \"type\": \"int\"}}}") "}");
+    struct roof_model *m = parse(text);
+    apply(m, "checkpoint", NULL);
+    all_have(m, W(Q), P(INT4_G128));
+    all_have(m, W(V), P(INT4_G128));
+    has_format(m, 2, W(O), P(INT4_G128));
+    has_format(m, 3, W(O), P(BF16));
+    has_format(m, 0, W(DOWN), P(INT4_G128));
+    has_format(m, 1, W(DOWN), P(FP8_E4M3));
+    all_have(m, W(EXPERT_DOWN), P(FP8_E4M3));
+    all_have(m, W(ROUTER), P(BF16));
+    roof_model_free(m);
+    m = parse(CONFIG("\"quantization_config\": {" TENSORS(
+        "{\"a\": {\"targets\": [\"re:.*down_proj\"], " FP8_WEIGHTS "}}") "}"));
+    apply(m, "checkpoint", NULL);
+    all_have(m, W(EXPERT_DOWN), P(FP8_E4M3));
+    all_have(m, W(EXPERT_UP), P(BF16));
+    all_have(m, W(Q), P(BF16));
+    roof_model_free(m);
+}
+
 /* Lists of what is not quantised: patterns, or names that stand for all below them. */
 static void test_exclusions(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"exclude_modules", "modules_to_not_convert", "ignore"};
+    static const char *const keys[] = {"exclude_modules", "modules_to_not_convert", "ignore",
+                                       "ignored_layers", "llm_int8_skip_modules"};
     for (size_t i = 0; i < COUNT(keys); i++) {
         char text[1024];
         snprintf(text, sizeof text,
                  CONFIG("\"quantization_config\": {\"quant_method\": \"fp8\", \"%s\": "
-                        "[\"lm_head\", \"model.layers.*.self_attn.o_proj\", 3, "
+                        "[\"lm_head\", \"model.layers.*.self_attn.o_proj\", \"\", "
                         "\"model.layers.2.self_attn\", \"model.layers.3*\"]}"),
                  keys[i]);
         struct roof_model *const m = parse(text);
@@ -523,12 +643,111 @@ static void test_checkpoint_refused(void **state)
          "quantization_config: method 'awq' is not known"},
         {"{}", "quantization_config: method '' is not known"},
         {"3", "quantization_config: method '' is not known"},
+        {"{\"quant_method\": \"bitsandbytes\"}",
+         "quantization_config: one of load_in_8bit and load_in_4bit must be true, and not both"},
+        {"{\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": false, \"load_in_8bit\": false}",
+         "quantization_config: one of load_in_8bit and load_in_4bit"},
+        {"{\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"load_in_8bit\": true}",
+         "quantization_config: one of load_in_8bit and load_in_4bit"},
+        {"{\"quant_method\": \"compressed-tensors\"}",
+         "quantization_config: method 'compressed-tensors' needs config_groups"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[1024];
         snprintf(text, sizeof text, CONFIG("\"quantization_config\": %s"), cases[i].quantization);
         m = parse(text);
         not_applied(m, "checkpoint", ROOF_INVALID, 2, 25, cases[i].message);
+        roof_model_free(m);
+    }
+}
+
+/* What is not known, or not of its type, is refused at its place. */
+static void test_parts_refused(void **state)
+{
+    (void)state;
+#define BITS(text) "\"quant_method\": \"gptq\", \"bits\":\n" text
+#define GROUP(text) "\"quant_method\": \"awq\", \"bits\": 4, \"group_size\":\n" text
+#define FP8(key, text) "\"quant_method\": \"fp8\", \"" key "\":\n" text
+#define BNB(key, text) "\"quant_method\": \"bitsandbytes\", \"" key "\":\n" text
+#define GROUPS "quantization_config: config_groups: "
+    static const struct {
+        const char *quantization; /* what is wrong begins in line 3, column 1 */
+        const char *message;
+    } cases[] = {
+        {BITS("\"8\""), "quantization_config: bits must be a number"},
+        {BITS("true"), "quantization_config: bits must be a number"},
+        {GROUP("16"), "quantization_config: groups of 128, 64 and 32 are known, not of 16; give "
+                      "the formats with --layout or --class"},
+        {GROUP("-1"), "quantization_config: groups of 128, 64 and 32 are known, not of -1"},
+        {GROUP("\"32\""), "quantization_config: group_size must be a number"},
+        {FP8("weight_block_size", "[64, 64]"),
+         "quantization_config: of weight_block_size only [128, 128] is known; give the formats "
+         "with --layout or --class"},
+        {FP8("weight_block_size", "[128, 64]"), "quantization_config: of weight_block_size"},
+        {FP8("weight_block_size", "[64, 128]"), "quantization_config: of weight_block_size"},
+        {FP8("weight_block_size", "[128]"), "quantization_config: of weight_block_size"},
+        {FP8("weight_block_size", "[128, 128, 128]"), "quantization_config: of weight_block_size"},
+        {FP8("weight_block_size", "false"), "quantization_config: of weight_block_size"},
+        {FP8("kv_cache_quant_algo", "\"FP6\""),
+         "quantization_config: kv_cache_quant_algo is none of FP8, INT8 and NVFP4; give the "
+         "formats with --layout or --class"},
+        {FP8("kv_cache_quant_algo", "8"), "quantization_config: kv_cache_quant_algo is none of"},
+        {FP8("kv_cache_scheme", "{\"num_bits\": 2, \"type\": \"int\"}"),
+         "quantization_config: kv_cache_scheme is none of FP8, INT8 and NVFP4"},
+        {FP8("kv_cache_scheme", "{\"num_bits\": \"8\", \"type\": \"float\"}"),
+         "quantization_config: kv_cache_scheme is none of"},
+        {FP8("kv_cache_scheme", "true"), "quantization_config: kv_cache_scheme is none of"},
+        {"\"kv_cache_quant_algo\": \"FP8\", " FP8("kv_cache_scheme",
+                                                  "{\"num_bits\": 8, \"type\": \"int\"}"),
+         "quantization_config: kv_cache_scheme is another than kv_cache_quant_algo"},
+        {FP8("ignore", "\"lm_head\""),
+         "quantization_config: ignore must be an array of names of modules"},
+        {FP8("ignored_layers", "{}"), "quantization_config: ignored_layers must be an array"},
+        {FP8("modules_to_not_convert", "false"), "quantization_config: modules_to_not_convert"},
+        {"\"quant_method\": \"fp8\", \"ignore\": [\"a\",\n3]",
+         "a list of modules must be of strings"},
+        {BNB("load_in_4bit", "\"true\""),
+         "quantization_config: load_in_4bit must be true or false"},
+        {BNB("load_in_8bit", "1"), "quantization_config: load_in_8bit must be true or false"},
+        {"\"load_in_4bit\": true, " BNB("bnb_4bit_quant_type", "\"nf3\""),
+         "quantization_config: of bnb_4bit_quant_type nf4, and fp4 without"},
+        {"\"load_in_4bit\": true, \"bnb_4bit_use_double_quant\": true, " BNB("bnb_4bit_quant_type",
+                                                                             "\"fp4\""),
+         "quantization_config: of bnb_4bit_quant_type nf4, and fp4 without"},
+        {"\"load_in_4bit\": true, " BNB("bnb_4bit_use_double_quant", "\"no\""),
+         "quantization_config: bnb_4bit_use_double_quant must be true or false"},
+        {TENSORS("\n[]"), "quantization_config: method 'compressed-tensors' needs config_groups"},
+        {TENSORS("{\"a\":\n{\"targets\": [\"Linear\"], \"weights\": null}}"),
+         GROUPS "weights of such num_bits, type and group_size are not known"},
+        {ONE("\n" KIND("3", "int", "128"), "null"), GROUPS "weights of such"},
+        {ONE("\n" KIND("4", "int", "16"), "null"), GROUPS "weights of such"},
+        {ONE("\n" KIND("4", "int", "-1"), "null"), GROUPS "weights of such"},
+        {ONE("\n" KIND("4", "int", "\"128\""), "null"), GROUPS "weights of such"},
+        {ONE("\n" KIND("8", "complex", "null"), "null"), GROUPS "weights of such"},
+        {ONE("\n" KIND("\"8\"", "float", "null"), "null"), GROUPS "weights of such"},
+        {ONE(BLOCK("\n[64, 64]"), "null"),
+         "quantization_config: of block_structure only [128, 128] is known"},
+        {ONE(KIND("8", "int", "null"), "\n" KIND("6", "float", "null")),
+         GROUPS "inputs of such num_bits and type are not known"},
+        {ONE(KIND("8", "int", "null"), "\n" KIND("4", "float", "16")), GROUPS "inputs of such"},
+        {ONE(KIND("8", "int", "null"), "\ntrue"), GROUPS "inputs of such"},
+        {TENSORS("{\"a\": {\"targets\": [\"Linear\",\n\"Embedding\"], " FP8_WEIGHTS "}}"),
+         GROUPS "of classes only Linear is known"},
+        {TENSORS("\n{\"a\": {\"targets\": [\"re:.*w1\", \"\"], " FP8_WEIGHTS "}}"),
+         GROUPS "the targets name no weight of this model; give the formats with --layout"},
+        {TENSORS("{\"a\": {\"targets\":\n\"Linear\", " FP8_WEIGHTS "}}"),
+         GROUPS "targets must be an array"},
+        {TENSORS("{\"a\": {\"targets\": [\n7], " FP8_WEIGHTS "}}"),
+         "a list of modules must be of strings"},
+        {TENSORS("{\"a\": {\"targets\": [\"Linear\"], " FP8_WEIGHTS
+                 "}, \"b\":\n{\"targets\": [\"Linear\"], " FP8_WEIGHTS ", " FP8_INPUTS "}}"),
+         "quantization_config: config_groups whose input_activations differ are not known"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, CONFIG("\"quantization_config\": {%s}"), cases[i].quantization);
+        struct roof_model *const m = parse(text);
+        not_applied(m, "checkpoint", ROOF_INVALID, 3, 1, cases[i].message);
         roof_model_free(m);
     }
 }
@@ -601,8 +820,9 @@ static void test_own_layout(void **state)
                     "\"q\": \"fp32\", \"down\": {\"first 1\": \"q6_k\", \"more_bits\": "
                     "\"q5_k\", \"else\": \"q4_k\"}, \"up\": {\"first 1/2\": \"fp8\", "
                     "\"first 3\": \"int8\", \"else\": \"int4\"}, \"attention\": \"bf16\", "
-                    "\"linear\": \"nvfp4\", \"lm_head\": {\"first 1\": \"fp8\", \"else\": "
-                    "\"fp32\"}}, \"unknown\": 3}");
+                    "\"linear\": \"nvfp4\", \"norm\": {\"first 1\": \"bf16\", \"else\": "
+                    "\"fp32\"}}, \"id\": \"own\", \"name\": \"Own\", \"source\": \"hand\", "
+                    "\"notes\": []}");
     struct roof_model *m = parse(FOUR);
     apply(m, own, NULL);
     assert_int_equal(m->activations, P(BF16));
@@ -614,8 +834,10 @@ static void test_own_layout(void **state)
     all_have(m, W(EXPERT_DOWN), P(NVFP4));
     all_have(m, W(ROUTER), P(AUTO));
     assert_int_equal(m->format[W(EMBEDDING)], P(AUTO));
-    /* Outside the layers the format is that of the first one. */
-    assert_int_equal(m->format[W(LM_HEAD)], P(FP8_E4M3));
+    /* The norm behind the layers is in none of them. */
+    has_format(m, 0, W(NORM), P(BF16));
+    has_format(m, 1, W(NORM), P(FP32));
+    assert_int_equal(m->format[W(NORM)], P(FP32));
     /* Four layers: an eighth is none, so that layers 2 and (7 x 4 / 8 = 3) 3 have more bits. */
     static const enum roof_precision down[] = {P(Q6_K), P(Q4_K), P(Q5_K), P(Q5_K)};
     static const enum roof_precision up[] = {P(FP8_E4M3), P(FP8_E4M3), P(INT8), P(INT4)};
@@ -655,7 +877,6 @@ static void test_conditions(void **state)
         const char *condition;
         bool holds;
     } cases[] = {
-        {"{}", true},
         {"{\"experts\": 8}", true},
         {"{\"experts\": 4}", false},
         {"{\"layers\": 4}", true},
@@ -689,6 +910,7 @@ static void test_conditions(void **state)
 static void test_bad_layouts(void **state)
 {
     (void)state;
+#define WHEN "{" SCHEMA ", \"classes\": {},\n\"when\": "
 #define RULES "a rule is \"first N\", \"first 1/N\", \"more_bits\" or \"else\""
     static const struct {
         const char *text;
@@ -722,15 +944,55 @@ static void test_bad_layouts(void **state)
         {"{" SCHEMA ", \"classes\": {\n \"q\": {}}}", 2, 7, "q needs an \"else\""},
         {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {\"heads\": 4}, \"classes\": {}}]}", 2,
          27, "a case may ask for experts, layers, gqa and tied"},
-        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {}}]}", 1, 1,
-         "classes must be an object"},
-        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {}, \"classes\": {\"x\": \"fp8\"}}]}",
-         2, 38, "unknown class 'x'"},
+        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {\"tied\": true}}]}", 2, 10,
+         "a case needs classes"},
+        {"{" SCHEMA ", \"classes\": {},\n\"when\": [{\"if\": {\"gqa\": 1}, \"classes\": {\"x\": "
+         "\"fp8\"}}]}",
+         2, 46, "unknown class 'x'"},
         {"{" SCHEMA ", \"classes\": {},\n\"activations\": \"fp9\"}", 2, 16,
          "activations: unknown precision 'fp9'"},
         {"{" SCHEMA ", \"classes\": {},\n\"activations\": 8}", 2, 16,
          "activations must be the name of a format"},
         {"{" SCHEMA ", \"classes\": {},\n\"kv\": \"x\"}", 2, 7, "kv: unknown precision 'x'"},
+        {"{" SCHEMA ", \"classes\": {},\n\"activations\": \"q4_k\"}", 2, 16,
+         "activations: q4_k stores weights only; allowed are fp64, fp32, tf32, bf16, fp16, the "
+         "fp8, int and mx formats, and nvfp4"},
+        {"{" SCHEMA ", \"classes\": {},\n\"activation\": \"fp8\"}", 2, 15,
+         "unknown key 'activation'; known, nearest first: activations, "},
+        {"{" SCHEMA ",\n\"class\": {\"linear\": \"fp8\"}}", 2, 10,
+         "unknown key 'class'; known, nearest first: classes, "},
+        /* Rules and cases are read whether they hold or not. */
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"first 1/9\": \"fp9\", \"else\": \"fp8\"}}}", 2,
+         21, "q: unknown precision 'fp9'"},
+        {"{" SCHEMA ", \"classes\": {\n \"q\": {\"else\": \"fp8\", \"last\": \"fp8\"}}}", 2, 31,
+         RULES},
+        {"{" SCHEMA ", \"classes\": {\n \"lm_head\": {\"first 2\": \"bf16\", \"else\": "
+         "\"fp8\"}}}",
+         2, 13, "lm_head is in no layer: it must be the name of a format, without rules"},
+        {"{" SCHEMA ", \"classes\": {\n \"embedding\": {\"else\": \"fp8\"}}}", 2, 15,
+         "embedding is in no layer"},
+        {WHEN "{\"if\": {\"tied\": true}, \"classes\": {}}}", 2, 9,
+         "when must be an array of cases: [{\"if\": ..., \"classes\": ...}]"},
+        {WHEN "null}", 2, 9, "when must be an array"},
+        {WHEN "[3]}", 2, 10, "a case must be an object: {\"if\": {\"tied\": true}"},
+        {WHEN "[[\"if\"]]}", 2, 10, "a case must be an object"},
+        {WHEN "[{\"classes\": {}}]}", 2, 10, "a case needs if"},
+        {WHEN "[{\"if\": {\"tied\": true}, \"clases\": {}}]}", 2, 43,
+         "unknown key 'clases'; known, nearest first: classes, if"},
+        {WHEN "[{\"if\": [\"tied\"], \"classes\": {}}]}", 2, 17,
+         "if must be an object with a condition or more: {\"tied\": true}"},
+        {WHEN "[{\"if\": {}, \"classes\": {}}]}", 2, 17, "if must be an object"},
+        {WHEN "[{\"if\": true, \"classes\": {}}]}", 2, 17, "if must be an object"},
+        {WHEN "[{\"if\": null, \"classes\": {}}]}", 2, 17, "if must be an object"},
+        {WHEN "[{\"if\": {\"tied\": 1}, \"classes\": {}}]}", 2, 26, "tied must be true or false"},
+        {WHEN "[{\"if\": {\"gqa\": \"8\"}, \"classes\": {}}]}", 2, 25, "gqa must be a number"},
+        {WHEN "[{\"if\": {\"layers\": true}, \"classes\": {}}]}", 2, 28, "layers must be a number"},
+        {WHEN "[{\"if\": {\"experts\": null}, \"classes\": {}}]}", 2, 29,
+         "experts must be a number"},
+        {WHEN "[{\"if\": {\"gqa\": 99}, \"classes\": {\"q\": \"fp9\"}}]}", 2, 47,
+         "q: unknown precision 'fp9'"},
+        {WHEN "[{\"if\": {\"gqa\": 99}, \"classes\": [\"q\"]}]}", 2, 41,
+         "classes must be an object"},
         {"{" SCHEMA ",\n", 2, 1, ""},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -757,11 +1019,14 @@ int main(void)
         cmocka_unit_test(test_deepseek_fp8),
         cmocka_unit_test(test_every_layout_on_every_model),
         cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_compressed_tensors),
+        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_exclusions),
         cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_exclusions_refused),
         cmocka_unit_test(test_nested_quantization),
         cmocka_unit_test(test_checkpoint_refused),
+        cmocka_unit_test(test_parts_refused),
         cmocka_unit_test_setup_teardown(test_own_layout, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_conditions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_layouts, set_up, tear_down),

@@ -207,7 +207,6 @@ static void test_llama(void **state)
         struct builder b = {.prefix = prefixes[i]};
         llama(&b);
         in_layer(&b, 0, "self_attn.rotary_emb.inv_freq", "F32", 8, 0);
-        llama_layer(&b, 2, "BF16", "BF16"); /* behind the last */
         b.prefix = "";
         tensor(&b, "vision_tower.layers.0.self_attn.q_proj.weight", "F32", 4, 4);
         tensor(&b, "model.visual.blocks.0.attn.qkv.weight", "F32", 4, 4);
@@ -221,6 +220,56 @@ static void test_llama(void **state)
         roof_model_free(m);
     }
     assert_int_equal(LLAMA_BYTES, 177280);
+}
+
+#define NEXTN(count) ", \"num_nextn_predict_layers\": " count "}"
+#define GLM                                                                                        \
+    "{\"model_type\": \"glm4_moe\", \"hidden_size\": 64, \"num_hidden_layers\": 2,"                \
+    " \"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"intermediate_size\": 128,"         \
+    " \"vocab_size\": 100"
+
+/* Layers behind the last are those for multi-token prediction, where there are such, and no more
+ * than that; else they contradict the number of layers. */
+static void test_layers_behind(void **state)
+{
+    static const struct {
+        const char *config;
+        int layers; /* of the file */
+        bool remark;
+        const char *bad;
+    } cases[] = {
+        {LLAMA "}", 3, false, "model.layers.2.input_layernorm.weight: config.json says 2 layers"},
+        {LLAMA NEXTN("1"), 3, true, NULL},
+        {LLAMA NEXTN("2"), 4, true, NULL},
+        {LLAMA NEXTN("1"), 4, true,
+         "layers.3.input_layernorm.weight: config.json says 2 layers, and 1 for multi-token "
+         "prediction"},
+        {LLAMA NEXTN("0"), 3, false, "config.json says 2 layers"},
+        {LLAMA NEXTN("null"), 3, false, "config.json says 2 layers"},
+        {LLAMA NEXTN("\"1\""), 3, false, "config.json says 2 layers"},
+        {"{\"text_config\": " LLAMA NEXTN("1") "}", 3, true, NULL},
+        {GLM "}", 2, false, NULL},
+        {GLM "}", 3, true, NULL},
+        {GLM "}", 4, true, "config.json says 2 layers, and 1 for multi-token prediction"},
+        {GLM NEXTN("0"), 3, true, "config.json says 2 layers"},
+        {GLM NEXTN("null"), 3, true, NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct builder b = {.prefix = "model."};
+        llama(&b);
+        for (int k = 2; k < cases[i].layers; k++) {
+            llama_layer(&b, k, "BF16", "BF16");
+        }
+        if (cases[i].bad != NULL) {
+            build_bad(&b, cases[i].config, state, cases[i].bad);
+            continue;
+        }
+        struct roof_model *const m = build(&b, cases[i].config, state);
+        check_llama(m);
+        assert_true(m->file_bytes == LLAMA_BYTES);
+        assert_int_equal(has_remark(m, "multi-token prediction"), cases[i].remark);
+        roof_model_free(m);
+    }
 }
 
 static void test_tied(void **state)
@@ -1008,6 +1057,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_llama),
+        TEST(test_layers_behind),
         TEST(test_tied),
         TEST(test_unknown_tensors),
         TEST(test_phi),
