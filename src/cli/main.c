@@ -95,9 +95,10 @@ void cli_remark(const struct roof_model *model)
         struct roof_error note; /* keeps it one line */
         (void)roof_error_set(&note, ROOF_OK, "note: %s: %s", model->id, *remark);
         (void)snprintf(line, sizeof line, "roofline: %s\n", note.message);
+        const size_t used = strlen(remarks);
         /* It may be loaded twice. */
-        if (strstr(remarks, line) == NULL && strlen(remarks) + strlen(line) < sizeof remarks) {
-            strcat(remarks, line);
+        if (strstr(remarks, line) == NULL && used + strlen(line) < sizeof remarks) {
+            memcpy(remarks + used, line, strlen(line) + 1);
         }
     }
 }
