@@ -222,12 +222,12 @@ static const struct {
                 {"gemma3_text", M(vocab), 262208},   {"gemma3_text", M(heads), 8},
                 {"gemma3_text", M(kv_heads), 4},     {"gemma3_text", M(head_dim), 256}};
 
-/* Whether another spelling of a size of the whole model says something else. Positions and
- * vocabularies may have several meanings. */
+/* Whether another spelling of a size says something else. Positions and vocabularies may have
+ * several meanings. */
 static const roof_json_value *other_value(const struct config *c, const struct key *key,
                                           int64_t value)
 {
-    const bool size = key->required && key->offset != M(vocab);
+    const bool size = key->offset != M(vocab) && key->offset != M(positions);
     for (size_t k = 0; size && k < KEYS_MAX && key->names[k] != NULL; k++) {
         const roof_json_value *const other = roof_json_get(c->text, key->names[k]);
         double number = 0;
@@ -324,12 +324,20 @@ static const char *const others[] = {
 /* Keys of models that are not made of attention and MLP alone. */
 static enum roof_status refuse_others(struct config *c)
 {
-    const roof_json_value *type = roof_json_get(c->text, "model_type");
-    type = type == NULL ? roof_json_get(c->root, "model_type") : type;
-    for (size_t i = 0; i < COUNT(others) && roof_json_string(type) != NULL; i++) {
-        if (strcmp(roof_json_string(type), others[i]) == 0) {
-            return roof_json_error(c->json, type, c->error,
-                                   "the architecture of model_type %s is not known", others[i]);
+    const roof_json_value *const types[] = {roof_json_get(c->text, "model_type"),
+                                            roof_json_get(c->root, "model_type")};
+    for (size_t k = 0; k < COUNT(types); k++) {
+        const char *const type = roof_json_string(types[k]);
+        if (type == NULL && types[k] != NULL && !roof_json_is_null(types[k])) {
+            return roof_json_error(c->json, types[k], c->error, "model_type must be a string");
+        }
+        for (size_t i = 0; i < COUNT(others) && type != NULL; i++) {
+            const size_t length = strlen(others[i]); /* nested ones end in _text */
+            if (strncmp(type, others[i], length) == 0 &&
+                (type[length] == '\0' || strcmp(type + length, "_text") == 0)) {
+                return roof_json_error(c->json, types[k], c->error,
+                                       "the architecture of model_type %s is not known", type);
+            }
         }
     }
     static const char *const keys_of_others[] = {
@@ -610,7 +618,9 @@ static enum roof_status read_config(struct config *c)
     if (roof_json_get(c->root, "vision_config") != NULL && *c->model->notes == NULL) {
         roof_model_note(c->model, "the language model alone; the vision tower is not counted");
     }
-    if (member(c, "num_nextn_predict_layers") != NULL && *c->model->notes == NULL) {
+    double predicted = 0;
+    (void)roof_json_number(&predicted, member(c, "num_nextn_predict_layers"));
+    if (predicted > 0 && *c->model->notes == NULL) {
         roof_model_note(c->model, "the layers for multi-token prediction are not counted");
     }
     return status;

@@ -123,7 +123,7 @@ static enum roof_status check_class(const struct layout_reader *r, const roof_js
     for (const roof_json_value *rule = roof_json_first(value); rule != NULL && status == ROOF_OK;
          rule = roof_json_next(rule)) {
         bool known = false;
-        (void)rule_holds(&known, roof_json_key(rule), 0, r->model->layers);
+        (void)rule_holds(&known, roof_json_key(rule), 0, 1);
         status = known ? read_format(&format, r, rule, name)
                        : roof_json_error(r->json, rule, r->error,
                                          "a rule is \"first N\", \"first 1/N\", \"more_bits\" or "
@@ -311,25 +311,29 @@ static enum roof_status read_activations(const struct layout_reader *r,
                                  roof_format(*out)->name);
 }
 
-static enum roof_status read_layout(const struct layout_reader *r)
+/* What does not hang on the model. */
+static enum roof_status check_layout(const struct layout_reader *r)
 {
     static const char *const keys[] = {"schema",      "id", "name",    "source", "notes",
                                        "activations", "kv", "classes", "when"};
     const roof_json_value *const root = roof_json_root(r->json);
     const roof_json_value *const schema = roof_json_get(root, "schema");
-    const roof_json_value *const classes = roof_json_get(root, "classes");
-    const roof_json_value *const activations = roof_json_get(root, "activations");
-    const roof_json_value *const kv = roof_json_get(root, "kv");
     if (roof_json_string(schema) == NULL || strcmp(roof_json_string(schema), LAYOUT_SCHEMA) != 0) {
         return roof_json_error(r->json, schema == NULL ? root : schema, r->error,
                                "a layout has \"schema\": \"" LAYOUT_SCHEMA "\"");
     }
-    enum roof_status status = only_keys(r, root, keys, COUNT(keys));
+    const enum roof_status status = only_keys(r, root, keys, COUNT(keys));
+    return status == ROOF_OK ? check_classes(r, roof_json_get(root, "classes")) : status;
+}
+
+static enum roof_status read_layout(const struct layout_reader *r)
+{
+    const roof_json_value *const root = roof_json_root(r->json);
+    const roof_json_value *const activations = roof_json_get(root, "activations");
+    const roof_json_value *const kv = roof_json_get(root, "kv");
+    enum roof_status status = check_layout(r);
     if (status == ROOF_OK) {
-        status = check_classes(r, classes);
-    }
-    if (status == ROOF_OK) {
-        status = apply_classes(r, classes);
+        status = apply_classes(r, roof_json_get(root, "classes"));
     }
     if (status == ROOF_OK) {
         status = read_cases(r, roof_json_get(root, "when"));
@@ -352,6 +356,27 @@ static enum roof_status read_layout(const struct layout_reader *r)
 #define EXCLUSION_WORK_EACH 64
 #define LINEAR_CLASS "Linear"
 
+/* What stands before the number of a layer, in models of text alone and in those that see. */
+static const char *const layer_prefixes[] = {"model.layers.", "language_model.model.layers.",
+                                             "model.language_model.layers."};
+
+/* Other names of weights in some classes; several in one have a name in common. */
+static const struct {
+    enum roof_weight weight;
+    const char *module;
+} other_names[] = {{ROOF_WEIGHT_Q, "self_attn.qkv_proj"},
+                   {ROOF_WEIGHT_K, "self_attn.qkv_proj"},
+                   {ROOF_WEIGHT_V, "self_attn.qkv_proj"},
+                   {ROOF_WEIGHT_GATE, "mlp.gate_up_proj"},
+                   {ROOF_WEIGHT_UP, "mlp.gate_up_proj"},
+                   {ROOF_WEIGHT_ROUTER, "block_sparse_moe.gate"},
+                   {ROOF_WEIGHT_EXPERT_GATE, "block_sparse_moe.experts.0.w1"},
+                   {ROOF_WEIGHT_EXPERT_UP, "block_sparse_moe.experts.0.w3"},
+                   {ROOF_WEIGHT_EXPERT_DOWN, "block_sparse_moe.experts.0.w2"},
+                   {ROOF_WEIGHT_SHARED_GATE, "mlp.shared_expert.gate_proj"},
+                   {ROOF_WEIGHT_SHARED_UP, "mlp.shared_expert.up_proj"},
+                   {ROOF_WEIGHT_SHARED_DOWN, "mlp.shared_expert.down_proj"}};
+
 /* Whether name stands in module as whole components: "lm_head", "layers.61", "mlp.gate". */
 static bool has_components(const char *module, const char *name)
 {
@@ -364,10 +389,18 @@ static bool has_components(const char *module, const char *name)
     return false;
 }
 
+static bool is_literal(const char *entry)
+{
+    return entry[strcspn(entry, "*?[\\")] == '\0';
+}
+
 /* Whether a pattern is that of the name, or of one that ends before its last components. */
 static bool matches(const char *entry, const char *module)
 {
     char name[MODULE_SIZE];
+    if (is_literal(entry)) { /* most are */
+        return has_components(module, entry);
+    }
     snprintf(name, sizeof name, "%s", module);
     for (char *end = name + strlen(name); end != NULL; end = strrchr(name, '.')) {
         *end = '\0';
@@ -508,7 +541,7 @@ static enum roof_status read_code_book(enum roof_precision *out, const struct la
                 {"nf4", true, ROOF_PRECISION_NF4_DQ},
                 {"fp4", false, ROOF_PRECISION_FP4_BNB}};
     const roof_json_value *const type = given(q, "bnb_4bit_quant_type");
-    const char *const name = type == NULL ? rows[0].type : roof_json_line(type);
+    const char *const name = type == NULL ? "fp4" : roof_json_line(type); /* its default */
     bool nested = false;
     const enum roof_status status = read_truth(&nested, r, given(q, "bnb_4bit_use_double_quant"));
     for (size_t i = 0; i < COUNT(rows) && status == ROOF_OK && name != NULL; i++) {
@@ -569,6 +602,26 @@ static enum roof_status read_method(struct method *out, const struct layout_read
     return status;
 }
 
+/* Whether an entry names a weight of layer i by one of its names. */
+static bool names(const char *entry, const struct roof_pattern *pattern, enum roof_weight weight,
+                  int64_t i, int64_t *work)
+{
+    char module[MODULE_SIZE];
+    bool found = false;
+    for (size_t p = 0; p < COUNT(layer_prefixes) && !found; p++) {
+        for (size_t n = 0; n <= COUNT(other_names) && !found; n++) {
+            const bool own = n == COUNT(other_names);
+            if (own || other_names[n].weight == weight) {
+                snprintf(module, sizeof module, "%s%" PRId64 ".%s", layer_prefixes[p], i,
+                         own ? roof_weight_module(weight) : other_names[n].module);
+                found = pattern != NULL ? roof_pattern_matches(pattern, module, work)
+                                        : matches(entry, module);
+            }
+        }
+    }
+    return found;
+}
+
 /* Gives what one entry of a list names, by a pattern of the whole name, by components of it, or
  * with "re:" by a regular expression, a format: of an exclusion list, or (claimed: the weights of
  * each layer that have theirs, as bits) of the targets of a group, where "Linear" names all. */
@@ -590,7 +643,8 @@ static enum roof_status put_named(const struct layout_reader *r, const roof_json
         return roof_json_error(r->json, item, r->error,
                                "regular expression '%.100s': %s" GIVE_FORMATS, entry + 3, problem);
     }
-    const int64_t length = (int64_t)strlen(entry);
+    const int64_t steps = (int64_t)(is_literal(entry) ? 1 : COUNT(layer_prefixes)) *
+                          ((int64_t)strlen(entry) + EXCLUSION_WORK_EACH);
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         const unsigned bit = 1U << w;
         for (int64_t i = 0; i < r->model->layers; i++) {
@@ -598,7 +652,7 @@ static enum roof_status put_named(const struct layout_reader *r, const roof_json
             const bool taken = claimed == NULL ? *format == (int8_t)to
                                                : (claimed[i] & bit) != 0 ||
                                                      !roof_weight_linear((enum roof_weight)w);
-            *work += taken ? 1 : length + EXCLUSION_WORK_EACH;
+            *work += taken ? 1 : steps;
             if (*work > EXCLUSION_WORK_MAX) {
                 return roof_json_error(r->json, item, r->error,
                                        "these lists of modules take too long" GIVE_FORMATS);
@@ -606,11 +660,7 @@ static enum roof_status put_named(const struct layout_reader *r, const roof_json
             if (taken) {
                 continue;
             }
-            char module[MODULE_SIZE];
-            snprintf(module, sizeof module, "model.layers.%" PRId64 ".%s", i,
-                     roof_weight_module((enum roof_weight)w));
-            if (all || (expression ? roof_pattern_matches(&pattern, module, work)
-                                   : matches(entry, module))) {
+            if (all || names(entry, expression ? &pattern : NULL, (enum roof_weight)w, i, work)) {
                 *format = (int8_t)to;
                 if (claimed != NULL) {
                     claimed[i] |= bit;
@@ -771,8 +821,9 @@ static enum roof_status read_groups(const struct layout_reader *r, const roof_js
 {
     const roof_json_value *const groups = roof_json_get(q, "config_groups");
     unsigned claimed[ROOF_LAYERS_MAX] = {0};
+    bool stored = false; /* some group has weights: the others may be of the cache alone */
     enum roof_status status = ROOF_OK;
-    if (roof_json_first(groups) == NULL) {
+    if (!roof_json_is_object(groups)) {
         return roof_json_error(r->json, groups == NULL ? q : groups, r->error,
                                "quantization_config: method 'compressed-tensors' needs "
                                "config_groups" GIVE_FORMATS);
@@ -782,19 +833,22 @@ static enum roof_status read_groups(const struct layout_reader *r, const roof_js
         for (const roof_json_value *group = roof_json_first(groups);
              group != NULL && status == ROOF_OK; group = roof_json_next(group)) {
             const roof_json_value *const weights = given(group, "weights");
+            if (roof_json_is_object(group) && weights == NULL) {
+                continue; /* of attention: its inputs alone */
+            }
             enum roof_precision format = ROOF_PRECISION_AUTO;
             enum roof_precision inputs = ROOF_PRECISION_AUTO;
             status = read_weights(&format, r, weights == NULL ? group : weights);
             if (status == ROOF_OK) {
                 status = read_inputs(&inputs, r, given(group, "input_activations"), format);
             }
-            if (status == ROOF_OK && group != roof_json_first(groups) &&
-                inputs != r->model->activations) {
+            if (status == ROOF_OK && stored && inputs != r->model->activations) {
                 status = roof_json_error(r->json, group, r->error,
                                          "quantization_config: config_groups whose "
                                          "input_activations differ are not known" GIVE_FORMATS);
             }
             r->model->activations = inputs;
+            stored = true;
             if (status == ROOF_OK) {
                 status = put_targets(r, group, format, classes != 0, claimed, work);
             }
@@ -804,7 +858,7 @@ static enum roof_status read_groups(const struct layout_reader *r, const roof_js
     for (int64_t i = 0; i < r->model->layers; i++) {
         any |= claimed[i];
     }
-    return status != ROOF_OK || any != 0
+    return status != ROOF_OK || any != 0 || !stored
                ? status
                : roof_json_error(r->json, groups, r->error,
                                  "quantization_config: config_groups: the targets name no weight "
@@ -843,6 +897,7 @@ static enum roof_status read_cache(const struct layout_reader *r, const roof_jso
         bool real;
         enum roof_precision format;
     } rows[] = {{"FP8", 8, true, ROOF_PRECISION_FP8_E4M3},
+                {"static", 8, true, ROOF_PRECISION_FP8_E4M3}, /* AutoFP8: FP8 with scales */
                 {"INT8", 8, false, ROOF_PRECISION_INT8},
                 {"NVFP4", 4, true, ROOF_PRECISION_NVFP4}};
     static const char *const keys[] = {"kv_cache_quant_algo", "kv_cache_scheme"};
@@ -875,6 +930,40 @@ static enum roof_status read_cache(const struct layout_reader *r, const roof_jso
     return ROOF_OK;
 }
 
+static bool is_nothing(const roof_json_value *value)
+{
+    bool truth = true;
+    const bool empty = roof_json_is_array(value) || roof_json_is_object(value);
+    return value == NULL || (empty && roof_json_first(value) == NULL) ||
+           (roof_json_boolean(&truth, value) && !truth);
+}
+
+/* What changes the formats of some weights, or their bytes, in ways that are not known. */
+static enum roof_status refuse_unknown(const struct layout_reader *r, const roof_json_value *q)
+{
+    static const char *const of_gptq[] = {"dynamic", "lm_head", "modules_in_block_to_quantize"};
+    const roof_json_value *unknown = NULL;
+    for (size_t i = 0; i < COUNT(of_gptq) && unknown == NULL; i++) {
+        const roof_json_value *const value = given(q, of_gptq[i]);
+        unknown = is_nothing(value) ? NULL : value;
+    }
+    const struct {
+        const roof_json_value *value;
+        const char *known;
+    } words[] = {{given(given(q, "sparsity_config"), "format"), "dense"},
+                 {given(q, "fmt"), "e4m3"}};
+    for (size_t i = 0; i < COUNT(words) && unknown == NULL; i++) {
+        const char *const text = roof_json_string(words[i].value);
+        const bool known = text != NULL && strstr(text, words[i].known) != NULL;
+        unknown = known ? NULL : words[i].value;
+    }
+    return unknown == NULL
+               ? ROOF_OK
+               : roof_json_error(r->json, unknown, r->error,
+                                 "quantization_config: what %s says is not known" GIVE_FORMATS,
+                                 roof_json_key(unknown));
+}
+
 static enum roof_status own_layout(const struct layout_reader *r)
 {
     struct roof_model *const m = r->model;
@@ -886,10 +975,10 @@ static enum roof_status own_layout(const struct layout_reader *r)
     const char *const name = roof_json_line(roof_json_get(q, "quant_method"));
     struct method method = {.weights = ROOF_PRECISION_AUTO};
     int64_t work = 0;
-    enum roof_status status = ROOF_OK;
-    if (name != NULL && strcmp(name, "compressed-tensors") == 0) {
+    enum roof_status status = refuse_unknown(r, q);
+    if (status == ROOF_OK && name != NULL && strcmp(name, "compressed-tensors") == 0) {
         status = read_groups(r, q, &work);
-    } else {
+    } else if (status == ROOF_OK) {
         status = read_method(&method, r, q);
         if (status == ROOF_OK) {
             put_formats(r, method.weights, method.experts_only);
@@ -969,6 +1058,10 @@ enum roof_status roof_layout_load(struct roof_layout_about *out, const char *nam
     out->private_data = about;
     enum roof_status status =
         roof_registry_open(&about->json, &user, &layouts, name, directories, error);
+    if (status == ROOF_OK) {
+        const struct layout_reader reader = {.json = about->json, .error = error};
+        status = check_layout(&reader);
+    }
     const roof_json_value *const root = status == ROOF_OK ? roof_json_root(about->json) : NULL;
     for (size_t i = 0; i < COUNT(keys) && status == ROOF_OK; i++) {
         const roof_json_value *const list = roof_json_get(root, keys[i]);

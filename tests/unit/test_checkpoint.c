@@ -386,6 +386,17 @@ static void test_contradictions(void **state)
     refused("{" LLAMA ",\n\"n_embd\": 65}", 2, 11, "n_embd is not the hidden_size of 64");
     refused("{" LLAMA ",\n\"n_layer\": 3}", 2, 12, "n_layer is not the num_hidden_layers of 6");
     roof_model_free(llama("\"n_layers\": 6, \"d_model\": 64, \"n_heads\": null"));
+    refused("{" LLAMA ", \"num_kv_heads\": 4,\n\"n_head_kv\": 8}", 2, 14,
+            "n_head_kv is not the num_kv_heads of 4");
+    refused("{" LLAMA
+            ", \"num_experts_per_tok\": 2, \"num_local_experts\": 4,\n\"num_experts\": 8}",
+            2, 16, "num_experts is not the num_local_experts of 4");
+    roof_model_free(llama("\"padded_vocab_size\": 128, \"n_positions\": 9, \"n_ctx\": 8"));
+    refused("{" SIZES ",\n\"model_type\": [\"llama\"]}", 2, 15, "model_type must be a string");
+    refused("{" SIZES ",\n\"model_type\": \"llama4_text\"}", 2, 15,
+            "the architecture of model_type llama4_text is not known");
+    refused("{\"text_config\": {" LLAMA "},\n\"model_type\": \"gemma3n\"}", 2, 15,
+            "the architecture of model_type gemma3n is not known");
     refused("{" LLAMA ", \"num_experts_per_tok\": 2, \"n_experts\": 8}", 1, 1,
             "each token chooses 2 experts, and how many there are is missing (num_local_experts)");
     roof_model_free(llama("\"num_experts_per_tok\": 2, \"n_routed_experts\": null"));
@@ -717,6 +728,9 @@ static void test_remarks(void **state)
     m = parse("{" SIZES "}");
     snprintf(expected, sizeof expected, "no model_type: %s", rest);
     assert_string_equal(m->remarks[0], expected);
+    roof_model_free(m);
+    m = family("deepseek_v3", "\"num_nextn_predict_layers\": 0");
+    assert_null(*m->remarks);
     roof_model_free(m);
     m = family("deepseek_v3", "\"num_nextn_predict_layers\": 1");
     assert_string_equal(m->remarks[0], "the layers for multi-token prediction are not counted");

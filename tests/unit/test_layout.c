@@ -403,8 +403,11 @@ static void test_methods(void **state)
          P(INT4_G32_ZP), P(AUTO), P(AUTO)},
         {"\"quant_method\": \"gptq\", \"bits\": 8", P(INT8_CHANNEL), P(INT8_CHANNEL), P(AUTO),
          P(AUTO)},
-        {"\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true", P(NF4_FP32), P(NF4_FP32),
+        {"\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true", P(FP4_BNB), P(FP4_BNB),
          P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_quant_type\": "
+         "\"nf4\"",
+         P(NF4_FP32), P(NF4_FP32), P(AUTO), P(AUTO)},
         /* as published files have them, with all that is not read */
         {"\"quant_method\": \"bitsandbytes\", \"_load_in_4bit\": true, \"_load_in_8bit\": false, "
          "\"bnb_4bit_compute_dtype\": \"bfloat16\", \"bnb_4bit_quant_storage\": \"uint8\", "
@@ -426,8 +429,12 @@ static void test_methods(void **state)
         {"\"quant_method\": \"gptq\", \"bits\": null, \"group_size\": null, \"sym\": true, "
          "\"desc_act\": false, \"damp_percent\": 0.1",
          P(INT4_G128_ZP), P(INT4_G128_ZP), P(AUTO), P(AUTO)},
-        {"\"quant_method\": \"gptq\", \"bits\": 8, \"group_size\": -1", P(INT8_CHANNEL),
-         P(INT8_CHANNEL), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"gptq\", \"bits\": 8, \"group_size\": -1, \"dynamic\": {}, "
+         "\"lm_head\": false, \"modules_in_block_to_quantize\": null",
+         P(INT8_CHANNEL), P(INT8_CHANNEL), P(AUTO), P(AUTO)},
+        {"\"quant_method\": \"fp8\", \"activation_scheme\": \"static\", \"kv_cache_scheme\": "
+         "\"static\", \"fmt\": \"float8_e4m3fn\"",
+         P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3)},
         {"\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\", \"kv_cache_scheme\": "
          "{\"dynamic\": false, \"num_bits\": 8, \"type\": \"float\"}, \"producer\": {}",
          P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3), P(FP8_E4M3)},
@@ -541,6 +548,61 @@ static void test_groups(void **state)
     all_have(m, W(EXPERT_UP), P(BF16));
     all_have(m, W(Q), P(BF16));
     roof_model_free(m);
+    /* Of the cache or of attention alone. */
+    static const char *const alone[] = {
+        "{}", "{\"a\": {\"targets\": [\"LlamaAttention\"], \"weights\": null, " FP8_INPUTS "}}"};
+    for (size_t i = 0; i < COUNT(alone); i++) {
+        char config[1024];
+        snprintf(config, sizeof config,
+                 CONFIG("\"quantization_config\": {\"kv_cache_scheme\": {\"num_bits\": 8, "
+                        "\"type\": \"float\"}, " TENSORS("%s") "}"),
+                 alone[i]);
+        m = parse(config);
+        apply(m, "checkpoint", NULL);
+        all_have(m, W(Q), P(BF16));
+        assert_int_equal(m->activations, P(AUTO));
+        assert_int_equal(m->kv, P(FP8_E4M3));
+        roof_model_free(m);
+    }
+}
+
+/* The names that weights have in classes with fused ones, with other experts, and beside a vision
+ * tower. */
+static void test_other_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *entry;
+        unsigned weights; /* at 16 bits in layer 2; all others are not */
+    } cases[] = {
+#define BIT(name) (1U << W(name))
+        {"model.layers.2.self_attn.qkv_proj", BIT(Q) | BIT(K) | BIT(V)},
+        {"re:.*layers.2.mlp.gate_up_proj", BIT(GATE) | BIT(UP)},
+        {"model.layers.*.block_sparse_moe", BIT(EXPERT_GATE) | BIT(EXPERT_UP) | BIT(EXPERT_DOWN)},
+        {"re:.*experts\\\\..*w1", BIT(EXPERT_GATE)},
+        {"re:.*experts\\\\..*w2", BIT(EXPERT_DOWN)},
+        {"re:.*experts\\\\..*w3", BIT(EXPERT_UP)},
+        {"shared_expert", BIT(SHARED_GATE) | BIT(SHARED_UP) | BIT(SHARED_DOWN)},
+        {"re:.*shared_expert.up_proj", BIT(SHARED_UP)},
+        {"language_model.model.layers.2.self_attn.o_proj", BIT(O)},
+        {"model.language_model.layers.?.mlp.down_proj", BIT(DOWN)},
+        {"vision_tower.layers.2.self_attn.o_proj", 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[1024];
+        snprintf(
+            text, sizeof text,
+            CONFIG("\"quantization_config\": {\"quant_method\": \"fp8\", \"ignore\": [\"%s\"]}"),
+            cases[i].entry);
+        struct roof_model *const m = parse(text);
+        apply(m, "checkpoint", NULL);
+        for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+            const bool wide =
+                !roof_weight_linear((enum roof_weight)w) || (cases[i].weights >> w & 1U) != 0;
+            has_format(m, 2, (enum roof_weight)w, wide ? P(BF16) : P(FP8_E4M3));
+        }
+        roof_model_free(m);
+    }
 }
 
 /* Lists of what is not quantised: patterns, or names that stand for all below them. */
@@ -717,8 +779,16 @@ static void test_parts_refused(void **state)
         {"\"load_in_4bit\": true, " BNB("bnb_4bit_use_double_quant", "\"no\""),
          "quantization_config: bnb_4bit_use_double_quant must be true or false"},
         {TENSORS("\n[]"), "quantization_config: method 'compressed-tensors' needs config_groups"},
-        {TENSORS("{\"a\":\n{\"targets\": [\"Linear\"], \"weights\": null}}"),
+        {TENSORS("{\"a\":\n3}"),
          GROUPS "weights of such num_bits, type and group_size are not known"},
+        {FP8("dynamic", "{\"-:.*mlp.*\": {}}"),
+         "quantization_config: what dynamic says is not known; give the formats with --layout"},
+        {FP8("lm_head", "true"), "quantization_config: what lm_head says is not known"},
+        {FP8("modules_in_block_to_quantize", "[[\"a\"]]"),
+         "quantization_config: what modules_in_block_to_quantize says is not known"},
+        {FP8("fmt", "\"e5m2\""), "quantization_config: what fmt says is not known"},
+        {"\"sparsity_config\": {\"format\":\n\"sparse-24-bitmask\"}, " FP8("bits", "8"),
+         "quantization_config: what format says is not known"},
         {ONE("\n" KIND("3", "int", "128"), "null"), GROUPS "weights of such"},
         {ONE("\n" KIND("4", "int", "16"), "null"), GROUPS "weights of such"},
         {ONE("\n" KIND("4", "int", "-1"), "null"), GROUPS "weights of such"},
@@ -733,7 +803,7 @@ static void test_parts_refused(void **state)
         {ONE(KIND("8", "int", "null"), "\ntrue"), GROUPS "inputs of such"},
         {TENSORS("{\"a\": {\"targets\": [\"Linear\",\n\"Embedding\"], " FP8_WEIGHTS "}}"),
          GROUPS "of classes only Linear is known"},
-        {TENSORS("\n{\"a\": {\"targets\": [\"re:.*w1\", \"\"], " FP8_WEIGHTS "}}"),
+        {TENSORS("\n{\"a\": {\"targets\": [\"re:.*w9\", \"\"], " FP8_WEIGHTS "}}"),
          GROUPS "the targets name no weight of this model; give the formats with --layout"},
         {TENSORS("{\"a\": {\"targets\":\n\"Linear\", " FP8_WEIGHTS "}}"),
          GROUPS "targets must be an array"},
@@ -1022,6 +1092,7 @@ int main(void)
         cmocka_unit_test(test_compressed_tensors),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_exclusions),
+        cmocka_unit_test(test_other_names),
         cmocka_unit_test(test_expressions),
         cmocka_unit_test(test_exclusions_refused),
         cmocka_unit_test(test_nested_quantization),
