@@ -188,6 +188,7 @@ struct meta {
     int64_t parts;
     int64_t part_tensors; /* in all of them */
     int64_t layers;
+    int64_t extra_layers; /* of these, the last: for multi-token prediction */
     int64_t hidden;
     int64_t intermediate;
     int64_t heads;
@@ -235,6 +236,7 @@ static const struct key {
     {"split.count", M(parts), true, ONE, UINT16_MAX},
     {"split.tensors.count", M(part_tensors), true, ONE, TENSORS_MAX},
     {"block_count", M(layers), false, ONE, ROOF_LAYERS_MAX},
+    {"nextn_predict_layers", M(extra_layers), false, ONE, ROOF_LAYERS_MAX},
     {"embedding_length", M(hidden), false, ONE, VALUE_MAX},
     {"feed_forward_length", M(intermediate), false, SPARSE, VALUE_MAX},
     {"attention.head_count", M(heads), false, EQUAL, VALUE_MAX},
@@ -864,8 +866,8 @@ static int64_t block_number(const char *name, const char **rest)
     }
     int64_t number = 0;
     const char *at = name + 4;
-    for (; *at >= '0' && *at <= '9' && number < 100000; at++) {
-        number = 10 * number + (*at - '0');
+    for (; *at >= '0' && *at <= '9'; at++) {
+        number = number > ROOF_LAYERS_MAX ? number : 10 * number + (*at - '0');
     }
     *rest = at + 1;
     return at > name + 4 && *at == '.' ? number : -1;
@@ -878,8 +880,9 @@ static enum roof_status add_tensor(struct gguf *g, const struct tensor *t)
     if (number < 0) {
         return add_to_model(g, t);
     }
-    /* Blocks behind the last are for multi-token prediction. */
-    return number < g->model->layers ? add_to_block(g, number, t, rest) : ROOF_OK;
+    return number < g->meta.layers ? add_to_block(g, number, t, rest)
+                                   : BAD(&g->reader, "%s: %s.block_count is %" PRId64, t->name,
+                                         g->meta.architecture, g->meta.layers);
 }
 
 static enum roof_status take_sizes(struct reader *r, struct tensor *t)
@@ -1175,6 +1178,12 @@ static enum roof_status require(struct gguf *g)
                        m->architecture, required[i].name);
         }
     }
+    if (m->extra_layers >= m->layers) {
+        return BAD(&g->reader,
+                   "nextn_predict_layers must be below the %" PRId64
+                   " of block_count, which has them in it, not %" PRId64,
+                   m->layers, m->extra_layers);
+    }
     if (m->key_length == 0 && m->hidden % m->heads != 0) {
         return BAD(&g->reader,
                    "attention.key_length is missing, and embedding_length %" PRId64
@@ -1357,8 +1366,9 @@ static void put_norms(struct gguf *g)
 static enum roof_status put_layers(struct gguf *g)
 {
     struct roof_model *const m = g->model;
+    m->layers -= g->meta.extra_layers;
     while (m->layers > 1 && g->block[m->layers - 1].predicts) {
-        m->layers--;
+        m->layers--; /* where the metadata does not say so */
     }
     if (m->layers < g->meta.layers) {
         roof_model_note(m, "the layers for multi-token prediction are not counted");
@@ -1376,8 +1386,13 @@ static enum roof_status put_layers(struct gguf *g)
         g->layer[i].moe = (block->weights & BIT(ROUTER)) != 0;
         moe = moe || g->layer[i].moe;
     }
+    if (!moe && m->experts > 0) {
+        return BAD(&g->reader,
+                   "expert_count is %" PRId64 ", but no block has experts (ffn_gate_inp.weight)",
+                   m->experts);
+    }
     if (!moe) {
-        m->experts = m->top_k = m->expert_intermediate = 0;
+        m->top_k = m->expert_intermediate = 0;
     }
     m->file_bytes = (double)bytes;
     return put_windows(g);

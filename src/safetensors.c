@@ -272,6 +272,7 @@ struct reading {
     int64_t extra_layers; /* behind the last, for multi-token prediction: as many may be there */
     bool unsaid;          /* and config.json does not say so */
     bool passed;          /* one of them is there */
+    bool zeroless;        /* INT4 in groups that are only known with zero points */
     uint64_t bytes;
     struct shape shape[ROOF_WEIGHT_COUNT];
     struct roof_layer layer[ROOF_LAYERS_MAX];
@@ -968,6 +969,17 @@ static bool plain_fits(const struct group *g)
            (conv && has_size(p, g->shape.columns, g->shape.rows));
 }
 
+/* Scales that are powers of two, each for 32 values (OCP MX); bits: of a value as it is stored. */
+static bool is_mx(const struct group *g, const struct part *values, const struct part *scale,
+                  int64_t bits)
+{
+    return scale != NULL && (scale->dtype == U8 || scale->dtype == F8_E8M0) &&
+           (scale->rank == 2 || scale->rank == 3) &&
+           times((int64_t)values->bytes, 8) == times(g->elements, bits) &&
+           times(scale->elements, 32) == g->elements &&
+           times(scale->size[scale->rank - 1], 32) == g->shape.columns;
+}
+
 /* Each of these gives the format of a group, or -1. */
 
 static int fp8_format(const struct group *g)
@@ -976,6 +988,9 @@ static int fp8_format(const struct group *g)
     const struct part *const scale = g->of[SCALE_INV] != NULL ? g->of[SCALE_INV] : g->of[SCALE];
     if (scale == NULL) {
         return dtypes[p->dtype].precision;
+    }
+    if (is_mx(g, p, scale, 8)) {
+        return p->dtype == F8_E4M3 ? ROOF_PRECISION_MXFP8_E4M3 : ROOF_PRECISION_MXFP8_E5M2;
     }
     if (!dtypes[scale->dtype].real) {
         return -1;
@@ -997,11 +1012,20 @@ static bool is_nvfp4(const struct group *g, const struct part *values)
            times(scale->elements, 16) == g->elements;
 }
 
+/* Bytes that hold two values. */
+static int fp4_format(const struct group *g, const struct part *values)
+{
+    return is_nvfp4(g, values)                 ? ROOF_PRECISION_NVFP4
+           : is_mx(g, values, g->of[SCALE], 4) ? ROOF_PRECISION_MXFP4
+                                               : -1;
+}
+
 static int byte_format(const struct group *g)
 {
     const struct part *const p = g->of[WEIGHT];
-    if (is_nvfp4(g, p)) {
-        return ROOF_PRECISION_NVFP4;
+    const int fp4 = fp4_format(g, p);
+    if (fp4 >= 0) {
+        return fp4;
     }
     if (p->dtype == I8 && plain_fits(g)) {
         const struct part *const scale = g->of[SCALE] != NULL ? g->of[SCALE] : g->of[SCB];
@@ -1029,8 +1053,9 @@ static int packed_format(const struct group *g, const struct part *values,
         int zeros;
         int none;
     } formats[] = {{128, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_INT4_G128},
-                   {64, ROOF_PRECISION_INT4_G64_ZP, -1},
-                   {32, ROOF_PRECISION_INT4_G32_ZP, -1}};
+                   /* without zero points these have no format: a few percent too many */
+                   {64, ROOF_PRECISION_INT4_G64_ZP, ROOF_PRECISION_INT4_G64_ZP},
+                   {32, ROOF_PRECISION_INT4_G32_ZP, ROOF_PRECISION_INT4_G32_ZP}};
     const int64_t bits = times((int64_t)values->bytes, 8);
     if (scales == NULL || !dtypes[scales->dtype].real || values->dtype != I32) {
         return -1;
@@ -1058,23 +1083,21 @@ static int blocks_format(const struct group *g)
                : -1;
 }
 
-static int packed_words_format(const struct group *g)
+static int packed_words_format(const struct group *g, bool zeros)
 {
     const struct part *const p = g->of[PACKED];
-    if (p->dtype == U8) {
-        return is_nvfp4(g, p) ? ROOF_PRECISION_NVFP4 : -1;
-    }
-    return packed_format(g, p, g->of[SCALE], g->of[ZERO_POINT] != NULL);
+    return p->dtype == U8 ? fp4_format(g, p) : packed_format(g, p, g->of[SCALE], zeros);
 }
 
 static enum roof_status weight_format(struct reading *r, const struct group *g, int *out)
 {
     const struct part *const p = g->of[WEIGHT];
+    const bool zeros = g->of[ZEROS] != NULL || g->of[ZERO_POINT] != NULL;
     *out = -1;
     if (g->of[QWEIGHT] != NULL) {
-        *out = packed_format(g, g->of[QWEIGHT], g->of[SCALES], g->of[ZEROS] != NULL);
+        *out = packed_format(g, g->of[QWEIGHT], g->of[SCALES], zeros);
     } else if (g->of[PACKED] != NULL) {
-        *out = packed_words_format(g);
+        *out = packed_words_format(g, zeros);
     } else if (g->of[BLOCKS] != NULL) {
         *out = blocks_format(g);
     } else if (p == NULL) {
@@ -1087,6 +1110,9 @@ static enum roof_status weight_format(struct reading *r, const struct group *g, 
         *out = fp8_format(g);
     } else {
         *out = dtypes[p->dtype].precision;
+    }
+    if (!zeros && (*out == ROOF_PRECISION_INT4_G64_ZP || *out == ROOF_PRECISION_INT4_G32_ZP)) {
+        r->zeroless = true;
     }
     return *out >= 0 ? ROOF_OK
                      : bad_group(r, g,
@@ -1286,6 +1312,9 @@ static enum roof_status finish(struct reading *r, const char *path)
     }
     if (r->unknown) {
         roof_model_note(m, "some tensors of the file are not known and are not counted");
+    }
+    if (r->zeroless) {
+        roof_model_note(m, "4-bit groups without zero points are counted with them");
     }
     if (r->passed && r->unsaid) {
         roof_model_note(m, "the layers for multi-token prediction are not counted");

@@ -191,17 +191,22 @@ static const struct roof_layer *layer(const struct roof_model *model, int number
 /* --- a small Llama ------------------------------------------------------------------------- */
 
 /* 2 layers, 4 heads of 64, 2 of them for K and V, an MLP of 512, 1000 tokens. */
-static void llama_metadata(struct builder *b)
+static void llama_metadata_of(struct builder *b, int count)
 {
     text(b, "general.architecture", "llama");
     text(b, "general.name", "Tiny \xc3\xa9\xff");
-    number(b, "llama.block_count", 2);
+    number(b, "llama.block_count", (uint64_t)count);
     number(b, "llama.embedding_length", 256);
     number(b, "llama.feed_forward_length", 512);
     number(b, "llama.attention.head_count", 4);
     number(b, "llama.attention.head_count_kv", 2);
     number(b, "llama.rope.dimension_count", 64);
     number(b, "llama.context_length", 4096);
+}
+
+static void llama_metadata(struct builder *b)
+{
+    llama_metadata_of(b, 2);
 }
 
 static void llama_block(struct builder *b, int i, int v, int down)
@@ -308,6 +313,7 @@ static void test_untied_llama(void **state)
     number(&b, "llama.context_length", 4096);
     number(&b, "llama.vocab_size", 1000);
     number(&b, "llama.expert_count", 0);
+    number(&b, "llama.expert_used_count", 2); /* of none */
     number(&b, "other.block_count", 7);
     text(&b, "general.architecture", "llama");
     /* values of every kind, passed over: a vocabulary, arrays in arrays, a long key, booleans */
@@ -335,7 +341,6 @@ static void test_untied_llama(void **state)
     llama_tensors(&b);
     tensor(&b, "rope_freqs.weight", F32, 32, 0, 0);
     tensor(&b, "v.blk.0.attn_q.weight", F32, 32, 32, 0);
-    llama_block(&b, 2, Q6_K, Q6_K); /* behind the last */
     struct roof_model *const m = build(&b, state);
     check_llama(m);
     assert_false(m->tied);
@@ -344,6 +349,99 @@ static void test_untied_llama(void **state)
     assert_string_equal(m->name, m->id); /* no general.name */
     assert_null(m->remarks[0]);
     roof_model_free(m);
+}
+
+/* block_count has the blocks for multi-token prediction in it: those are left out, be they stored
+ * or not, and blocks behind it contradict it. */
+static void test_blocks_behind(void **state)
+{
+    static const struct {
+        int blocks; /* of the metadata */
+        int extra;  /* -1: not said */
+        int stored;
+        const char *bad;
+    } cases[] = {
+        {2, 0, 2, NULL},
+        {3, 1, 3, NULL},
+        {4, 2, 4, NULL},
+        {3, 1, 2, NULL},
+        {2, -1, 3, "blk.2.attn_norm.weight: llama.block_count is 2"},
+        {2, -1, 8, "blk.2.attn_norm.weight: llama.block_count is 2"},
+        {2, 1, 3, "blk.2.attn_norm.weight: llama.block_count is 2"},
+        {3, 1, 4, "blk.3.attn_norm.weight: llama.block_count is 3"},
+        {3, -1, 2, "blk.2.attn_q.weight is missing"},
+        {4, 1, 2, "blk.2.attn_q.weight is missing"},
+        {2, 2, 2, "nextn_predict_layers must be below the 2 of block_count"},
+        {2, 3, 2, "nextn_predict_layers must be below the 2 of block_count"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct builder b = {0};
+        llama_metadata_of(&b, cases[i].blocks);
+        if (cases[i].extra >= 0) {
+            number(&b, "llama.nextn_predict_layers", (uint64_t)cases[i].extra);
+        }
+        llama_tensors(&b);
+        for (int k = 2; k < cases[i].stored; k++) {
+            llama_block(&b, k, Q6_K, Q6_K);
+        }
+        if (cases[i].bad != NULL) {
+            build_bad(&b, state, cases[i].bad);
+            continue;
+        }
+        struct roof_model *const m = build(&b, state);
+        check_llama(m);
+        assert_true(m->file_bytes == LLAMA_BYTES);
+        assert_int_equal(has_note(m, "multi-token prediction"), cases[i].extra > 0);
+        roof_model_free(m);
+    }
+}
+
+/* Whatever the tensor is, a number that is not that of a block contradicts; other names do not. */
+static void test_names_behind(void **state)
+{
+    static const struct {
+        const char *name;
+        bool bad;
+    } cases[] = {
+        {"blk.2.nextn.eh_proj.weight", true},
+        {"blk.2.strange", true},
+        {"blk.512.attn_q.weight", true},
+        {"blk.100000.attn_q.weight", true},
+        {"blk.18446744073709551616.attn_q.weight", true}, /* 2^64 */
+        {"v.blk.2.attn_q.weight", false},
+        {"mtp.blk.2.attn_q.weight", false},
+        {"rope_freqs.weight", false},
+        {"blk.weight", false},
+        {"blk..weight", false},
+        {"blk.2", false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct builder b = {0};
+        llama_metadata(&b);
+        llama_tensors(&b);
+        tensor(&b, cases[i].name, F32, 32, 0, 0);
+        if (cases[i].bad) {
+            char reason[128];
+            snprintf(reason, sizeof reason, "%s: llama.block_count is 2", cases[i].name);
+            build_bad(&b, state, reason);
+            continue;
+        }
+        struct roof_model *const m = build(&b, state);
+        check_llama(m);
+        assert_true(m->file_bytes == LLAMA_BYTES);
+        roof_model_free(m);
+    }
+}
+
+/* Experts of the metadata must be somewhere; test_mla has them in some blocks only. */
+static void test_no_experts(void **state)
+{
+    struct builder b = {0};
+    llama_metadata(&b);
+    number(&b, "llama.expert_count", 8);
+    number(&b, "llama.expert_used_count", 2);
+    llama_tensors(&b);
+    build_bad(&b, state, "expert_count is 8, but no block has experts");
 }
 
 static void test_unknown_tensors(void **state)
@@ -1117,6 +1215,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_tied_llama),
         TEST(test_untied_llama),
+        TEST(test_blocks_behind),
+        TEST(test_names_behind),
+        TEST(test_no_experts),
         TEST(test_unknown_tensors),
         TEST(test_gpt_oss),
         TEST(test_mla),

@@ -656,6 +656,26 @@ static const char quantised[] =
     " \"num_attention_heads\": 4, \"intermediate_size\": 256, \"vocab_size\": 256,"
     " \"tie_word_embeddings\": true}";
 
+static struct roof_model *build_recipe(const struct recipe *r, void **state)
+{
+    static const enum roof_weight weights[] = {ROOF_WEIGHT_Q,   ROOF_WEIGHT_K,    ROOF_WEIGHT_V,
+                                               ROOF_WEIGHT_O,   ROOF_WEIGHT_GATE, ROOF_WEIGHT_UP,
+                                               ROOF_WEIGHT_DOWN};
+    struct builder b = {.prefix = "model."};
+    recipe_model(&b, r);
+    const uint64_t data = b.data;
+    struct roof_model *const m = build(&b, quantised, state);
+    for (size_t w = 0; w < COUNT(weights); w++) {
+        const int8_t format = layer(m, 0)->format[weights[w]];
+        if (format != (int8_t)r->format) {
+            fail_msg("%s, %s: %d, expected %d", r->part[0].suffix, r->part[1].suffix, format,
+                     r->format);
+        }
+    }
+    assert_true(m->file_bytes == (double)data); /* scales and all */
+    return m;
+}
+
 static void test_quantised(void **state)
 {
     static const struct recipe recipes[] = {
@@ -699,6 +719,17 @@ static void test_quantised(void **state)
          {{"weight_packed", "I32", 1, 8},
           {"weight_scale", "BF16", 1, 128},
           {"weight_shape", "I64", 128, 0}}},
+        {ROOF_PRECISION_INT4_G32_ZP,
+         {{"weight_packed", "I32", 1, 8},
+          {"weight_scale", "BF16", 1, 32},
+          {"weight_zero_point", "I32", 8, 32}}},
+        {ROOF_PRECISION_MXFP4, {{"weight_packed", "U8", 1, 2}, {"weight_scale", "U8", 1, 32}}},
+        {ROOF_PRECISION_MXFP4, {{"weight_packed", "U8", 1, 2}, {"weight_scale", "F8_E8M0", 1, 32}}},
+        {ROOF_PRECISION_MXFP4, {{"weight", "U8", 1, 2}, {"weight_scale", "U8", 1, 32}}},
+        {ROOF_PRECISION_MXFP8_E4M3, {{"weight", "F8_E4M3", 1, 1}, {"weight_scale", "U8", 1, 32}}},
+        {ROOF_PRECISION_MXFP8_E4M3,
+         {{"weight", "F8_E4M3", 1, 1}, {"weight_scale_inv", "U8", 1, 32}}},
+        {ROOF_PRECISION_MXFP8_E5M2, {{"weight", "F8_E5M2", 1, 1}, {"weight_scale", "U8", 1, 32}}},
         {ROOF_PRECISION_INT8_CHANNEL,
          {{"qweight", "I32", 4, 1}, {"scales", "F16", 128, 1}, {"qzeros", "I32", 128, 4}}},
         {ROOF_PRECISION_NF4_FP32,
@@ -718,21 +749,31 @@ static void test_quantised(void **state)
           {"weight.quant_state.bitsandbytes__fp4", "U8", 4, 0}}},
     };
     for (size_t i = 0; i < COUNT(recipes); i++) {
-        struct builder b = {.prefix = "model."};
-        recipe_model(&b, &recipes[i]);
-        const uint64_t data = b.data;
-        struct roof_model *const m = build(&b, quantised, state);
-        static const enum roof_weight weights[] = {
-            ROOF_WEIGHT_Q,    ROOF_WEIGHT_K,  ROOF_WEIGHT_V,   ROOF_WEIGHT_O,
-            ROOF_WEIGHT_GATE, ROOF_WEIGHT_UP, ROOF_WEIGHT_DOWN};
-        for (size_t w = 0; w < COUNT(weights); w++) {
-            const int8_t format = layer(m, 0)->format[weights[w]];
-            if (format != (int8_t)recipes[i].format) {
-                fail_msg("recipe %zu: %d, expected %d", i, format, recipes[i].format);
-            }
-        }
-        assert_true(m->file_bytes == (double)data); /* scales and all */
+        struct roof_model *const m = build_recipe(&recipes[i], state);
         assert_null(m->remarks[0]);
+        roof_model_free(m);
+    }
+}
+
+/* Groups of 32 and 64 are only known with zero points: counted so, and said once of all. */
+static void test_zeroless(void **state)
+{
+    static const struct recipe recipes[] = {
+        {ROOF_PRECISION_INT4_G64_ZP,
+         {{"weight_packed", "I32", 1, 8},
+          {"weight_scale", "F16", 1, 64},
+          {"weight_shape", "I64", 128, 0}}},
+        {ROOF_PRECISION_INT4_G32_ZP,
+         {{"weight_packed", "I32", 1, 8},
+          {"weight_scale", "BF16", 1, 32},
+          {"weight_shape", "I32", 128, 0}}},
+        {ROOF_PRECISION_INT4_G64_ZP, {{"qweight", "I32", 8, 1}, {"scales", "F16", 64, 1}}},
+        {ROOF_PRECISION_INT4_G32_ZP, {{"qweight", "I32", 8, 1}, {"scales", "F16", 32, 1}}},
+    };
+    for (size_t i = 0; i < COUNT(recipes); i++) {
+        struct roof_model *const m = build_recipe(&recipes[i], state);
+        assert_true(has_remark(m, "without zero points"));
+        assert_null(m->remarks[1]);
         roof_model_free(m);
     }
 }
@@ -747,11 +788,21 @@ static void test_unknown_formats(void **state)
         {0, {{"weight", "BF16", 2, 1}}},
         {0, {{"weight", "I8", 1, 1}, {"weight_scale", "F32", 2, -1}}},
         {0, {{"weight", "U8", 1, 2}, {"weight_scale", "F8_E4M3", 1, 32}}},
-        {0, {{"weight", "F8_E4M3", 1, 1}, {"weight_scale", "U8", 1, 32}}},
+        {0, {{"weight", "F8_E4M3", 1, 1}, {"weight_scale", "U8", 1, 16}}},
+        {0, {{"weight", "F8_E4M3", 1, 1}, {"weight_scale", "U8", 1, 64}}},
+        {0, {{"weight", "F8_E4M3", 1, 1}, {"weight_scale", "U8", 32, 1}}}, /* along the outputs */
+        {0, {{"weight", "F8_E4M3", 1, 1}, {"weight_scale", "I8", 1, 32}}},
+        {0, {{"weight", "F8_E4M3", 1, 1}, {"weight_scale", "U8", 0, 0}}},
+        {0, {{"weight_packed", "U8", 1, 2}, {"weight_scale", "U8", 1, 16}}},
+        {0, {{"weight_packed", "U8", 1, 2}, {"weight_scale", "U8", 32, 1}}},
+        {0, {{"weight_packed", "U8", 1, 1}, {"weight_scale", "U8", 1, 32}}},
+        {0, {{"weight_packed", "U8", 1, 2}, {"weight_scale", "F16", 1, 32}}},
         {0, {{"weight", "F8_E4M3", 1, 1}, {"weight_scale_inv", "F32", 64, 64}}},
         {0, {{"qweight", "I32", 1, 8}}},
         {0, {{"qweight", "I32", 1, 8}, {"scales", "F16", 16, 1}, {"qzeros", "I32", 16, 8}}},
-        {0, {{"qweight", "I32", 1, 8}, {"scales", "F16", 32, 1}}},
+        {0, {{"qweight", "I32", 1, 8}, {"scales", "F16", 16, 1}}},
+        {0, {{"weight_packed", "I32", 1, 8}, {"weight_scale", "BF16", 1, 16}}},
+        {0, {{"weight_packed", "I32", 1, 8}, {"weight_scale", "U8", 1, 32}}},
         {0, {{"qweight", "I32", 1, 16}, {"scales", "F16", 128, 1}}},
         {0, {{"scales", "F16", 128, 1}}},
         {0, {{"weight_packed", "U8", 1, 2}}},
@@ -1068,6 +1119,7 @@ int main(void)
         TEST(test_stacked_experts),
         TEST(test_deepseek),
         TEST(test_quantised),
+        TEST(test_zeroless),
         TEST(test_unknown_formats),
         TEST(test_index),
         TEST(test_too_many_files),
