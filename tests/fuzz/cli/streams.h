@@ -16,6 +16,7 @@ int fuzz_no_thread(void);
 
 #undef stdout
 #undef stderr
+#undef printf /* a macro already where it is fortified */
 #define main fuzz_main
 #define stdout fuzz_stdout
 #define stderr fuzz_stderr
