@@ -360,22 +360,24 @@ static enum roof_status read_layout(const struct layout_reader *r)
 static const char *const layer_prefixes[] = {"model.layers.", "language_model.model.layers.",
                                              "model.language_model.layers."};
 
-/* Other names of weights in some classes; several in one have a name in common. */
+/* Other names of weights in some classes. Those that several have in common are only meant by an
+ * entry with their word: what is for one of them is not for all. */
 static const struct {
     enum roof_weight weight;
     const char *module;
-} other_names[] = {{ROOF_WEIGHT_Q, "self_attn.qkv_proj"},
-                   {ROOF_WEIGHT_K, "self_attn.qkv_proj"},
-                   {ROOF_WEIGHT_V, "self_attn.qkv_proj"},
-                   {ROOF_WEIGHT_GATE, "mlp.gate_up_proj"},
-                   {ROOF_WEIGHT_UP, "mlp.gate_up_proj"},
-                   {ROOF_WEIGHT_ROUTER, "block_sparse_moe.gate"},
-                   {ROOF_WEIGHT_EXPERT_GATE, "block_sparse_moe.experts.0.w1"},
-                   {ROOF_WEIGHT_EXPERT_UP, "block_sparse_moe.experts.0.w3"},
-                   {ROOF_WEIGHT_EXPERT_DOWN, "block_sparse_moe.experts.0.w2"},
-                   {ROOF_WEIGHT_SHARED_GATE, "mlp.shared_expert.gate_proj"},
-                   {ROOF_WEIGHT_SHARED_UP, "mlp.shared_expert.up_proj"},
-                   {ROOF_WEIGHT_SHARED_DOWN, "mlp.shared_expert.down_proj"}};
+    const char *word; /* NULL: none is needed */
+} other_names[] = {{ROOF_WEIGHT_Q, "self_attn.qkv_proj", "qkv"},
+                   {ROOF_WEIGHT_K, "self_attn.qkv_proj", "qkv"},
+                   {ROOF_WEIGHT_V, "self_attn.qkv_proj", "qkv"},
+                   {ROOF_WEIGHT_GATE, "mlp.gate_up_proj", "gate_up"},
+                   {ROOF_WEIGHT_UP, "mlp.gate_up_proj", "gate_up"},
+                   {ROOF_WEIGHT_ROUTER, "block_sparse_moe.gate", NULL},
+                   {ROOF_WEIGHT_EXPERT_GATE, "block_sparse_moe.experts.0.w1", NULL},
+                   {ROOF_WEIGHT_EXPERT_UP, "block_sparse_moe.experts.0.w3", NULL},
+                   {ROOF_WEIGHT_EXPERT_DOWN, "block_sparse_moe.experts.0.w2", NULL},
+                   {ROOF_WEIGHT_SHARED_GATE, "mlp.shared_expert.gate_proj", NULL},
+                   {ROOF_WEIGHT_SHARED_UP, "mlp.shared_expert.up_proj", NULL},
+                   {ROOF_WEIGHT_SHARED_DOWN, "mlp.shared_expert.down_proj", NULL}};
 
 /* Whether name stands in module as whole components: "lm_head", "layers.61", "mlp.gate". */
 static bool has_components(const char *module, const char *name)
@@ -611,7 +613,9 @@ static bool names(const char *entry, const struct roof_pattern *pattern, enum ro
     for (size_t p = 0; p < COUNT(layer_prefixes) && !found; p++) {
         for (size_t n = 0; n <= COUNT(other_names) && !found; n++) {
             const bool own = n == COUNT(other_names);
-            if (own || other_names[n].weight == weight) {
+            if (own ||
+                (other_names[n].weight == weight &&
+                 (other_names[n].word == NULL || strstr(entry, other_names[n].word) != NULL))) {
                 snprintf(module, sizeof module, "%s%" PRId64 ".%s", layer_prefixes[p], i,
                          own ? roof_weight_module(weight) : other_names[n].module);
                 found = pattern != NULL ? roof_pattern_matches(pattern, module, work)

@@ -381,7 +381,6 @@ static void set_prefill(struct roof_plan *plan, const struct roof_inference *i, 
     plan->ttft_near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
 }
 
-/* All batches of one split. */
 /* Whether each product multiplies what is stored, on a unit for that format. */
 static bool is_native(const struct roof_inference *i)
 {
@@ -395,6 +394,7 @@ static bool is_native(const struct roof_inference *i)
     return native;
 }
 
+/* All batches of one split. */
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_query *const q = s->query;

@@ -781,8 +781,11 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     if (p->request && asked->prompt == 0 && asked->generate == 0) {
         return roof_error_set(error, ROOF_USAGE, "phase request needs prompt and generate");
     }
-    if (!p->request && asked->prompt > 0 && says(r, ROOF_INPUT_PHASE)) {
-        return roof_error_set(error, ROOF_USAGE, "prompt and generate are of phase request");
+    if (!p->request && says(r, ROOF_INPUT_PHASE)) {
+        if (says(r, ROOF_INPUT_PROMPT) || says(r, ROOF_INPUT_GENERATE)) {
+            return roof_error_set(error, ROOF_USAGE, "prompt and generate are of phase request");
+        }
+        asked->prompt = asked->generate = 0; /* those of the command line are for others */
     }
     if (asked->draft_tokens == 0 && says(r, ROOF_INPUT_ACCEPTANCE)) {
         return roof_error_set(error, ROOF_USAGE, "acceptance needs draft_tokens");

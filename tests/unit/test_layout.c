@@ -587,6 +587,8 @@ static void test_other_names(void **state)
         {"language_model.model.layers.2.self_attn.o_proj", BIT(O)},
         {"model.language_model.layers.?.mlp.down_proj", BIT(DOWN)},
         {"vision_tower.layers.2.self_attn.o_proj", 0},
+        {"re:.*mlp\\\\.gate.*", BIT(GATE)},
+        {"*self_attn.q*", BIT(Q) | BIT(Q_A) | BIT(Q_B)},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[1024];
