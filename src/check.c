@@ -87,37 +87,6 @@ static enum roof_status bad(const struct reader *r, const roof_json_value *at, c
     return roof_json_error(r->p->json, at, r->error, "%s", what);
 }
 
-/* Says what is wrong at a place, in the words of an error that has none; lack of memory is in no
- * place. */
-static enum roof_status place_error(const struct roof_json *json, const roof_json_value *at,
-                                    struct roof_error *error, enum roof_status status)
-{
-    char message[ROOF_ERROR_MESSAGE_SIZE];
-    if (error == NULL || status == ROOF_MEMORY) {
-        return status;
-    }
-    snprintf(message, sizeof message, "%s", error->message);
-    return roof_json_error(json, at, error, "%s", message);
-}
-
-/* ROOF_INVALID at a member of an object that is none of the known ones. */
-static enum roof_status only_members(const struct reader *r, const roof_json_value *object,
-                                     const char *const *known, size_t count)
-{
-    for (const roof_json_value *m = roof_json_first(object); m != NULL; m = roof_json_next(m)) {
-        size_t i = 0;
-        while (i < count && strcmp(roof_json_key(m), known[i]) != 0) {
-            i++;
-        }
-        if (i == count) {
-            return place_error(
-                r->p->json, m, r->error,
-                roof_unknown_name(r->error, ROOF_INVALID, "key", roof_json_key(m), known, count));
-        }
-    }
-    return ROOF_OK;
-}
-
 /* A member that is a line of text; *out is NULL when it is absent. */
 static enum roof_status read_line(const char **out, const struct reader *r,
                                   const roof_json_value *object, const char *key)
@@ -163,7 +132,7 @@ static enum roof_status read_tolerance_of(struct roof_tolerance *out, const stru
     if (!roof_json_is_object(node)) {
         return bad(r, node, "tolerance must be {\"relative\": ..., \"absolute\": ...}");
     }
-    const enum roof_status status = only_members(r, node, known, 2);
+    const enum roof_status status = roof_json_only(r->p->json, node, known, 2, r->error);
     return status == ROOF_OK ? read_tolerance(out, r, node) : status;
 }
 
@@ -228,8 +197,8 @@ static enum roof_status check_inputs(const struct reader *r, const roof_json_val
     for (const roof_json_value *m = roof_json_first(inputs); m != NULL; m = roof_json_next(m)) {
         const char *const key = roof_json_key(m);
         if (!is_workload(key) && find_input(key) == ROOF_INPUT_COUNT) {
-            return place_error(
-                r->p->json, m, r->error,
+            return roof_json_place_error(
+                r->p->json, m, "", r->error,
                 roof_unknown_name(r->error, ROOF_INVALID, "input", key, known, count));
         }
     }
@@ -449,8 +418,8 @@ static enum roof_status check_key(const char **type, const struct reader *r, enu
         }
         if (node.value == NULL) {
             const size_t count = roof_schema_keys(schema, of, known, KEYS_MAX);
-            return place_error(
-                r->p->json, at, r->error,
+            return roof_json_place_error(
+                r->p->json, at, "", r->error,
                 roof_unknown_name(r->error, ROOF_INVALID, "key", part, known, count));
         }
         *type = roof_schema_type(schema, node);
@@ -547,7 +516,7 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
     enum roof_status status = check_key(&type, r, document_of(&check->request), node);
     if (status == ROOF_OK && roof_json_is_object(node)) {
         value = roof_json_get(node, "value");
-        status = only_members(r, node, known, sizeof known / sizeof *known);
+        status = roof_json_only(r->p->json, node, known, sizeof known / sizeof *known, r->error);
         if (status == ROOF_OK) {
             status = read_tolerance(&tolerance, r, node);
         }
@@ -642,7 +611,8 @@ static enum roof_status read_check(struct reader r, const roof_json_value *node)
     if (!roof_json_is_object(node)) {
         return bad(&r, node, "a check must be an object");
     }
-    enum roof_status status = only_members(&r, node, known, sizeof known / sizeof *known);
+    enum roof_status status =
+        roof_json_only(r.p->json, node, known, sizeof known / sizeof *known, r.error);
     if (status == ROOF_OK) {
         status = read_name(check, &r, node);
     }
@@ -707,7 +677,8 @@ static enum roof_status read_file(struct reader *r)
     if (!roof_json_is_object(root)) {
         return bad(r, root, "a check file must be an object");
     }
-    enum roof_status status = only_members(r, root, known, sizeof known / sizeof *known);
+    enum roof_status status =
+        roof_json_only(r->p->json, root, known, sizeof known / sizeof *known, r->error);
     if (status == ROOF_OK) {
         status = read_line(&schema, r, root, "schema");
     }

@@ -418,11 +418,9 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
     for (size_t i = 0; i < COUNT(others); i++) {
         known[count++] = others[i];
     }
-    struct roof_error unknown = {0};
-    const enum roof_status status =
-        roof_unknown_name(&unknown, ROOF_INVALID, "key", key, known, count);
-    return status == ROOF_MEMORY ? roof_error_set(r->error, status, "%s", unknown.message)
-                                 : roof_json_error(r->json, item, r->error, "%s", unknown.message);
+    return roof_json_place_error(
+        r->json, item, "", r->error,
+        roof_unknown_name(r->error, ROOF_INVALID, "key", key, known, count));
 }
 
 static const char *const no_strings[] = {NULL};

@@ -455,6 +455,37 @@ enum roof_status roof_json_error(const struct roof_json *json, const roof_json_v
     return roof_error_at(error, ROOF_INVALID, json->source, line, column, "%s", message);
 }
 
+enum roof_status roof_json_place_error(const struct roof_json *json, const roof_json_value *node,
+                                       const char *prefix, struct roof_error *error,
+                                       enum roof_status status)
+{
+    char message[ROOF_ERROR_MESSAGE_SIZE];
+    if (status == ROOF_MEMORY) {
+        return status;
+    }
+    snprintf(message, sizeof message, "%s", error == NULL ? "" : error->message);
+    return roof_json_error(json, node, error, "%s%s%s", prefix, *prefix == '\0' ? "" : ": ",
+                           message);
+}
+
+enum roof_status roof_json_only(const struct roof_json *json, const roof_json_value *object,
+                                const char *const *known, size_t count, struct roof_error *error)
+{
+    for (const roof_json_value *m = roof_json_first(object); m != NULL; m = roof_json_next(m)) {
+        const char *const key = roof_json_key(m);
+        size_t i = 0;
+        while (i < count && strcmp(key, known[i]) != 0) {
+            i++;
+        }
+        if (i == count) {
+            return roof_json_place_error(
+                json, m, "", error,
+                roof_unknown_name(error, ROOF_INVALID, "key", key, known, count));
+        }
+    }
+    return ROOF_OK;
+}
+
 static int by_key(const void *a, const void *b)
 {
     return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);

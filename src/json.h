@@ -92,6 +92,15 @@ enum roof_status roof_json_error(const struct roof_json *json, const roof_json_v
                                  struct roof_error *error, const char *format, ...)
     ROOF_PRINTF(4, 5);
 
+/* An error that has no place, in its words, at that of node, behind "prefix: " unless that is "".
+ * ROOF_INVALID, but for lack of memory, which is in no place; error may be NULL. */
+enum roof_status roof_json_place_error(const struct roof_json *json, const roof_json_value *node,
+                                       const char *prefix, struct roof_error *error,
+                                       enum roof_status status);
+/* ROOF_INVALID at the first member of an object that is none of the known ones. */
+enum roof_status roof_json_only(const struct roof_json *json, const roof_json_value *object,
+                                const char *const *known, size_t count, struct roof_error *error);
+
 /* Writes a JSON string with its quotes. */
 void roof_json_quote(struct roof_text *out, const char *text);
 /* Writes a cell of a file: as it is where it is a number of JSON, else as a string. */

@@ -9,6 +9,7 @@
 
 #include "model_make.h"
 #include "pattern.h"
+#include "precision.h"
 #include "registry.h"
 #include "roofline/quantity.h"
 
@@ -63,46 +64,16 @@ static bool outside_layers(enum roof_weight weight)
            weight == ROOF_WEIGHT_LM_HEAD;
 }
 
-/* The error of a look-up by name, at the value that gave the name. */
-static enum roof_status at_place(const struct layout_reader *r, const roof_json_value *value,
-                                 const char *prefix, const struct roof_error *error)
-{
-    return error->status == ROOF_MEMORY
-               ? roof_error_set(r->error, ROOF_MEMORY, "%s", error->message)
-               : roof_json_error(r->json, value, r->error, "%s%s%s", prefix,
-                                 *prefix == '\0' ? "" : ": ", error->message);
-}
-
-/* ROOF_INVALID at the first member that is none of the known ones. */
-static enum roof_status only_keys(const struct layout_reader *r, const roof_json_value *object,
-                                  const char *const *known, size_t count)
-{
-    for (const roof_json_value *item = roof_json_first(object); item != NULL;
-         item = roof_json_next(item)) {
-        struct roof_error unknown = {0};
-        size_t i = 0;
-        while (i < count && strcmp(roof_json_key(item), known[i]) != 0) {
-            i++;
-        }
-        if (i == count) {
-            (void)roof_unknown_name(&unknown, ROOF_INVALID, "key", roof_json_key(item), known,
-                                    count);
-            return at_place(r, item, "", &unknown);
-        }
-    }
-    return ROOF_OK;
-}
-
 static enum roof_status read_format(enum roof_precision *out, const struct layout_reader *r,
                                     const roof_json_value *value, const char *what)
 {
     const char *const name = roof_json_string(value);
-    struct roof_error unknown = {0};
     if (name == NULL) {
         return roof_json_error(r->json, value, r->error, "%s must be the name of a format", what);
     }
-    return roof_precision_find(out, name, &unknown) == ROOF_OK ? ROOF_OK
-                                                               : at_place(r, value, what, &unknown);
+    const enum roof_status status = roof_precision_find(out, name, r->error);
+    return status == ROOF_OK ? ROOF_OK
+                             : roof_json_place_error(r->json, value, what, r->error, status);
 }
 
 /* A class in each of its rules, whether a layer of this model takes it or not. */
@@ -176,10 +147,8 @@ static enum roof_status apply_class(const struct layout_reader *r, const roof_js
 static enum roof_status find_class(unsigned *bits, const struct layout_reader *r,
                                    const roof_json_value *item)
 {
-    struct roof_error unknown = {0};
-    return roof_weight_find(bits, roof_json_key(item), &unknown) == ROOF_OK
-               ? ROOF_OK
-               : at_place(r, item, "", &unknown);
+    const enum roof_status status = roof_weight_find(bits, roof_json_key(item), r->error);
+    return status == ROOF_OK ? ROOF_OK : roof_json_place_error(r->json, item, "", r->error, status);
 }
 
 static enum roof_status check_classes(const struct layout_reader *r, const roof_json_value *classes)
@@ -268,7 +237,7 @@ static enum roof_status read_case(const struct layout_reader *r, const roof_json
                                "a case must be an object: {\"if\": {\"tied\": true}, \"classes\": "
                                "{\"embedding\": \"fp8\"}}");
     }
-    enum roof_status status = only_keys(r, item, keys, COUNT(keys));
+    enum roof_status status = roof_json_only(r->json, item, keys, COUNT(keys), r->error);
     for (size_t i = 0; i < COUNT(keys) && status == ROOF_OK; i++) {
         if (roof_json_get(item, keys[i]) == NULL) {
             status = roof_json_error(r->json, item, r->error, "a case needs %s", keys[i]);
@@ -306,8 +275,8 @@ static enum roof_status read_activations(const struct layout_reader *r,
     return status != ROOF_OK || !roof_precision_weight_only(*out)
                ? status
                : roof_json_error(r->json, value, r->error,
-                                 "activations: %s stores weights only; allowed are fp64, fp32, "
-                                 "tf32, bf16, fp16, the fp8, int and mx formats, and nvfp4",
+                                 "activations: %s stores weights only; allowed "
+                                 "are " ROOF_TENSOR_FORMATS,
                                  roof_format(*out)->name);
 }
 
@@ -322,7 +291,7 @@ static enum roof_status check_layout(const struct layout_reader *r)
         return roof_json_error(r->json, schema == NULL ? root : schema, r->error,
                                "a layout has \"schema\": \"" LAYOUT_SCHEMA "\"");
     }
-    const enum roof_status status = only_keys(r, root, keys, COUNT(keys));
+    const enum roof_status status = roof_json_only(r->json, root, keys, COUNT(keys), r->error);
     return status == ROOF_OK ? check_classes(r, roof_json_get(root, "classes")) : status;
 }
 

@@ -1060,11 +1060,9 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
     if (roof_precision_weight_only(f->activations) ||
         (roof_precision_weight_only(f->out) && w->op != ROOF_OPERATOR_QUANTIZE)) {
         const bool input = roof_precision_weight_only(f->activations);
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s stores weights only; %s takes fp64, fp32, tf32, bf16, fp16, the "
-                              "fp8, int and mx formats, and nvfp4",
-                              roof_format(input ? f->activations : f->out)->name,
-                              input ? "--activations" : "--out");
+        return roof_error_set(
+            error, ROOF_USAGE, "%s stores weights only; %s takes " ROOF_TENSOR_FORMATS,
+            roof_format(input ? f->activations : f->out)->name, input ? "--activations" : "--out");
     }
     const enum roof_operator_kind kind = rows[w->op].row.kind;
     if (f->compute != ROOF_PRECISION_AUTO && roof_format(f->compute)->unit == ROOF_PRECISION_FP16 &&

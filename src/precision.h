@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The bytes of tensors in a format, ready for arithmetic on many tensors. */
+/* The bytes of tensors in a format, ready for arithmetic on many tensors, and words on formats. */
 #ifndef ROOF_PRECISION_PRIVATE_H
 #define ROOF_PRECISION_PRIVATE_H
 
 #include "roofline/precision.h"
+
+/* In messages: all that do not store weights alone. */
+#define ROOF_TENSOR_FORMATS "fp64, fp32, tf32, bf16, fp16, the fp8, int and mx formats, and nvfp4"
 
 struct roof_storage {
     double block_bytes;

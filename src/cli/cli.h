@@ -98,7 +98,7 @@ enum roof_status cli_recommend_options(struct roof_recommend_options *out,
                                        const struct cli_options *options, struct roof_error *error);
 
 #define CLI_SIDE_SIZE 128
-/* The two sides of --explain A,B as they were typed. */
+/* The two sides of --explain A,B as they were typed; --top with it is of text alone. */
 enum roof_status cli_explain_pair(char side[2][CLI_SIDE_SIZE], const struct cli_options *options,
                                   struct roof_error *error);
 /* --explain A,B, of what is predicted or of what would be recommended. */

@@ -38,6 +38,9 @@ enum roof_status cli_explain_pair(char side[2][CLI_SIDE_SIZE], const struct cli_
         return roof_error_set(error, ROOF_USAGE,
                               "--explain takes two devices or two formats, as A,B: not '%s'", text);
     }
+    if (options->value[ROOF_INPUT_TOP] != NULL && options->output != ROOF_OUTPUT_TEXT) {
+        return roof_error_set(error, ROOF_USAGE, "--top with --explain goes with --format text");
+    }
     (void)snprintf(side[0], CLI_SIDE_SIZE, "%.*s", (int)(comma - text), text);
     (void)snprintf(side[1], CLI_SIDE_SIZE, "%s", comma + 1);
     return ROOF_OK;
@@ -251,9 +254,6 @@ static enum roof_status check_options(const struct work *w, const struct cli_opt
                 error, ROOF_USAGE, "--explain %s names the formats: leave out --%s",
                 options->value[ROOF_INPUT_EXPLAIN], roof_input(choosing[i])->option);
         }
-    }
-    if (options->value[ROOF_INPUT_TOP] != NULL && options->output != ROOF_OUTPUT_TEXT) {
-        return roof_error_set(error, ROOF_USAGE, "--top with --explain goes with --format text");
     }
     return ROOF_OK;
 }

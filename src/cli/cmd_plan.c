@@ -558,10 +558,6 @@ static enum roof_status write_plans(struct roof_text *out, const struct work *w,
         status =
             roof_error_set(error, ROOF_USAGE, "--explain of plans goes with --format text or json");
     }
-    if (status == ROOF_OK && options->value[ROOF_INPUT_EXPLAIN] != NULL &&
-        options->value[ROOF_INPUT_TOP] != NULL && options->output != ROOF_OUTPUT_TEXT) {
-        status = roof_error_set(error, ROOF_USAGE, "--top with --explain goes with --format text");
-    }
     if (status != ROOF_OK) {
         return status;
     }
