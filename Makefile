@@ -55,7 +55,9 @@ VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
 DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json)) \
             $(sort $(filter-out %/README.md,$(wildcard data/web/*)))
-LIB_SRC  := $(sort $(wildcard src/*.c))
+# The floors of the library, lowest first; each includes only itself and those before it.
+FLOORS   := base catalog operator model predict decide report chart ask
+LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/data_files.o
@@ -106,8 +108,8 @@ FUZZER   ?=
 TRACE    :=
 # What formulas and reports compare tells libFuzzer little about input, and tracing it takes half of
 # the time of the target cli.
-UNTRACED := chart% crossover emit explain inference kernel %report operator plan% precision \
-            predict recommend speedup study sweep table transformer
+UNTRACED := operator/% predict/% report/% chart/% model/transformer $(addprefix decide/, \
+            crossover emit plan% recommend speedup survey sweep)
 ifneq ($(FUZZER),)
 $(filter $(UNTRACED:%=$(BUILD)/src/%.o),$(LIB_OBJ)): TRACE = -fno-sanitize-coverage=trace-cmp
 endif
@@ -128,11 +130,11 @@ $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(
 	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -shared -fPIC $(LDFLAGS) -o $@ $< -ldl
 
 # The data is JSON in data/ and bytes in the library.
-$(BUILD)/gen/data_files.c: src/embed.sh $(DATA) $(BUILD)/command
+$(BUILD)/gen/data_files.c: src/catalog/embed.sh $(DATA) $(BUILD)/command
 	@mkdir -p $(@D)
-	sh src/embed.sh $(DATA) > $@
+	sh src/catalog/embed.sh $(DATA) > $@
 
-$(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/data.h
+$(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/catalog/data.h
 	$(COMPILE) -c -o $@ $<
 
 # The only part that needs an optimiser (NLopt); nothing else depends on it.
@@ -311,7 +313,7 @@ coverage:
 	$(MAKE) check-unit check-fuzz $(BUILD)/gcov/roofline BUILD=$(BUILD)/gcov \
 	    CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	@sh tests/cli/run.sh $(BUILD)/gcov/roofline tests/cli/*.case
-	gcovr --root . --object-directory $(BUILD)/gcov --filter 'src/[^/]*\.c' --json $(BUILD)/gcov/all.json
+	gcovr --root . --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
 	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
 	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
 
@@ -334,7 +336,7 @@ lint:
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
 	sh tests/analyze.sh $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/man/*.1
-	shellcheck .ci/run .ci/deps src/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh
+	shellcheck .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:

@@ -30,7 +30,8 @@ static enum roof_status one(const struct roof_hardware *device, struct roof_erro
 static enum roof_status whole(const struct roof_hardware *device, struct roof_error *error)
 {
     struct roof_model *model = NULL;
-    struct roof_inference *inference = malloc(sizeof *inference); /* large: not on the stack */
+    struct roof_model_prediction *inference =
+        malloc(sizeof *inference); /* large: not on the stack */
     struct roof_scenario scenario;
     if (inference == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
@@ -41,7 +42,7 @@ static enum roof_status whole(const struct roof_hardware *device, struct roof_er
     scenario.common.formats.weights = ROOF_PRECISION_FP8_E4M3;
     enum roof_status status = roof_model_load(&model, "llama-3-8b", NULL, error);
     if (status == ROOF_OK) {
-        status = roof_infer(inference, model, &scenario, device, error);
+        status = roof_predict_model(inference, model, &scenario, device, error);
     }
     if (status == ROOF_OK) {
         printf("llama-3-8b, 8 users: %.0f tokens/s at best, %.0f expected, %s\n",

@@ -16,6 +16,7 @@ Prints one line for each survivor, then the counts, and ends with 1 when one is 
 only looks whether each text and line of these files still stands where it did.
 """
 import argparse
+import glob
 import json
 import os
 import queue
@@ -43,16 +44,16 @@ exec "${CC:-cc}" -shared -Wl,-soname,libroofline.so -o "$target" "$@" -lcjson -l
 # file's own when it is not here.
 TESTS = {
     "operator": ["operator", "attention", "vector", "latent", "experts", "collective", "predict",
-                 "explain"],
-    "predict": ["predict", "operator", "sweep", "inference"],
-    "transformer": ["transformer", "inference", "model", "latent", "layout"],
-    "sweep": ["sweep", "request", "predict"],
+                 "trace"],
+    "predict": ["predict", "operator", "sweep", "model_prediction"],
+    "transformer": ["transformer", "model_prediction", "model", "latent", "layout"],
+    "sweep": ["sweep", "input", "predict"],
     "recommend": ["recommend", "crossover"],
-    "inference": ["inference", "transformer"],
-    "chart_layout": ["chart"],
+    "model_prediction": ["model_prediction", "transformer"],
+    "place": ["chart"],
     "chart_gnuplot": ["chart"],
-    "chart_report": ["chart"],
-    "model_make": ["checkpoint", "model", "gguf"],
+    "chart_text": ["chart"],
+    "model_make": ["config", "model", "gguf"],
 }
 MODULES = ["operator", "predict", "transformer", "sweep", "recommend"]
 # Command lines that are compared when no unit test notices.
@@ -103,7 +104,7 @@ def code_lines(text):
 
 def generic(module):
     """(file, line number, line, changed line) for each operator and number of a module."""
-    file = "src/%s.c" % module
+    file = glob.glob(os.path.join(ROOT, "src/*/%s.c" % module))[0][len(ROOT) + 1:]
     with open(os.path.join(ROOT, file), encoding="utf-8") as source:
         text = source.read()
     lines = text.split("\n")
@@ -235,7 +236,7 @@ class Worker:
         path = os.path.join(self.folder, file)
         with open(path, encoding="utf-8") as source:
             before = source.read()
-        in_library = re.fullmatch(r"src/\w+\.c|data/.*", file) is not None
+        in_library = re.fullmatch(r"src/(?!cli|calibrate)\w+/\w+\.c|data/.*", file) is not None
         targets = ["build/libroofline.so"] if in_library else self.everything
         with open(path, "w", encoding="utf-8") as target:
             target.write(change(before))

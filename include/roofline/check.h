@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "roofline/request.h"
+#include "roofline/input.h"
 #include "roofline/status.h"
 #include "roofline/text.h"
 

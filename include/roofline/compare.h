@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-#include "roofline/inference.h"
-#include "roofline/request.h"
+#include "roofline/input.h"
+#include "roofline/model_prediction.h"
 
 #ifdef __cplusplus
 extern "C" {

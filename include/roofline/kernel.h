@@ -13,17 +13,17 @@ extern "C" {
 #endif
 
 /** What takes most of the time of a kernel. */
-enum roof_bound {
-    ROOF_BOUND_LAUNCH,   /**< the launch */
-    ROOF_BOUND_MEMORY,   /**< DRAM */
-    ROOF_BOUND_COMPUTE,  /**< the matrix or vector units */
-    ROOF_BOUND_OPERANDS, /**< operands from the L2 to the SMs */
-    ROOF_BOUND_LATENCY,  /**< steps that wait for each other */
-    ROOF_BOUND_QUANTIZE, /**< the quantisation of the input */
-    ROOF_BOUND_NETWORK,  /**< the links between devices */
-    ROOF_BOUND_COUNT
+enum roof_kernel_limit {
+    ROOF_KERNEL_LIMIT_LAUNCH,   /**< the launch */
+    ROOF_KERNEL_LIMIT_MEMORY,   /**< DRAM */
+    ROOF_KERNEL_LIMIT_COMPUTE,  /**< the matrix or vector units */
+    ROOF_KERNEL_LIMIT_OPERANDS, /**< operands from the L2 to the SMs */
+    ROOF_KERNEL_LIMIT_LATENCY,  /**< steps that wait for each other */
+    ROOF_KERNEL_LIMIT_QUANTIZE, /**< the quantisation of the input */
+    ROOF_KERNEL_LIMIT_NETWORK,  /**< the links between devices */
+    ROOF_KERNEL_LIMIT_COUNT
 };
-const char *roof_bound_name(enum roof_bound bound);
+const char *roof_kernel_limit_name(enum roof_kernel_limit bound);
 
 /** The tiling that the model found fastest. */
 struct roof_tiling {
@@ -34,7 +34,7 @@ struct roof_tiling {
     double waves;       /**< of them over the SMs */
     double utilisation; /**< fraction of the SMs that are busy, on average over the waves */
     double l2_hit;      /**< fraction of the weights that are found in the L2 */
-    enum roof_bound bound;
+    enum roof_kernel_limit bound;
 };
 
 /** The time to expect; time_s is NAN where there is nothing to base it on, and all else is void. */
@@ -45,7 +45,7 @@ struct roof_expected {
     double launch_s; /**< of it, launches */
     bool tiled;      /**< tiling holds; else only its l2_hit does */
     struct roof_tiling tiling;
-    enum roof_bound bound;
+    enum roof_kernel_limit bound;
     const struct roof_kernel_fit *fit;
     bool near; /**< the fit is of another device or of formats next to these; the band is wider */
 };

@@ -290,7 +290,7 @@ struct roof_work {
 };
 
 /** Receives each step of a formula when a prediction is to be explained. */
-struct roof_trace {
+struct roof_steps {
     /** name = expression = value: a helper quantity, the FLOPs, or the elements of a tensor. For a
      * tensor, role is its role and bytes what it moves, else role is ROOF_ROLE_COUNT. */
     void (*step)(void *context, const char *name, const char *expression, double value,
@@ -300,7 +300,7 @@ struct roof_trace {
 
 /** The work of a resolved workload that is not a composite; trace may be NULL. */
 void roof_operator_work(struct roof_work *out, const struct roof_workload *workload,
-                        const struct roof_trace *trace);
+                        const struct roof_steps *trace);
 
 /** Parts of a workload in order: itself unless it is a composite. Returns how many. */
 int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "roofline/engine.h"
-#include "roofline/inference.h"
+#include "roofline/model_prediction.h"
 #include "roofline/text.h"
 
 #ifdef __cplusplus

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "roofline/inference.h"
-#include "roofline/request.h"
+#include "roofline/input.h"
+#include "roofline/model_prediction.h"
 #include "roofline/table.h"
 
 #ifdef __cplusplus
@@ -65,7 +65,7 @@ struct roof_records {
     const char *hardware; /**< the device of the record */
     double measured_s;    /**< with roof_records_predict; NAN: none */
     /** With roof_records_predict, of a model; NULL: the record is of an operator. */
-    const struct roof_inference *inference;
+    const struct roof_model_prediction *inference;
     struct roof_records_private *private_data;
 };
 

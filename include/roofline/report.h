@@ -10,11 +10,11 @@
 
 #include "roofline/compare.h"
 #include "roofline/crossover.h"
-#include "roofline/explain.h"
 #include "roofline/predict.h"
 #include "roofline/recommend.h"
 #include "roofline/table.h"
 #include "roofline/text.h"
+#include "roofline/trace.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,19 +23,19 @@ extern "C" {
 /** One prediction as a JSON object (with its parts, the explanation when it is not NULL, and the
  * tiling of the expected kernel where that is asked for and known). */
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_explanation *explanation, bool tiling);
+                      const struct roof_trace *explanation, bool tiling);
 /**
  * One prediction for people. product is the device with the published figures, for a device that
  * is as the documents specify it, else NULL; explanation may be NULL.
  */
 void roof_report_text(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_hardware *product,
-                      const struct roof_explanation *explanation, bool tiling);
+                      const struct roof_hardware *product, const struct roof_trace *explanation,
+                      bool tiling);
 
 /** "gemm m=1 n=4096 k=4096": the shape of a workload for people. */
 void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);
 /** The steps of an explanation for people. */
-void roof_report_why(struct roof_text *out, const struct roof_explanation *explanation);
+void roof_report_why(struct roof_text *out, const struct roof_trace *explanation);
 /** Says that the device is as the documents have it, and what the published figures are; nothing
  * when product is NULL or has the same figures. */
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,

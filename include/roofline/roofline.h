@@ -78,19 +78,19 @@
 
 #include "roofline/predict.h"
 
-#include "roofline/explain.h"
+#include "roofline/trace.h"
 
 #include "roofline/model.h"
 
 #include "roofline/layout.h"
 
-#include "roofline/checkpoint.h"
+#include "roofline/config.h"
 
 #include "roofline/transformer.h"
 
-#include "roofline/inference.h"
+#include "roofline/model_prediction.h"
 
-#include "roofline/study.h"
+#include "roofline/survey.h"
 
 #include "roofline/speedup.h"
 
@@ -101,7 +101,7 @@
 
 #include "roofline/plan_why.h"
 
-#include "roofline/request.h"
+#include "roofline/input.h"
 
 #include "roofline/sweep.h"
 
@@ -121,11 +121,11 @@
 
 #include "roofline/model_report.h"
 
-#include "roofline/study_report.h"
+#include "roofline/survey_report.h"
 
 #include "roofline/chart.h"
 #include "roofline/chart_page.h"
-#include "roofline/chart_report.h"
+#include "roofline/chart_text.h"
 
 #include "roofline/engine_report.h"
 #include "roofline/plan_report.h"

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "roofline/inference.h"
+#include "roofline/model_prediction.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,8 +64,8 @@ struct roof_speedup {
 /** One side. The other has the same operators, on another device or in other formats. */
 struct roof_speedup_side {
     const char *name;
-    const struct roof_prediction *prediction; /**< of an operator */
-    const struct roof_inference *inference;   /**< or of one phase of a model; else NULL */
+    const struct roof_prediction *prediction;      /**< of an operator */
+    const struct roof_model_prediction *inference; /**< or of one phase of a model; else NULL */
 };
 
 /**

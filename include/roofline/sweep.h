@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "roofline/inference.h"
-#include "roofline/request.h"
+#include "roofline/input.h"
+#include "roofline/model_prediction.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,7 +55,7 @@ void roof_sweep_shard(uint64_t *first, uint64_t *points, uint64_t count, uint64_
                       uint64_t shards);
 
 /** Receives the points in order: a struct roof_prediction, which of a model is the total of a
- * struct roof_inference. Anything but ROOF_OK ends the sweep with that status. */
+ * struct roof_model_prediction. Anything but ROOF_OK ends the sweep with that status. */
 typedef enum roof_status (*roof_sweep_callback)(void *context,
                                                 const struct roof_prediction *prediction,
                                                 struct roof_error *error);

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "roofline/engine.h"
-#include "roofline/inference.h"
 #include "roofline/layout.h"
+#include "roofline/model_prediction.h"
 #include "roofline/operator.h"
 #include "roofline/precision.h"
 #include "roofline/text.h"
@@ -73,7 +73,7 @@ struct roof_table {
     struct roof_column column[ROOF_COLUMNS_MAX];
     size_t count;
     uint64_t rows;                      /**< written so far */
-    bool inferences;                    /**< rows are struct roof_inference */
+    bool inferences;                    /**< rows are struct roof_model_prediction */
     bool any;                           /**< rows are predictions of any operator */
     const struct roof_carried *carried; /**< borrowed */
     size_t carried_count;
@@ -81,18 +81,18 @@ struct roof_table {
 
 /** What the rows of a table are. */
 enum roof_table_kind {
-    ROOF_TABLE_PREDICTIONS,     /**< rows are predictions */
-    ROOF_TABLE_RECOMMENDATIONS, /**< rows are candidates */
-    ROOF_TABLE_HARDWARE,        /**< rows are devices */
-    ROOF_TABLE_PRECISIONS,      /**< rows are struct roof_precision_entry */
-    ROOF_TABLE_OPERATORS,       /**< rows are struct roof_operator_row */
-    ROOF_TABLE_INFERENCES,      /**< rows are struct roof_inference */
-    ROOF_TABLE_NODES,           /**< rows are struct roof_inference_node */
-    ROOF_TABLE_MODELS,          /**< rows are struct roof_model_entry */
-    ROOF_TABLE_LAYOUTS,         /**< rows are struct roof_layout_about */
-    ROOF_TABLE_PLANS,           /**< rows are struct roof_plan_row */
-    ROOF_TABLE_SPEEDUPS,        /**< rows are struct roof_speedup_row */
-    ROOF_TABLE_ENGINES          /**< rows are struct roof_engine_entry */
+    ROOF_TABLE_PREDICTIONS,       /**< rows are predictions */
+    ROOF_TABLE_RECOMMENDATIONS,   /**< rows are candidates */
+    ROOF_TABLE_HARDWARE,          /**< rows are devices */
+    ROOF_TABLE_PRECISIONS,        /**< rows are struct roof_precision_entry */
+    ROOF_TABLE_OPERATORS,         /**< rows are struct roof_operator_row */
+    ROOF_TABLE_MODEL_PREDICTIONS, /**< rows are struct roof_model_prediction */
+    ROOF_TABLE_NODES,             /**< rows are struct roof_node_prediction */
+    ROOF_TABLE_MODELS,            /**< rows are struct roof_model_entry */
+    ROOF_TABLE_LAYOUTS,           /**< rows are struct roof_layout_about */
+    ROOF_TABLE_PLANS,             /**< rows are struct roof_plan_row */
+    ROOF_TABLE_SPEEDUPS,          /**< rows are struct roof_speedup_row */
+    ROOF_TABLE_ENGINES            /**< rows are struct roof_engine_entry */
 };
 
 /** A row of the table of formats. */

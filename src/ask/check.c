@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "base/json.h"
+#include "catalog/schema.h"
 #include "roofline/operator.h"
-#include "schema.h"
 
 #define KEYS_MAX 200
 #define KEY_SIZE 64

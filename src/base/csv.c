@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "csv.h"
+#include "base/csv.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "decimal.h"
+#include "base/decimal.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "decimal_table.h"
+#include "base/decimal_table.h"
 
 /*
  * Schubfach: R. Giulietti, "The Schubfach way to render doubles", 2020. The interval of reals that

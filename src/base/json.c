@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "json.h"
+#include "base/json.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

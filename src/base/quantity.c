@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decimal.h"
+#include "base/decimal.h"
 
 /* How a unit is stored in a key, and how it is shown: SI value = key value * multiple / divisor. */
 struct unit {

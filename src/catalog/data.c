@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "data.h"
+#include "catalog/data.h"
 
 #include <string.h>
 

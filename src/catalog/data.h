@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "json.h"
+#include "base/json.h"
 
 struct roof_data_file {
     const char *path; /* "hardware/gb10.json", "schema/prediction.json", "web/page.js" */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "registry.h"
+#include "catalog/registry.h"
 
 /* Strings that are made while loading, and the document that all others point into. */
 struct owned {

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <strings.h>
 
-#include "data.h"
-#include "precision.h"
+#include "catalog/data.h"
+#include "catalog/precision.h"
 
 /*
  * Block layouts: format, elements, bits of all fields of a block, bytes. The bits come from the

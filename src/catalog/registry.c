@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "registry.h"
+#include "catalog/registry.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data.h"
+#include "catalog/data.h"
 
 #define SUFFIX ".json"
 

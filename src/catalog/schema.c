@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "schema.h"
+#include "catalog/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "data.h"
+#include "catalog/data.h"
 
 #define FILES_MAX 8
 #define NAME_SIZE 64

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "json.h"
+#include "base/json.h"
 #include "roofline/status.h"
 
 struct roof_schema;

@@ -314,17 +314,17 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
     return ROOF_OK;
 }
 
-enum roof_status roof_chart_add_inference(struct roof_chart *chart,
-                                          const struct roof_inference *inference, const char *group,
-                                          size_t top, struct roof_error *error)
+enum roof_status roof_chart_add_model(struct roof_chart *chart,
+                                      const struct roof_model_prediction *inference,
+                                      const char *group, size_t top, struct roof_error *error)
 {
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, inference);
     double left_out = 0;
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < count && i < top && status == ROOF_OK; i++) {
-        const struct roof_inference_node *const n = &inference->node[order[i]];
-        const double share = roof_infer_share(inference, order[i]);
+        const struct roof_node_prediction *const n = &inference->node[order[i]];
+        const double share = roof_model_share(inference, order[i]);
         const size_t dots = chart->dots;
         status =
             roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count, share, error);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "chart_layout.h"
-#include "roofline/chart_report.h"
+#include "chart/place.h"
+#include "roofline/chart_text.h"
 
 /* Pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
 #define FONT 13.0

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data.h"
-#include "json.h"
+#include "base/json.h"
+#include "catalog/data.h"
 #include "roofline/model_report.h"
 
 /* Rows of the table for readers without scripts. */
@@ -45,7 +45,7 @@ struct page {
     struct roof_text about;    /* of a model: its formats, and how it is split */
     size_t plain_rows;
     bool used[ROOF_PRECISION_COUNT]; /* formats that dots are computed in */
-    struct roof_inference inference;
+    struct roof_model_prediction inference;
 };
 
 static enum roof_status no_memory(struct roof_error *error)
@@ -159,14 +159,14 @@ static void put_row(struct roof_text *out, const struct page *page,
     roof_text_put(out, "]");
 }
 
-static void put_summary(struct roof_text *out, const struct roof_inference *r)
+static void put_summary(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const bool prefill = r->scenario.phase == ROOF_PHASE_PREFILL;
     const double expected_s = prefill ? r->expected_step_s : r->expected_tpot_s;
     double low_s = ROOF_UNKNOWN;
     double high_s = ROOF_UNKNOWN;
     if (!isnan(expected_s)) {
-        roof_infer_band(&low_s, &high_s, r, expected_s);
+        roof_model_band(&low_s, &high_s, r, expected_s);
     }
     roof_text_printf(out, "[\"%s\",\"%s\",",
                      !prefill           ? "time per token"
@@ -429,8 +429,8 @@ static enum roof_status infer_at(struct page *page, size_t phase, size_t roof, i
     scenario.phase = (int64_t)phase;
     scenario.common.shape.batch = batch;
     scenario.context = context;
-    return roof_infer(&page->inference, page->sizes->model, &scenario,
-                      page->chart.roof[roof].hardware, error);
+    return roof_predict_model(&page->inference, page->sizes->model, &scenario,
+                              page->chart.roof[roof].hardware, error);
 }
 
 static enum roof_status add_value(struct roof_values *values, int64_t value,
@@ -462,7 +462,7 @@ static enum roof_status double_up(struct roof_values *out, int64_t least, int64_
 }
 
 /* The formats of the inference at hand, and how it is split. */
-static void put_about(struct roof_text *out, const struct roof_inference *r)
+static void put_about(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_scenario *const s = &r->scenario;
     roof_model_report_formats(out, r);
@@ -531,7 +531,7 @@ static enum roof_status add_point(struct page *page, size_t group, size_t roof, 
                                   struct roof_text *shares, struct roof_error *error)
 {
     size_t order[ROOF_GRAPH_MAX];
-    const struct roof_inference *const r = &page->inference;
+    const struct roof_model_prediction *const r = &page->inference;
     const size_t count = roof_model_report_order(order, r);
     enum roof_status status = ROOF_OK;
     roof_text_clear(shares);
@@ -540,7 +540,7 @@ static enum roof_status add_point(struct page *page, size_t group, size_t roof, 
         const struct roof_chart_dot dot = {.node = r->node[order[i]],
                                            .roof = roof,
                                            .group = group,
-                                           .share = roof_infer_share(r, order[i])};
+                                           .share = roof_model_share(r, order[i])};
         status = add_dot(page, shares, i == 0, plain, &dot, error);
     }
     roof_text_printf(&page->series, "],[%s],", shares->length == 0 ? "" : shares->data);

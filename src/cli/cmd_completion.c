@@ -295,7 +295,7 @@ static enum roof_status offer_columns(struct offers *o, const struct line *line,
     const enum roof_table_kind kind =
         listed != NULL ? listed->kind
         : recommended  ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
-                       : (model ? ROOF_TABLE_INFERENCES : ROOF_TABLE_PREDICTIONS);
+                       : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
     struct roof_table table;
     struct roof_text header = ROOF_TEXT_INIT;
     enum roof_operator op = ROOF_OPERATOR_GEMM;

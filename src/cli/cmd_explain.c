@@ -19,7 +19,7 @@ struct side {
     struct roof_model *draft;
     struct roof_scenario scenario;
     struct roof_prediction prediction;
-    struct roof_inference inference;
+    struct roof_model_prediction inference;
 };
 
 struct work {
@@ -150,8 +150,8 @@ static enum roof_status predict_side(struct work *w, struct side *side,
             status = cli_draft(&side->draft, &side->scenario, options, error);
         }
         if (status == ROOF_OK) {
-            status =
-                roof_infer(&side->inference, side->model, &side->scenario, side->hardware, error);
+            status = roof_predict_model(&side->inference, side->model, &side->scenario,
+                                        side->hardware, error);
         }
     } else if (status == ROOF_OK) {
         status = recommended ? choose(w, side, options, error)
@@ -219,7 +219,7 @@ static void put_question(struct roof_text *out, const struct side *side)
 /* "a: weights fp16, ... on h100-sxm; 132 GiB do not fit" */
 static void put_side(struct roof_text *out, const struct side *side)
 {
-    const struct roof_inference *const i = &side->inference;
+    const struct roof_model_prediction *const i = &side->inference;
     char memory[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "\n%s: ", side->name);
     roof_model_report_formats(out, i);

@@ -131,9 +131,9 @@ static enum roof_status open_table(struct work *w, enum roof_operator of, struct
     const struct roof_records *const records = &w->records;
     const char *const columns = w->options->value[ROOF_INPUT_COLUMNS];
     const enum roof_output output = w->options->output;
-    const enum roof_status status =
-        roof_table_open(table, output, w->model ? ROOF_TABLE_INFERENCES : ROOF_TABLE_PREDICTIONS,
-                        of == ALL_ROWS && !w->mixed ? w->op : of, columns, error);
+    const enum roof_status status = roof_table_open(
+        table, output, w->model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS,
+        of == ALL_ROWS && !w->mixed ? w->op : of, columns, error);
     const bool readable = output == ROOF_OUTPUT_TEXT || output == ROOF_OUTPUT_MARKDOWN;
     if (status == ROOF_OK && readable && columns == NULL) {
         /* A reader wants to see what was asked, and nothing else. */

@@ -13,7 +13,7 @@ struct work {
     struct roof_model *draft;
     struct roof_hardware *hardware;
     struct roof_hardware *product;
-    struct roof_inference inference; /* large: the whole is on the heap */
+    struct roof_model_prediction inference; /* large: the whole is on the heap */
     struct roof_limits limits;
 };
 
@@ -54,16 +54,16 @@ static enum roof_status put_why(struct roof_text *out, const struct work *w, siz
     const size_t count = roof_model_report_order(order, &w->inference);
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < count && i < top && status == ROOF_OK; i++) {
-        const struct roof_inference_node *const n = &w->inference.node[order[i]];
-        struct roof_explanation explanation = {0};
-        status = roof_explain(&explanation, &n->prediction, error);
+        const struct roof_node_prediction *const n = &w->inference.node[order[i]];
+        struct roof_trace explanation = {0};
+        status = roof_trace_prediction(&explanation, &n->prediction, error);
         if (status == ROOF_OK) {
             roof_text_printf(out, "\n%s: ", n->node.name);
             roof_report_workload(out, &n->prediction.workload);
             roof_text_put(out, "\n");
             roof_report_why(out, &explanation);
         }
-        roof_explanation_free(&explanation);
+        roof_trace_free(&explanation);
     }
     return status;
 }
@@ -117,25 +117,25 @@ static enum roof_status write_report(struct roof_text *out, const struct work *w
                                      const struct cli_options *options, size_t top,
                                      struct roof_error *error)
 {
-    struct roof_study *study = NULL;
+    struct roof_survey *study = NULL;
     struct roof_text command = ROOF_TEXT_INIT;
     char version[64];
     const bool both = options->value[ROOF_INPUT_PHASE] == NULL;
     put_command(&command, options);
     enum roof_status status =
-        roof_study_run(&study, w->model, &w->scenario, both, w->hardware, error);
+        roof_survey_run(&study, w->model, &w->scenario, both, w->hardware, error);
     if (status == ROOF_OK) {
         (void)snprintf(version, sizeof version, "%d.%d.%d", ROOF_VERSION_MAJOR, ROOF_VERSION_MINOR,
                        ROOF_VERSION_PATCH);
-        const struct roof_study_about about = {.product = w->product,
-                                               .command = command.data == NULL ? "" : command.data,
-                                               .version = version,
-                                               .top = top};
-        roof_study_report(out, study, &about);
+        const struct roof_survey_about about = {.product = w->product,
+                                                .command = command.data == NULL ? "" : command.data,
+                                                .version = version,
+                                                .top = top};
+        roof_survey_report(out, study, &about);
         out->failed = out->failed || command.failed;
     }
     roof_text_free(&command);
-    roof_study_free(study);
+    roof_survey_free(study);
     return status;
 }
 
@@ -146,7 +146,7 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
     int64_t top = TOP_DEFAULT;
     const bool why = options->value[ROOF_INPUT_WHY] != NULL;
     enum roof_status status =
-        roof_table_open(&table, options->output, ROOF_TABLE_INFERENCES, ROOF_OPERATOR_GEMM,
+        roof_table_open(&table, options->output, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM,
                         options->value[ROOF_INPUT_COLUMNS], error);
     if (status == ROOF_OK && options->value[ROOF_INPUT_TOP] != NULL) {
         status = roof_input_parse(&top, roof_input(ROOF_INPUT_TOP), options->value[ROOF_INPUT_TOP],
@@ -203,12 +203,12 @@ enum roof_status cli_predict_model(struct roof_text *out, const struct cli_optio
     }
     enum roof_status status = load(w, options, error);
     if (status == ROOF_OK) {
-        status = roof_infer(&w->inference, w->model, &w->scenario, w->hardware, error);
+        status = roof_predict_model(&w->inference, w->model, &w->scenario, w->hardware, error);
     }
     const bool document =
         options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_JSON;
     if (status == ROOF_OK && document) {
-        status = roof_infer_limits(&w->limits, &w->inference, &w->scenario, error);
+        status = roof_model_limits(&w->limits, &w->inference, &w->scenario, error);
     }
     if (status == ROOF_OK) {
         status = write_model(out, w, options, error);

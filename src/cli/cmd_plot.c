@@ -225,7 +225,7 @@ static enum roof_status add_operator(struct work *w, const struct roof_predictio
 }
 
 /* Dots of a model are its operators, grouped by the scenario. */
-static enum roof_status add_model(struct work *w, const struct roof_inference *inference,
+static enum roof_status add_model(struct work *w, const struct roof_model_prediction *inference,
                                   const char *group, struct roof_error *error)
 {
     if (inference->count == 0) {
@@ -233,7 +233,7 @@ static enum roof_status add_model(struct work *w, const struct roof_inference *i
                               "a request has no operators of one pass: plot it with --phase "
                               "decode,prefill and --context");
     }
-    return roof_chart_add_inference(&w->chart, inference, group, w->top, error);
+    return roof_chart_add_model(&w->chart, inference, group, w->top, error);
 }
 
 static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
@@ -245,8 +245,8 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
     if (w->grid.sweep.model == NULL) {
         return add_operator(w, prediction, error);
     }
-    const struct roof_inference *const inference =
-        (const struct roof_inference *)(const void *)prediction; /* begins with it */
+    const struct roof_model_prediction *const inference =
+        (const struct roof_model_prediction *)(const void *)prediction; /* begins with it */
     if (w->grid.models > 1) {
         roof_text_printf(&w->group, "%s ", inference->model->id);
     }

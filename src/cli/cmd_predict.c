@@ -6,7 +6,7 @@ static enum roof_status write_prediction(struct roof_text *out, const struct cli
                                          struct roof_error *error)
 {
     const enum roof_output output = options->output;
-    struct roof_explanation explanation = {0};
+    struct roof_trace explanation = {0};
     struct roof_hardware *product = NULL;
     struct roof_table table;
     const bool why = options->value[ROOF_INPUT_WHY] != NULL;
@@ -20,7 +20,7 @@ static enum roof_status write_prediction(struct roof_text *out, const struct cli
                                 why ? "why" : "tiling");
     }
     if (status == ROOF_OK && why) {
-        status = roof_explain(&explanation, prediction, error);
+        status = roof_trace_prediction(&explanation, prediction, error);
     }
     if (status == ROOF_OK && output == ROOF_OUTPUT_TEXT) {
         status = cli_product(&product, prediction->hardware, error);
@@ -42,7 +42,7 @@ static enum roof_status write_prediction(struct roof_text *out, const struct cli
             break;
         }
     }
-    roof_explanation_free(&explanation);
+    roof_trace_free(&explanation);
     roof_hardware_free(product);
     return status;
 }

@@ -138,10 +138,10 @@ static enum roof_status prepare(struct sink *sink, int64_t *threads, const struc
                                 const struct cli_options *options, struct roof_error *error)
 {
     uint64_t count = 0;
-    enum roof_status status =
-        roof_table_open(&sink->table, options->output,
-                        sweep->model == NULL ? ROOF_TABLE_PREDICTIONS : ROOF_TABLE_INFERENCES,
-                        sweep->base.common.op, options->value[ROOF_INPUT_COLUMNS], error);
+    enum roof_status status = roof_table_open(
+        &sink->table, options->output,
+        sweep->model == NULL ? ROOF_TABLE_PREDICTIONS : ROOF_TABLE_MODEL_PREDICTIONS,
+        sweep->base.common.op, options->value[ROOF_INPUT_COLUMNS], error);
     const bool readable =
         options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_MARKDOWN;
     if (status == ROOF_OK && readable && options->value[ROOF_INPUT_COLUMNS] == NULL) {

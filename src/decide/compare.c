@@ -237,7 +237,7 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
 static void set_times(struct roof_compared *row, const struct roof_records *records)
 {
     const struct roof_prediction *const p = row->prediction;
-    const struct roof_inference *const inference = records->inference;
+    const struct roof_model_prediction *const inference = records->inference;
     row->measured_s = records->measured_s;
     row->time_s = p->time_s;
     row->expected_s = p->expected_s;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data.h"
+#include "catalog/data.h"
 #include "roofline/text.h"
 
 #define SCHEMA "roofline/engine/1"

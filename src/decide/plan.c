@@ -113,7 +113,7 @@ struct search {
     const struct roof_plan_query *query;
     struct roof_plans *out;
     size_t capacity;
-    struct roof_inference *inference;
+    struct roof_model_prediction *inference;
     struct roof_hardware unmeasured; /* the device at hand, without expected times */
     struct roof_error *error;
 };
@@ -344,8 +344,8 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
         struct roof_scenario decode;
         least.batch = q->batch[middle];
         roof_plan_scenarios(&prefill, &decode, &least, q);
-        const enum roof_status status = roof_infer(s->inference, s->out->model[plan->serving],
-                                                   &decode, &s->unmeasured, s->error);
+        const enum roof_status status = roof_predict_model(
+            s->inference, s->out->model[plan->serving], &decode, &s->unmeasured, s->error);
         if (status != ROOF_OK) {
             return status;
         }
@@ -362,7 +362,7 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     return ROOF_OK;
 }
 
-static void set_decode(struct roof_plan *plan, const struct roof_inference *i, unsigned lent)
+static void set_decode(struct roof_plan *plan, const struct roof_model_prediction *i, unsigned lent)
 {
     plan->step_s = i->expected_tpot_s;
     plan->ideal_step_s = i->tpot_s;
@@ -372,7 +372,8 @@ static void set_decode(struct roof_plan *plan, const struct roof_inference *i, u
     plan->memory_bytes = i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
 }
 
-static void set_prefill(struct roof_plan *plan, const struct roof_inference *i, unsigned lent)
+static void set_prefill(struct roof_plan *plan, const struct roof_model_prediction *i,
+                        unsigned lent)
 {
     plan->ttft_s = i->expected_ttft_s;
     plan->ideal_ttft_s = i->ttft_s;
@@ -382,7 +383,7 @@ static void set_prefill(struct roof_plan *plan, const struct roof_inference *i, 
 }
 
 /* Whether each product multiplies what is stored, on a unit for that format. */
-static bool is_native(const struct roof_inference *i)
+static bool is_native(const struct roof_model_prediction *i)
 {
     bool native = i->total.native;
     for (size_t n = 0; n < i->count && native; n++) {
@@ -400,7 +401,7 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     const struct roof_plan_query *const q = s->query;
     const struct roof_hardware *const hardware = q->hardware[plan.hardware];
     const struct roof_model *const model = s->out->model[plan.serving];
-    const struct roof_inference *const i = s->inference;
+    const struct roof_model_prediction *const i = s->inference;
     const size_t uses = uses_of(q, plan.tp * plan.pp * plan.ep);
     const unsigned formats = plan.engines;
     struct roof_scenario prefill;
@@ -416,7 +417,8 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
         roof_plan_scenarios(&prefill, &decode, &plan, q);
-        enum roof_status status = roof_infer(s->inference, model, &decode, hardware, s->error);
+        enum roof_status status =
+            roof_predict_model(s->inference, model, &decode, hardware, s->error);
         if (status == ROOF_USAGE) { /* the same for all batches */
             rejected[ROOF_REJECTED_SPLIT] += rest;
             return ROOF_OK;
@@ -434,7 +436,7 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
         }
         set_decode(&plan, i, q->engines->lent);
         if (b == 0) { /* one prompt: the same for all batches */
-            status = roof_infer(s->inference, model, &prefill, hardware, s->error);
+            status = roof_predict_model(s->inference, model, &prefill, hardware, s->error);
             if (status != ROOF_OK) {
                 return status;
             }

@@ -46,11 +46,11 @@ static void put_name(char out[ROOF_PLAN_SIDE_SIZE], const struct roof_plan *plan
 }
 
 /* Where the operators of the decode step of `to`, which is at hand, turn compute-bound. */
-static void find_bounds(struct roof_plan_why *out, const struct roof_inference *decode,
+static void find_bounds(struct roof_plan_why *out, const struct roof_model_prediction *decode,
                         const struct roof_scenario *scenario)
 {
     double batch[ROOF_GRAPH_MAX];
-    roof_infer_bounds(batch, decode, scenario);
+    roof_predict_model_bounds(batch, decode, scenario);
     for (size_t i = 0; i < out->decode.count; i++) {
         out->compute_bound_batch[i] = batch[out->decode.row[i].to_node];
     }
@@ -67,7 +67,7 @@ enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan
     put_name(out->to_name, to, &out->from, query);
     const struct roof_plan *const plan[] = {&out->from, &out->to};
     enum roof_fit *const fits[] = {&out->from_fits, &out->to_fits};
-    struct roof_inference *const inference = malloc(2 * sizeof *inference);
+    struct roof_model_prediction *const inference = malloc(2 * sizeof *inference);
     if (inference == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
@@ -78,8 +78,8 @@ enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan
     for (int decode = 0; decode < 2 && status == ROOF_OK; decode++) {
         for (int i = 0; i < 2 && status == ROOF_OK; i++) {
             roof_plan_scenarios(&phase[0], &phase[1], plan[i], query);
-            status = roof_infer(&inference[i], plans->model[plan[i]->serving], &phase[decode],
-                                query->hardware[plan[i]->hardware], error);
+            status = roof_predict_model(&inference[i], plans->model[plan[i]->serving],
+                                        &phase[decode], query->hardware[plan[i]->hardware], error);
             *fits[i] = inference[i].fits;
         }
         if (status == ROOF_OK) {

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "csv.h"
-#include "json.h"
+#include "base/csv.h"
+#include "base/json.h"
 
 /* A row has as many cells as a file has columns. */
 _Static_assert(ROOF_RECORD_COLUMNS_MAX == ROOF_CSV_CELLS_MAX, "one limit for both");
@@ -61,7 +61,7 @@ struct roof_records_private {
     struct roof_scenario asked;
     bool request; /* the phase of the record */
     struct roof_prediction prediction;
-    struct roof_inference *inference; /* NULL until a record asks for a model */
+    struct roof_model_prediction *inference; /* NULL until a record asks for a model */
     /* Of NDJSON: */
     bool pending; /* the record was read to see its keys */
     const char *cell[ROOF_RECORD_COLUMNS_MAX];
@@ -168,7 +168,7 @@ static enum role exact_role(const char *name, enum roof_records_kind kind, size_
     }
     const bool models = kind == ROOF_RECORDS_MODELS;
     const bool printed =
-        roof_table_has(models ? ROOF_TABLE_INFERENCES : ROOF_TABLE_PREDICTIONS, name);
+        roof_table_has(models ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS, name);
     *input = field_of(name);
     /* Models print "devices", which is an input of operators only. */
     if (*input < ROOF_INPUT_COUNT &&
@@ -796,7 +796,7 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     } else if (chunk > 0) { /* what the prefix cache leaves */
         asked->chunk = 0;
     }
-    const enum roof_status status = roof_infer(p->inference, model, asked, hardware, error);
+    const enum roof_status status = roof_predict_model(p->inference, model, asked, hardware, error);
     if (status == ROOF_OK && !p->request && chunk > 0 && p->inference->scenario.chunk != chunk) {
         return roof_error_set(error, ROOF_USAGE,
                               "prefix_hit leaves a chunk of %" PRId64 ", not %" PRId64,

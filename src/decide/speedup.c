@@ -115,7 +115,7 @@ static enum roof_status expected_times(double time[SETS], const struct sides *s,
         change(&device, &own->part[part], &other->part[part], scaled & (kernels ? ~set : set));
         const enum roof_status status = node == NULL
                                             ? roof_predict(&p, &own->workload, &device, error)
-                                            : roof_infer_node(&p, node, &device, error);
+                                            : roof_predict_node(&p, node, &device, error);
         if (status != ROOF_OK) {
             return status;
         }
@@ -209,8 +209,8 @@ static enum roof_status add_row(struct roof_speedup *out, const char *name, doub
 
 /* Pairs operators by name, in order: a split may group layers differently on the two sides, but not
  * change how many of a name there are. */
-static enum roof_status add_rows(struct roof_speedup *out, const struct roof_inference *a,
-                                 const struct roof_inference *b, struct roof_error *error)
+static enum roof_status add_rows(struct roof_speedup *out, const struct roof_model_prediction *a,
+                                 const struct roof_model_prediction *b, struct roof_error *error)
 {
     int64_t left[ROOF_GRAPH_MAX] = {0};
     enum roof_status status = a->count > 0 ? ROOF_OK : differ(error);
@@ -218,10 +218,10 @@ static enum roof_status add_rows(struct roof_speedup *out, const struct roof_inf
         left[k] = b->node[k].node.count;
     }
     for (size_t i = 0; i < a->count && status == ROOF_OK; i++) {
-        const struct roof_inference_node *const x = &a->node[i];
+        const struct roof_node_prediction *const x = &a->node[i];
         int64_t count = x->node.count;
         for (size_t k = 0; k < b->count && count > 0 && status == ROOF_OK; k++) {
-            const struct roof_inference_node *const y = &b->node[k];
+            const struct roof_node_prediction *const y = &b->node[k];
             if (left[k] == 0 || strcmp(x->node.name, y->node.name) != 0) {
                 continue;
             }
@@ -247,8 +247,8 @@ static enum roof_status add_rows(struct roof_speedup *out, const struct roof_inf
 enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedup_side *from,
                               const struct roof_speedup_side *to, struct roof_error *error)
 {
-    const struct roof_inference *const a = from->inference;
-    const struct roof_inference *const b = to->inference;
+    const struct roof_model_prediction *const a = from->inference;
+    const struct roof_model_prediction *const b = to->inference;
     out->count = 0;
     out->total =
         (struct roof_speedup_row){.from = from->name, .to = to->name, .name = "all", .count = 1};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict.h"
+#include "predict/predict.h"
 
 enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_input *input,
                                 struct roof_values *values, struct roof_error *error)
@@ -117,8 +117,9 @@ static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
 /* Predicts the point; inference is used for models. */
 static enum roof_status predict_point(const struct roof_prediction **out,
                                       struct roof_prediction *prediction,
-                                      struct roof_inference *inference, struct cursor *cursor,
-                                      const struct roof_sweep *sweep, struct roof_error *error)
+                                      struct roof_model_prediction *inference,
+                                      struct cursor *cursor, const struct roof_sweep *sweep,
+                                      struct roof_error *error)
 {
     const struct roof_hardware *const hardware = sweep->hardware[cursor->hardware];
     if (sweep->model == NULL) {
@@ -132,7 +133,8 @@ static enum roof_status predict_point(const struct roof_prediction **out,
         return status;
     }
     *out = &inference->total;
-    return roof_infer(inference, sweep->model[cursor->model], &cursor->asked, hardware, error);
+    return roof_predict_model(inference, sweep->model[cursor->model], &cursor->asked, hardware,
+                              error);
 }
 
 /* Says which point was refused. */
@@ -183,7 +185,7 @@ enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, 
     if (count > 0) {
         seek(&cursor, sweep, first);
     }
-    struct roof_inference *const inference =
+    struct roof_model_prediction *const inference =
         sweep->model == NULL ? NULL : malloc(sizeof *inference); /* the same for all points */
     if (sweep->model != NULL && inference == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gguf.h"
-#include "model_make.h"
+#include "model/gguf.h"
+#include "model/model_make.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

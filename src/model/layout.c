@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model_make.h"
-#include "pattern.h"
-#include "precision.h"
-#include "registry.h"
+#include "base/pattern.h"
+#include "catalog/precision.h"
+#include "catalog/registry.h"
+#include "model/model_make.h"
 #include "roofline/quantity.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model_make.h"
+#include "model/model_make.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef ROOF_MODEL_MAKE_H
 #define ROOF_MODEL_MAKE_H
 
-#include "json.h"
+#include "base/json.h"
 #include "roofline/model.h"
 
 /* An empty model that says nothing about formats; owned by the caller: roof_model_free. NULL when

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "operator.h"
-#include "precision.h"
+#include "catalog/precision.h"
+#include "operator/operator.h"
 
 /* --- dimensions ---------------------------------------------------------------------------- */
 
@@ -163,7 +163,7 @@ struct context {
     bool bias;
     const struct roof_storage *storage; /* by role */
     struct roof_work *work;
-    const struct roof_trace *trace;
+    const struct roof_steps *trace;
 };
 
 static inline void trace_step(const struct context *c, const char *name, const char *text,
@@ -846,7 +846,7 @@ static void fill_storage(struct roof_storage out[ROOF_ROLE_COUNT],
 }
 
 void roof_operator_work(struct roof_work *out, const struct roof_workload *workload,
-                        const struct roof_trace *trace)
+                        const struct roof_steps *trace)
 {
     const struct row *const row = &rows[workload->op];
     const int64_t *const size = sizes_of(workload);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "registry.h"
+#include "catalog/registry.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SCHEMA "roofline/calibration/1"
@@ -16,39 +16,39 @@
 #define PARAMETER(id, key, least, most, start, meaning) {key, least, most, start, meaning},
 static const struct roof_parameter gemm_parameters[] = {
 #define ROOF_GEMM_PARAMETER PARAMETER
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 static const struct roof_parameter decode_parameters[] = {
 #define ROOF_DECODE_PARAMETER PARAMETER
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 static const struct roof_parameter prefill_parameters[] = {
 #define ROOF_PREFILL_PARAMETER PARAMETER
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 static const struct roof_parameter mla_decode_parameters[] = {
 #define ROOF_MLA_DECODE_PARAMETER PARAMETER
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 static const struct roof_parameter mla_prefill_parameters[] = {
 #define ROOF_MLA_PREFILL_PARAMETER PARAMETER
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 static const struct roof_parameter moe_parameters[] = {
 #define ROOF_MOE_PARAMETER PARAMETER
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 static const struct roof_parameter collective_parameters[] = {
 #define ROOF_COLLECTIVE_PARAMETER PARAMETER
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 static const struct roof_parameter one_shot_parameters[] = {
 #define ROOF_ONE_SHOT_PARAMETER PARAMETER
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 static const struct roof_parameter vector_parameters[] = {
 #define ROOF_VECTOR_PARAMETER PARAMETER
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 static const struct {

@@ -6,13 +6,13 @@
 /* INFINITY is a float. */
 #define ROOF_UNBOUNDED ((double)INFINITY)
 
-const char *roof_bound_name(enum roof_bound bound)
+const char *roof_kernel_limit_name(enum roof_kernel_limit bound)
 {
-    static const char *const names[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = "launch",   [ROOF_BOUND_MEMORY] = "memory",
-        [ROOF_BOUND_COMPUTE] = "compute", [ROOF_BOUND_OPERANDS] = "operands",
-        [ROOF_BOUND_LATENCY] = "latency", [ROOF_BOUND_QUANTIZE] = "quantize",
-        [ROOF_BOUND_NETWORK] = "network",
+    static const char *const names[ROOF_KERNEL_LIMIT_COUNT] = {
+        [ROOF_KERNEL_LIMIT_LAUNCH] = "launch",   [ROOF_KERNEL_LIMIT_MEMORY] = "memory",
+        [ROOF_KERNEL_LIMIT_COMPUTE] = "compute", [ROOF_KERNEL_LIMIT_OPERANDS] = "operands",
+        [ROOF_KERNEL_LIMIT_LATENCY] = "latency", [ROOF_KERNEL_LIMIT_QUANTIZE] = "quantize",
+        [ROOF_KERNEL_LIMIT_NETWORK] = "network",
     };
     return names[bound];
 }
@@ -71,7 +71,7 @@ static double working_set(const struct roof_workload *w, double own)
 
 enum {
 #define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /* A product as its kernel sees it; bytes are of the whole batch. */
@@ -138,13 +138,14 @@ static struct gemm gemm_costs(const struct product *g, const double *p)
 }
 
 /* What bounds a tiling whose SMs take longer than its memory. */
-static enum roof_bound sm_bound(const struct gemm *c, double compute, double operands, double ends,
-                                double depth)
+static enum roof_kernel_limit sm_bound(const struct gemm *c, double compute, double operands,
+                                       double ends, double depth)
 {
     const double inner = larger(compute, larger(operands, c->step));
-    return ends > depth * inner || (c->step > compute && c->step > operands) ? ROOF_BOUND_LATENCY
-           : operands > compute                                              ? ROOF_BOUND_OPERANDS
-                                                                             : ROOF_BOUND_COMPUTE;
+    return ends > depth * inner || (c->step > compute && c->step > operands)
+               ? ROOF_KERNEL_LIMIT_LATENCY
+           : operands > compute ? ROOF_KERNEL_LIMIT_OPERANDS
+                                : ROOF_KERNEL_LIMIT_COMPUTE;
 }
 
 /*
@@ -164,12 +165,12 @@ static double gemm_time(struct roof_expected *out, const struct product *g, cons
                                        .waves = 1,
                                        .utilisation = 1,
                                        .l2_hit = c.weights_hit,
-                                       .bound = ROOF_BOUND_MEMORY};
+                                       .bound = ROOF_KERNEL_LIMIT_MEMORY};
     if (g->vector) { /* a matrix-vector kernel has no tiles */
         const double sm = larger(larger(g->k * c.step, g->w * c.feed / g->sms),
                                  2 * g->batch * g->n * g->k / g->peak);
         best = overlap(sm, c.bytes, p[P_OVERLAP]);
-        out->tiling.bound = sm > c.bytes ? ROOF_BOUND_LATENCY : ROOF_BOUND_MEMORY;
+        out->tiling.bound = sm > c.bytes ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
     }
     for (size_t q = 0; q < COUNT(tiles); q++) {
         /* Likely winners first; the order does not change the result. */
@@ -205,7 +206,7 @@ static double gemm_time(struct roof_expected *out, const struct product *g, cons
                     .waves = waves,
                     .utilisation = full / up(full),
                     .l2_hit = c.weights_hit,
-                    .bound = memory > sm ? ROOF_BOUND_MEMORY
+                    .bound = memory > sm ? ROOF_KERNEL_LIMIT_MEMORY
                                          : sm_bound(&c, compute, operands, ends, depth)};
             }
         }
@@ -269,7 +270,7 @@ static void expect_gemm(struct roof_expected *out, const struct task *t, const d
         const double quantize = quantize_time(&g, p, t->quantize);
         out->launch_s += p[P_Q_LAUNCH] / g.clock;
         out->time_s += quantize;
-        out->bound = quantize > kernel ? ROOF_BOUND_QUANTIZE : out->bound;
+        out->bound = quantize > kernel ? ROOF_KERNEL_LIMIT_QUANTIZE : out->bound;
     }
 }
 
@@ -277,11 +278,11 @@ static void expect_gemm(struct roof_expected *out, const struct task *t, const d
 
 enum {
 #define ROOF_DECODE_PARAMETER(id, key, least, most, start, meaning) D_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
 #define ROOF_PREFILL_PARAMETER(id, key, least, most, start, meaning) F_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /* Keys that a window leaves of the cache. */
@@ -296,9 +297,9 @@ static void finish_decode(struct roof_expected *out, double memory, double compu
 {
     const double stream = overlap(overlap(memory, compute, shown), lone, shown);
     out->time_s = stream + ends;
-    out->bound = ends > stream || (lone > memory && lone > compute) ? ROOF_BOUND_LATENCY
-                 : compute > memory                                 ? ROOF_BOUND_COMPUTE
-                                                                    : ROOF_BOUND_MEMORY;
+    out->bound = ends > stream || (lone > memory && lone > compute) ? ROOF_KERNEL_LIMIT_LATENCY
+                 : compute > memory                                 ? ROOF_KERNEL_LIMIT_COMPUTE
+                                                                    : ROOF_KERNEL_LIMIT_MEMORY;
 }
 
 /*
@@ -373,20 +374,20 @@ static void expect_prefill(struct roof_expected *out, const struct task *t, cons
     const double ends = p[F_BLOCK] * blocks / (t->clock * t->sms);
     out->launch_s = p[F_LAUNCH] / t->clock;
     out->time_s = compute + memory + ends;
-    out->bound = ends > compute + memory ? ROOF_BOUND_LATENCY
-                 : memory > compute      ? ROOF_BOUND_MEMORY
-                                         : ROOF_BOUND_COMPUTE;
+    out->bound = ends > compute + memory ? ROOF_KERNEL_LIMIT_LATENCY
+                 : memory > compute      ? ROOF_KERNEL_LIMIT_MEMORY
+                                         : ROOF_KERNEL_LIMIT_COMPUTE;
 }
 
 /* --- latent attention ---------------------------------------------------------------------- */
 
 enum {
 #define ROOF_MLA_DECODE_PARAMETER(id, key, least, most, start, meaning) L_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
 #define ROOF_MLA_PREFILL_PARAMETER(id, key, least, most, start, meaning) E_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /*
@@ -447,16 +448,17 @@ static void expect_mla_prefill(struct roof_expected *out, const struct task *t, 
     const double products = overlap(compute, lone, p[E_OVERLAP]);
     out->launch_s = p[E_LAUNCH] / t->clock;
     out->time_s = products + memory + ends;
-    out->bound = ends > products + memory || (lone > compute && lone > memory) ? ROOF_BOUND_LATENCY
-                 : memory > products                                           ? ROOF_BOUND_MEMORY
-                                                                               : ROOF_BOUND_COMPUTE;
+    out->bound = ends > products + memory || (lone > compute && lone > memory)
+                     ? ROOF_KERNEL_LIMIT_LATENCY
+                 : memory > products ? ROOF_KERNEL_LIMIT_MEMORY
+                                     : ROOF_KERNEL_LIMIT_COMPUTE;
 }
 
 /* --- mixture of experts -------------------------------------------------------------------- */
 
 enum {
 #define ROOF_MOE_PARAMETER(id, key, least, most, start, meaning) M_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /*
@@ -495,16 +497,16 @@ static void expect_moe(struct roof_expected *out, const struct task *t, const do
     const double products = overlap(memory, compute, p[M_OVERLAP]);
     out->launch_s = part * p[M_LAUNCH] / t->clock;
     out->time_s = products + lone + moves + sort;
-    out->bound = lone + sort > products + moves ? ROOF_BOUND_LATENCY
-                 : compute > memory + moves     ? ROOF_BOUND_COMPUTE
-                                                : ROOF_BOUND_MEMORY;
+    out->bound = lone + sort > products + moves ? ROOF_KERNEL_LIMIT_LATENCY
+                 : compute > memory + moves     ? ROOF_KERNEL_LIMIT_COMPUTE
+                                                : ROOF_KERNEL_LIMIT_MEMORY;
 }
 
 /* --- vector operators ---------------------------------------------------------------------- */
 
 enum {
 #define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 #define ROW_THREADS 1024
@@ -531,14 +533,14 @@ static void expect_vector(struct roof_expected *out, const struct task *t, const
     /* The append to the cache is launched, and was measured, with attention. */
     out->launch_s = t->workload->op == ROOF_OPERATOR_KV_APPEND ? 0 : p[V_LAUNCH] / t->clock;
     out->time_s = memory + rows;
-    out->bound = rows > memory ? ROOF_BOUND_LATENCY : ROOF_BOUND_MEMORY;
+    out->bound = rows > memory ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
 }
 
 /* --- collectives --------------------------------------------------------------------------- */
 
 enum {
 #define ROOF_COLLECTIVE_PARAMETER(id, key, least, most, start, meaning) C_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /*
@@ -569,12 +571,12 @@ static void expect_collective(struct roof_expected *out, const struct task *t, c
     const double waits = p[C_STEP] * steps / t->clock + hops * t->hop;
     out->launch_s = p[C_LAUNCH] / t->clock;
     out->time_s = moved + waits;
-    out->bound = waits > moved ? ROOF_BOUND_LATENCY : ROOF_BOUND_NETWORK;
+    out->bound = waits > moved ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_NETWORK;
 }
 
 enum {
 #define ROOF_ONE_SHOT_PARAMETER(id, key, least, most, start, meaning) O_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /* Each device reads the buffers of all others, between two barriers; only inside a node. */
@@ -588,7 +590,7 @@ static void expect_one_shot(struct roof_expected *out, const struct task *t, con
     const double waits = p[O_STEP] * log2(devices) / t->clock;
     out->launch_s = p[O_LAUNCH] / t->clock;
     out->time_s = t->nodes > 1 ? ROOF_UNKNOWN : moved + waits;
-    out->bound = waits > moved ? ROOF_BOUND_LATENCY : ROOF_BOUND_NETWORK;
+    out->bound = waits > moved ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_NETWORK;
 }
 
 /* --- which kernel -------------------------------------------------------------------------- */
@@ -722,7 +724,7 @@ static bool stands_in(enum roof_operator op)
 static bool is_short(const struct roof_workload *w, const struct roof_expected *expected)
 {
     return w->op == ROOF_OPERATOR_RMSNORM && w->shape.hidden < ROW_THREADS &&
-           expected->bound == ROOF_BOUND_LATENCY;
+           expected->bound == ROOF_KERNEL_LIMIT_LATENCY;
 }
 
 static void expect_by_fit(struct roof_expected *out, const struct task *task,
@@ -740,12 +742,12 @@ static void expect_by_fit(struct roof_expected *out, const struct task *task,
     const bool cold = collective || (w->working_set == 0 && w->cache == ROOF_CACHE_COLD);
     if (cold && out->time_s < task->ideal) {
         out->time_s = task->ideal;
-        out->bound = collective                                      ? ROOF_BOUND_NETWORK
-                     : task->work->flops / task->peak >= task->ideal ? ROOF_BOUND_COMPUTE
-                                                                     : ROOF_BOUND_MEMORY;
+        out->bound = collective                                      ? ROOF_KERNEL_LIMIT_NETWORK
+                     : task->work->flops / task->peak >= task->ideal ? ROOF_KERNEL_LIMIT_COMPUTE
+                                                                     : ROOF_KERNEL_LIMIT_MEMORY;
     }
     if (out->launch_s > out->time_s) {
-        out->bound = ROOF_BOUND_LAUNCH;
+        out->bound = ROOF_KERNEL_LIMIT_LAUNCH;
     }
     /* Experts have their quantisation in all measured times, products apart. */
     const bool other_way = fit->quantize != task->quantize &&

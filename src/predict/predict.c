@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "operator.h"
-#include "predict.h"
+#include "operator/operator.h"
+#include "predict/predict.h"
 
 const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
 {
@@ -178,14 +178,14 @@ static enum roof_status predict_part(struct roof_prediction *whole, int number,
 /* What bounds an expected time, in the terms of the roofline. */
 static enum roof_bottleneck expected_bottleneck(const struct roof_expected *expected)
 {
-    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
-        [ROOF_BOUND_COMPUTE] = ROOF_BOTTLENECK_COMPUTE,
-        [ROOF_BOUND_OPERANDS] = ROOF_BOTTLENECK_MEMORY,
-        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_QUANTIZE] = ROOF_BOTTLENECK_MEMORY,
-        [ROOF_BOUND_NETWORK] = ROOF_BOTTLENECK_NETWORK,
+    static const enum roof_bottleneck of[ROOF_KERNEL_LIMIT_COUNT] = {
+        [ROOF_KERNEL_LIMIT_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_KERNEL_LIMIT_MEMORY] = ROOF_BOTTLENECK_MEMORY,
+        [ROOF_KERNEL_LIMIT_COMPUTE] = ROOF_BOTTLENECK_COMPUTE,
+        [ROOF_KERNEL_LIMIT_OPERANDS] = ROOF_BOTTLENECK_MEMORY,
+        [ROOF_KERNEL_LIMIT_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_KERNEL_LIMIT_QUANTIZE] = ROOF_BOTTLENECK_MEMORY,
+        [ROOF_KERNEL_LIMIT_NETWORK] = ROOF_BOTTLENECK_NETWORK,
     };
     return of[expected->bound];
 }

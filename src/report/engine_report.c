@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json.h"
+#include "base/json.h"
 
 void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_engine *engine)
 {

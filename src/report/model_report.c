@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json.h"
+#include "base/json.h"
 
-size_t roof_model_report_order(size_t *order, const struct roof_inference *inference)
+size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *inference)
 {
     for (size_t i = 0; i < inference->count; i++) {
         size_t at = i;
-        while (at > 0 && roof_inference_time(&inference->node[order[at - 1]]) <
-                             roof_inference_time(&inference->node[i])) {
+        while (at > 0 && roof_model_time(&inference->node[order[at - 1]]) <
+                             roof_model_time(&inference->node[i])) {
             order[at] = order[at - 1];
             at--;
         }
@@ -34,9 +34,10 @@ static void put_line(struct roof_text *out, const char *label, const char *value
     roof_text_put(out, "\n");
 }
 
-void roof_model_report_scenario(struct roof_text *out, const struct roof_inference *inference)
+void roof_model_report_scenario(struct roof_text *out,
+                                const struct roof_model_prediction *inference)
 {
-    const struct roof_inference *const r = inference;
+    const struct roof_model_prediction *const r = inference;
     const struct roof_scenario *const s = &r->scenario;
     roof_text_printf(out, "%s, batch %" PRId64, r->phase, s->common.shape.batch);
     const struct {
@@ -72,7 +73,7 @@ void roof_model_report_scenario(struct roof_text *out, const struct roof_inferen
     }
 }
 
-void roof_model_report_formats(struct roof_text *out, const struct roof_inference *inference)
+void roof_model_report_formats(struct roof_text *out, const struct roof_model_prediction *inference)
 {
     const struct roof_model *const m = inference->model;
     const struct roof_formats *const f = &inference->scenario.common.formats;
@@ -88,7 +89,8 @@ const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value)
                        : roof_format_quantity(out, value, ROOF_UNIT_COUNTS);
 }
 
-void roof_model_report_unexpected(struct roof_text *out, const struct roof_inference *inference)
+void roof_model_report_unexpected(struct roof_text *out,
+                                  const struct roof_model_prediction *inference)
 {
     const char *lacking = "one of its operators";
     if (inference->total.hardware->calibration == NULL) {
@@ -97,7 +99,7 @@ void roof_model_report_unexpected(struct roof_text *out, const struct roof_infer
         return;
     }
     for (size_t i = inference->count; i > 0; i--) {
-        const struct roof_inference_node *const n = &inference->node[i - 1];
+        const struct roof_node_prediction *const n = &inference->node[i - 1];
         if (isnan(n->prediction.expected_s)) { /* the first of them, in the end */
             lacking = n->node.name;
         }
@@ -106,7 +108,8 @@ void roof_model_report_unexpected(struct roof_text *out, const struct roof_infer
 }
 
 /* What real kernels are expected to take for what `best_s` bounds: the sum of their times. */
-static void put_expected(struct roof_text *out, const struct roof_inference *r, double expected_s)
+static void put_expected(struct roof_text *out, const struct roof_model_prediction *r,
+                         double expected_s)
 {
     char value[ROOF_QUANTITY_SIZE];
     char low[ROOF_QUANTITY_SIZE];
@@ -126,7 +129,7 @@ static void put_expected(struct roof_text *out, const struct roof_inference *r, 
     const struct roof_prediction *const total = &r->total;
     double low_s = 0;
     double high_s = 0;
-    roof_infer_band(&low_s, &high_s, r, expected_s);
+    roof_model_band(&low_s, &high_s, r, expected_s);
     if (r->expected_near > 0.01) {
         snprintf(near, sizeof near, "; %s of it as measured on other devices, stacks or formats",
                  roof_format_quantity(share, r->expected_near, ROOF_UNIT_FRACTION));
@@ -158,7 +161,7 @@ static const char *at_best(char *out, size_t size, double expected_s)
     return out;
 }
 
-static void put_times(struct roof_text *out, const struct roof_inference *r)
+static void put_times(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
     char all[ROOF_QUANTITY_SIZE];
@@ -226,7 +229,7 @@ static void put_times(struct roof_text *out, const struct roof_inference *r)
 }
 
 /* How many sequences, or how long ones, would fit. */
-static void put_room(struct roof_text *out, const struct roof_inference *r,
+static void put_room(struct roof_text *out, const struct roof_model_prediction *r,
                      const struct roof_limits *limits)
 {
     char batch[64] = "batch of any size";
@@ -253,7 +256,7 @@ static void put_room(struct roof_text *out, const struct roof_inference *r,
     put_line(out, "room for", detail, "");
 }
 
-static void put_memory(struct roof_text *out, const struct roof_inference *r,
+static void put_memory(struct roof_text *out, const struct roof_model_prediction *r,
                        const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
@@ -311,7 +314,7 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
 
 #define BAR_WIDTH 20
 
-static void put_operators(struct roof_text *out, const struct roof_inference *r,
+static void put_operators(struct roof_text *out, const struct roof_model_prediction *r,
                           const struct roof_limits *limits, size_t top)
 {
     size_t order[ROOF_GRAPH_MAX];
@@ -326,11 +329,11 @@ static void put_operators(struct roof_text *out, const struct roof_inference *r,
                      expected ? "    expected" : "", "shape");
     double rest = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct roof_inference_node *const n = &r->node[order[i]];
+        const struct roof_node_prediction *const n = &r->node[order[i]];
         const struct roof_prediction *const p = &n->prediction;
-        const double share = roof_infer_share(r, order[i]);
+        const double share = roof_model_share(r, order[i]);
         if (i >= top) {
-            rest += roof_inference_time(n);
+            rest += roof_model_time(n);
             continue;
         }
         char time[ROOF_QUANTITY_SIZE];
@@ -344,7 +347,7 @@ static void put_operators(struct roof_text *out, const struct roof_inference *r,
         const int bar = (int)lround(share * BAR_WIDTH);
         roof_text_printf(out, "  %-24s %5" PRId64 "  %10s  %6s  %-20.*s  %-7s  %10s  ",
                          n->node.name, n->node.count,
-                         roof_format_quantity(time, roof_inference_time(n), ROOF_UNIT_MICROSECONDS),
+                         roof_format_quantity(time, roof_model_time(n), ROOF_UNIT_MICROSECONDS),
                          percent, bar, "####################", roof_bottleneck_name(p->bottleneck),
                          isnan(batch) ? (*from == '\0' ? "" : "never") : from);
         if (expected) {
@@ -368,7 +371,7 @@ static void put_operators(struct roof_text *out, const struct roof_inference *r,
 }
 
 /* What was assumed stands before the numbers that hang on it. */
-static void put_remarks(struct roof_text *out, const struct roof_inference *r)
+static void put_remarks(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_formats *const f = &r->scenario.common.formats;
     bool any = false;
@@ -387,11 +390,11 @@ static void put_remarks(struct roof_text *out, const struct roof_inference *r)
     roof_text_put(out, any ? "\n" : "");
 }
 
-void roof_model_report_text(struct roof_text *out, const struct roof_inference *inference,
+void roof_model_report_text(struct roof_text *out, const struct roof_model_prediction *inference,
                             const struct roof_limits *limits, size_t top,
                             const struct roof_hardware *product)
 {
-    const struct roof_inference *const r = inference;
+    const struct roof_model_prediction *const r = inference;
     roof_text_printf(out, "%s on %s: ", r->model->id, r->total.hardware->id);
     roof_model_report_scenario(out, r);
     roof_text_put(out, "; ");
@@ -425,12 +428,12 @@ static void put_number(struct roof_text *out, const char *separator, const char 
     }
 }
 
-void roof_model_report_json(struct roof_text *out, const struct roof_inference *inference,
+void roof_model_report_json(struct roof_text *out, const struct roof_model_prediction *inference,
                             const struct roof_limits *limits)
 {
     struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_INFERENCES, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* fails for columns only */
+    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_MODEL_PREDICTIONS,
+                          ROOF_OPERATOR_GEMM, NULL, NULL); /* fails for columns only */
     roof_text_put(out, "{");
     roof_table_object(&table, out, inference, "\n  ");
     roof_text_put(out, ",\n  \"limits\": {");
@@ -443,7 +446,7 @@ void roof_model_report_json(struct roof_text *out, const struct roof_inference *
     if (inference->count > 0) {
         roof_text_put(out, ",\n  \"operators\": [");
         for (size_t i = 0; i < inference->count; i++) {
-            const struct roof_inference_node *const n = &inference->node[i];
+            const struct roof_node_prediction *const n = &inference->node[i];
             (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_NODES,
                                   n->prediction.workload.op, NULL, NULL);
             roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");

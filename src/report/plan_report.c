@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json.h"
-#include "roofline/request.h"
+#include "base/json.h"
+#include "roofline/input.h"
 #include "roofline/speedup_report.h"
 #include "roofline/table.h"
 

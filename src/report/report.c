@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "csv.h"
-#include "json.h"
+#include "base/csv.h"
+#include "base/json.h"
 #include "roofline/speedup_report.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -43,7 +43,7 @@ static void json_parts(struct roof_text *out, const struct roof_prediction *p)
     roof_text_put(out, "\n  ]");
 }
 
-static void json_steps(struct roof_text *out, const struct roof_explanation *explanation)
+static void json_steps(struct roof_text *out, const struct roof_trace *explanation)
 {
     roof_text_put(out, ",\n  \"why\": [");
     for (size_t i = 0; i < explanation->count; i++) {
@@ -83,7 +83,7 @@ static void json_tiling(struct roof_text *out, const struct roof_expected *e)
                    {"waves", t->waves},
                    {"sm_utilisation", t->utilisation}};
     roof_text_printf(out, ",\n  \"tiling\": {\"stack\": \"%s\", \"bound\": \"%s\"",
-                     roof_stack_name(e->fit->stack), roof_bound_name(e->bound));
+                     roof_stack_name(e->fit->stack), roof_kernel_limit_name(e->bound));
     for (size_t i = 0; i < (e->tiled ? COUNT(numbers) : 2); i++) {
         roof_text_printf(out, ", \"%s\": ", numbers[i].key);
         roof_text_number(out, numbers[i].value);
@@ -98,7 +98,7 @@ static const struct roof_expected *kernel_of(const struct roof_prediction *p, bo
 }
 
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_explanation *explanation, bool tiling)
+                      const struct roof_trace *explanation, bool tiling)
 {
     struct roof_table table;
     (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_PREDICTIONS, prediction->workload.op,
@@ -210,7 +210,7 @@ static void put_parts(struct roof_text *out, const struct roof_prediction *p)
     }
 }
 
-void roof_report_why(struct roof_text *out, const struct roof_explanation *explanation)
+void roof_report_why(struct roof_text *out, const struct roof_trace *explanation)
 {
     const char *part = "";
     roof_text_put(out, "\nWhy\n");
@@ -314,7 +314,7 @@ static void put_kernel(struct roof_text *out, const struct roof_expected *e)
                  roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION));
     }
     snprintf(detail, sizeof detail, "%s kernel; %s%s-bound, launch %s",
-             any ? "common" : roof_stack_name(e->fit->stack), cut, roof_bound_name(e->bound),
+             any ? "common" : roof_stack_name(e->fit->stack), cut, roof_kernel_limit_name(e->bound),
              roof_format_quantity(launch, e->launch_s, ROOF_UNIT_MICROSECONDS));
     line(out, e->tiled ? "tiling" : "kernel", e->tiled ? tile : roof_kernel_name(e->fit->kernel),
          detail);
@@ -347,8 +347,8 @@ static void put_expected(struct roof_text *out, const struct roof_prediction *p,
 }
 
 void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
-                      const struct roof_hardware *product,
-                      const struct roof_explanation *explanation, bool tiling)
+                      const struct roof_hardware *product, const struct roof_trace *explanation,
+                      bool tiling)
 {
     char value[ROOF_QUANTITY_SIZE];
     char other[ROOF_QUANTITY_SIZE];

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "csv.h"
-#include "json.h"
+#include "base/csv.h"
+#include "base/json.h"
+#include "roofline/input.h"
 #include "roofline/plan.h"
 #include "roofline/predict.h"
 #include "roofline/recommend.h"
-#include "roofline/request.h"
 #include "roofline/speedup.h"
 
 /* --- fields -------------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ static const struct roof_field precision_fields[] = {
     {.key = "accuracy_source", .source = ENTRY_SOURCE},
 };
 
-#define I(member) offsetof(struct roof_inference, member)
+#define I(member) offsetof(struct roof_model_prediction, member)
 #define OF_INFERENCE(key_, member, unit_, width_, label_)                                          \
     {                                                                                              \
         .key = (key_), .source = AT_NUMBER, .unit = ROOF_UNIT_##unit_, .offset = I(member),        \
@@ -322,13 +322,15 @@ static const struct roof_field inference_fields[] = {
 };
 
 static const struct roof_field node_head[] = {
-    {.key = "name", .source = NODE_NAME, .offset = offsetof(struct roof_inference_node, node.name)},
+    {.key = "name",
+     .source = NODE_NAME,
+     .offset = offsetof(struct roof_node_prediction, node.name)},
     {.key = "count",
      .source = NODE_COUNT,
-     .offset = offsetof(struct roof_inference_node, node.count)},
+     .offset = offsetof(struct roof_node_prediction, node.count)},
     {.key = "device_count",
      .source = NODE_COUNT,
-     .offset = offsetof(struct roof_inference_node, device_count)},
+     .offset = offsetof(struct roof_node_prediction, device_count)},
 };
 
 #define MODEL_FIELD(key_, source_, member, width_, label_)                                         \
@@ -606,7 +608,7 @@ static void fill_cell(struct cell *cell, const struct roof_column *column, const
     const struct roof_prediction *const p = result;
     const struct roof_hardware *const hardware = result;
     const struct roof_precision_entry *const entry = result;
-    const struct roof_inference *const inference = result;
+    const struct roof_model_prediction *const inference = result;
     const struct roof_model_entry *const model = result;
     const char *const format_at = field->source >= FORMAT_TEXT && field->source <= ENTRY_SOURCE
                                       ? (const char *)roof_format(entry->precision) + field->offset
@@ -978,7 +980,7 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
     case ROOF_TABLE_OPERATORS:
         add_fields(out, operator_fields, COUNT(operator_fields), all);
         break;
-    case ROOF_TABLE_INFERENCES:
+    case ROOF_TABLE_MODEL_PREDICTIONS:
         out->inferences = true;
         add_fields(out, inference_fields, COUNT(inference_fields), all);
         break;
@@ -1054,7 +1056,7 @@ static bool among(const struct roof_field *fields, size_t count, const char *key
 
 bool roof_table_has(enum roof_table_kind kind, const char *key)
 {
-    if (kind == ROOF_TABLE_INFERENCES) {
+    if (kind == ROOF_TABLE_MODEL_PREDICTIONS) {
         return among(inference_fields, COUNT(inference_fields), key);
     }
     for (size_t i = 0; i < ROOF_DIM_COUNT; i++) {

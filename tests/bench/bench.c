@@ -23,7 +23,7 @@ struct subject {
     double number[SHAPES];
     const struct roof_model *model;
     struct roof_scenario scenario;
-    struct roof_inference *inference;
+    struct roof_model_prediction *inference;
 };
 
 static double now(void)
@@ -69,7 +69,7 @@ static double predict_model(struct subject *s, size_t i)
 {
     struct roof_error error = {0};
     s->scenario.context = 1024 + (int64_t)(i % SHAPES);
-    check(roof_infer(s->inference, s->model, &s->scenario, s->hardware, &error), &error);
+    check(roof_predict_model(s->inference, s->model, &s->scenario, s->hardware, &error), &error);
     return s->inference->step_s;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A file of fitted parameters, and expected times with them.
- * Keys: src/calibration.c src/kernel_parameters.h */
+ * Keys: src/predict/calibration.c src/predict/kernel_parameters.h */
 #include "mutate_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A file of checks, against answers that are always the same; what `check --update` would write is
  * read again.
- * Keys: src/check.c src/request.c src/operator.c src/table.c */
+ * Keys: src/ask/check.c src/decide/input.c src/operator/operator.c src/report/table.c */
 #include "mutate_json.h"
 
 static const char config[] =
@@ -20,7 +20,7 @@ static void end(void)
 
 static void begin(void)
 {
-    static struct roof_inference inference;
+    static struct roof_model_prediction inference;
     const struct roof_hardware *const device = fuzz_device();
     struct roof_workload w = ROOF_WORKLOAD_INIT;
     struct roof_prediction prediction;
@@ -32,8 +32,8 @@ static void begin(void)
     roof_scenario_init(&scenario);
     CHECK(roof_predict(&prediction, &w, device, NULL) == ROOF_OK);
     roof_report_json(&documents[0], &prediction, NULL, false);
-    CHECK(roof_infer(&inference, model, &scenario, device, NULL) == ROOF_OK);
-    CHECK(roof_infer_limits(&limits, &inference, &scenario, NULL) == ROOF_OK);
+    CHECK(roof_predict_model(&inference, model, &scenario, device, NULL) == ROOF_OK);
+    CHECK(roof_model_limits(&limits, &inference, &scenario, NULL) == ROOF_OK);
     roof_model_report_json(&documents[1], &inference, &limits);
     CHECK(!documents[0].failed && !documents[1].failed);
     CHECK(atexit(end) == 0);

@@ -4,8 +4,8 @@
  * runs in a folder with some small files (files[] below), and can name no other: a '/' may only
  * follow a digit (--shard 1/4). Commands come from the program's own table.
  * Bytes: 512
- * Arguments: src/cli/main.c src/cli/cmd_list.c src/request.c src/operator.c src/precision.c
- * Words: src/table.c tests/fuzz/cli.c
+ * Arguments: src/cli/main.c src/cli/cmd_list.c src/decide/input.c src/operator/operator.c
+ * src/catalog/precision.c Words: src/report/table.c tests/fuzz/cli.c
  */
 #include <ctype.h>
 #include <errno.h>

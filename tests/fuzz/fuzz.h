@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "json.h"
+#include "base/json.h"
 #include "roofline/roofline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,10 +2,10 @@
 /* The header of a GGUF file. Behind it a hole stands for the weights, unless the first byte, which
  * is not of the file, is an x: then the file ends where the input does. The weights begin with
  * bytes that are no lengths, else a header without an end would go on through all of the hole.
- * Words: src/gguf.c */
-#include "gguf.h"
+ * Words: src/model/gguf.c */
+#include "model/gguf.h"
 #include "fuzz.h"
-#include "model_make.h"
+#include "model/model_make.h"
 
 #define WEIGHTS (UINT64_C(1) << 22)
 #define FIRST_WEIGHTS 4096
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fuzz_file file;
     static struct roof_hardware *device;
-    static struct roof_inference inference;
+    static struct roof_model_prediction inference;
     struct roof_error error = {0};
     if (device == NULL) {
         fuzz_open(&file, "model.gguf");
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_one_line(model->name);
         roof_scenario_init(&scenario);
         scenario.context = 64;
-        status = roof_infer(&inference, model, &scenario, device, &error);
+        status = roof_predict_model(&inference, model, &scenario, device, &error);
         CHECK(status != ROOF_OK || inference.time_us > 0);
     }
     if (status != ROOF_OK) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A hardware file, and what is made of it.
- * Keys: src/hardware.c src/precision.c */
+ * Keys: src/catalog/hardware.c src/catalog/precision.c */
 #include "mutate_json.h"
 
 /* Whatever the device says, its numbers make sense. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* An object as a layout file, and as the quantization_config of a model.
- * Keys: src/layout.c src/model.c src/precision.c */
+ * Keys: src/model/layout.c src/model/model.c src/catalog/precision.c */
 #include "mutate_json.h"
 
 #define CONFIG                                                                                     \

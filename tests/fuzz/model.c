@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* A config.json, with its quantization_config, and a prediction of what it describes.
- * Keys: src/checkpoint.c src/layout.c src/model.c */
+ * Keys: src/model/config.c src/model/layout.c src/model/model.c */
 #include "mutate_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct roof_hardware *device;
-    static struct roof_inference inference;
+    static struct roof_model_prediction inference;
     struct roof_model *model = NULL;
     struct roof_error error = {0};
     if (device == NULL) {
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != ROOF_OK) {
         fuzz_refused(status, &error);
     }
-    status = roof_infer(&inference, model, &scenario, device, &error);
+    status = roof_predict_model(&inference, model, &scenario, device, &error);
     if (status == ROOF_OK) {
         struct roof_text report = ROOF_TEXT_INIT;
         CHECK(inference.time_us > 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Values from texts: the first byte says which parser, the rest is its text.
  * Bytes: 64
- * Words: src/quantity.c src/precision.c src/operator.c src/model.c src/request.c */
+ * Words: src/base/quantity.c src/catalog/precision.c src/operator/operator.c src/model/model.c
+ * src/decide/input.c */
 #include <inttypes.h>
 #include <strings.h>
 

@@ -2,7 +2,7 @@
 /*
  * A file of records, CSV or NDJSON. The first byte says what they may ask for: o operators, m
  * models, b both, g of one operator, c for compare.
- * Words: src/records.c src/operator.c src/request.c src/precision.c
+ * Words: src/decide/records.c src/operator/operator.c src/decide/input.c src/catalog/precision.c
  */
 #include "fuzz.h"
 

@@ -3,9 +3,9 @@
  * The headers of safetensors files. The first two bytes are not of the file: f a whole file, h the
  * JSON of a header, before which its length is written, i an index of a file with one tensor each
  * of two shards; then d, m or l: beside which config.json.
- * Words: src/safetensors.c src/model.c
+ * Words: src/model/safetensors.c src/model/model.c
  */
-#include "safetensors.h"
+#include "model/safetensors.h"
 #include "mutate_json.h"
 
 #define SIZES                                                                                      \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* An override of a figure: KEY=VALUE.
  * Bytes: 64
- * Words: src/hardware.c src/precision.c */
+ * Words: src/catalog/hardware.c src/catalog/precision.c */
 #include "fuzz.h"
 
 static const char device[] = "{\"id\": \"d\", \"bandwidth_gb_s\": 100, "

@@ -42,20 +42,20 @@ static inline struct roof_scenario asked(enum roof_phase phase, int64_t batch, i
 }
 
 /* Into a result of its own: several are compared. */
-static inline void infer_into(struct roof_inference *out, const struct roof_model *m,
+static inline void infer_into(struct roof_model_prediction *out, const struct roof_model *m,
                               const struct roof_scenario *s, const struct roof_hardware *hardware)
 {
     struct roof_error error = {0};
-    if (roof_infer(out, m, s, hardware, &error) != ROOF_OK) {
+    if (roof_predict_model(out, m, s, hardware, &error) != ROOF_OK) {
         fail_msg("%s on %s: %s", m->id, hardware->id, error.message);
     }
 }
 
 /* Valid until the next call. */
-static inline const struct roof_inference *infer(const struct roof_model *m, struct roof_scenario s,
-                                                 const struct roof_hardware *hardware)
+static inline const struct roof_model_prediction *
+infer(const struct roof_model *m, struct roof_scenario s, const struct roof_hardware *hardware)
 {
-    static struct roof_inference inference;
+    static struct roof_model_prediction inference;
     infer_into(&inference, m, &s, hardware);
     return &inference;
 }

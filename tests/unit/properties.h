@@ -21,15 +21,15 @@ static inline struct roof_kernel_fit empty_fit(enum roof_kernel kernel, enum roo
 /* Predicts. The L2 has a share `hit` of what is read; the band is `wider` than that of an empty fit
  * on either side, which it is where a fit stands in. */
 static inline void check_time(struct roof_prediction *p, const struct roof_workload *w,
-                              const struct roof_hardware *device, double us, enum roof_bound bound,
-                              double hit, double wider)
+                              const struct roof_hardware *device, double us,
+                              enum roof_kernel_limit bound, double hit, double wider)
 {
-    static const enum roof_bottleneck of[ROOF_BOUND_COUNT] = {
-        [ROOF_BOUND_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_MEMORY] = ROOF_BOTTLENECK_MEMORY,
-        [ROOF_BOUND_COMPUTE] = ROOF_BOTTLENECK_COMPUTE,
-        [ROOF_BOUND_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
-        [ROOF_BOUND_NETWORK] = ROOF_BOTTLENECK_NETWORK};
+    static const enum roof_bottleneck of[ROOF_KERNEL_LIMIT_COUNT] = {
+        [ROOF_KERNEL_LIMIT_LAUNCH] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_KERNEL_LIMIT_MEMORY] = ROOF_BOTTLENECK_MEMORY,
+        [ROOF_KERNEL_LIMIT_COMPUTE] = ROOF_BOTTLENECK_COMPUTE,
+        [ROOF_KERNEL_LIMIT_LATENCY] = ROOF_BOTTLENECK_OVERHEAD,
+        [ROOF_KERNEL_LIMIT_NETWORK] = ROOF_BOTTLENECK_NETWORK};
     struct roof_error error = {0};
     if (roof_predict(p, w, device, &error) != ROOF_OK) {
         fail_msg("%s", error.message);

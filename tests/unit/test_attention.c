@@ -7,11 +7,11 @@
 
 enum {
 #define ROOF_DECODE_PARAMETER(id, key, least, most, start, meaning) D_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
 #define ROOF_PREFILL_PARAMETER(id, key, least, most, start, meaning) F_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /* 100 GB/s, 1 TFLOP/s at fp16, 10 SMs at 1 GHz; a clock is a nanosecond. */
@@ -51,7 +51,7 @@ static void begin(struct fixture *f)
     f->prefill[F_PEAK] = f->prefill[F_L2_CAPACITY] = 1;
 }
 
-static void check(struct fixture *f, double us, enum roof_bound bound)
+static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
 {
     struct roof_error error = {0};
     if (roof_predict(&f->prediction, &f->workload, f->device, &error) != ROOF_OK) {
@@ -69,48 +69,48 @@ static void test_decode(void **unused)
     f.workload.shape =
         (struct roof_shape){.batch = 2, .heads = 8, .kv_heads = 4, .head_dim = 50, .kv_len = 1000};
     /* 2 x 2 sequences x 4 heads x 50 x 1000 values of 2 bytes, Q and the result 3200 bytes. */
-    check(&f, 16.032, ROOF_BOUND_MEMORY);
+    check(&f, 16.032, ROOF_KERNEL_LIMIT_MEMORY);
     assert_true(f.prediction.expected_s >= f.prediction.time_s);
     f.decode[D_LAUNCH] = 3000;
-    check(&f, 19.032, ROOF_BOUND_MEMORY);
+    check(&f, 19.032, ROOF_KERNEL_LIMIT_MEMORY);
     assert_near(f.prediction.part[0].expected.launch_s, 3e-6, 1e-12);
     assert_near(f.prediction.expected_high_s, 2 * 19.032e-6, 1e-12);
     f.decode[D_LAUNCH] = 0;
     f.decode[D_DRAM] = 0.5;
-    check(&f, 32.064, ROOF_BOUND_MEMORY);
+    check(&f, 32.064, ROOF_KERNEL_LIMIT_MEMORY);
     f.decode[D_DRAM] = 1;
     f.decode[D_OVERLAP] = 0.5; /* of 4 x 2 x 8 x 50 x 1000 FLOP: 3.2 us */
-    check(&f, 17.632, ROOF_BOUND_MEMORY);
+    check(&f, 17.632, ROOF_KERNEL_LIMIT_MEMORY);
     f.decode[D_OVERLAP] = 0;
     f.decode[D_PEAK] = 0.1;
-    check(&f, 32, ROOF_BOUND_COMPUTE);
+    check(&f, 32, ROOF_KERNEL_LIMIT_COMPUTE);
     f.decode[D_PAD_HEADS] = 6; /* 8 + 4 x 6 rows for 8 */
-    check(&f, 128, ROOF_BOUND_COMPUTE);
+    check(&f, 128, ROOF_KERNEL_LIMIT_COMPUTE);
     f.decode[D_PAD_HEADS] = 0;
     f.decode[D_PAD_TOKENS] = 500;
-    check(&f, 48, ROOF_BOUND_COMPUTE);
+    check(&f, 48, ROOF_KERNEL_LIMIT_COMPUTE);
     f.decode[D_PAD_TOKENS] = 0;
     f.decode[D_PEAK] = 1;
     f.decode[D_DOUBLING] = 5000; /* log2(1 + 3000 / 1000) = 2 of them */
     f.decode[D_CHUNK] = 1000.0 / 3;
-    check(&f, 26.032, ROOF_BOUND_MEMORY);
+    check(&f, 26.032, ROOF_KERNEL_LIMIT_MEMORY);
     f.decode[D_DOUBLING] = 0;
     f.decode[D_BLOCK] = 1000; /* 8 blocks on 10 SMs */
-    check(&f, 16.832, ROOF_BOUND_MEMORY);
+    check(&f, 16.832, ROOF_KERNEL_LIMIT_MEMORY);
     f.decode[D_BLOCK] = 50000;
-    check(&f, 56.032, ROOF_BOUND_LATENCY);
+    check(&f, 56.032, ROOF_KERNEL_LIMIT_LATENCY);
     f.decode[D_BLOCK] = 0;
     f.decode[D_STREAM] = 1; /* 200 kB of one KV head at 10 bytes per ns */
-    check(&f, 20, ROOF_BOUND_LATENCY);
+    check(&f, 20, ROOF_KERNEL_LIMIT_LATENCY);
     f.decode[D_STREAM] = 1e12;
     f.workload.shape.window = 100;
-    check(&f, 1.632, ROOF_BOUND_MEMORY);
+    check(&f, 1.632, ROOF_KERNEL_LIMIT_MEMORY);
     f.decode[D_WINDOW] = 0.5; /* 550 tokens are read */
-    check(&f, 8.832, ROOF_BOUND_MEMORY);
+    check(&f, 8.832, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.shape.window = 0;
     f.workload.cache = ROOF_CACHE_WARM; /* as large as the L2: half of it hits */
     f.decode[D_L2_RATE] = 2;
-    check(&f, 8 + 4.016, ROOF_BOUND_MEMORY);
+    check(&f, 8 + 4.016, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -122,48 +122,48 @@ static void test_prefill(void **unused)
     f.workload.shape = (struct roof_shape){
         .batch = 1, .heads = 10, .kv_heads = 5, .head_dim = 50, .query_len = 256, .kv_len = 256};
     /* 65,536 scores of 10 heads at 4 x 50 FLOP */
-    check(&f, 131.072, ROOF_BOUND_COMPUTE);
+    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_LAUNCH] = 3000;
-    check(&f, 134.072, ROOF_BOUND_COMPUTE);
+    check(&f, 134.072, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_LAUNCH] = 0;
     f.prefill[F_PASSES] = 2; /* Q and the result 512 kB, K and V 256 kB in and out */
-    check(&f, 131.072 + 20.48, ROOF_BOUND_COMPUTE);
+    check(&f, 131.072 + 20.48, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_PASSES] = 20;
-    check(&f, 131.072 + 204.8, ROOF_BOUND_MEMORY);
+    check(&f, 131.072 + 204.8, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.cache = ROOF_CACHE_WARM;
     f.prefill[F_L2_CAPACITY] = 0.64; /* 1,024,000 bytes: half hits, a quarter of it is paid */
-    check(&f, 131.072 + 204.8 * (1 - 0.375), ROOF_BOUND_COMPUTE);
+    check(&f, 131.072 + 204.8 * (1 - 0.375), ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.cache = ROOF_CACHE_COLD;
     f.prefill[F_PASSES] = 0;
     f.prefill[F_PEAK] = 0.5;
-    check(&f, 262.144, ROOF_BOUND_COMPUTE);
+    check(&f, 262.144, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_PEAK] = 1;
     f.prefill[F_TILE] = 64; /* 320 scores per query */
-    check(&f, 163.84, ROOF_BOUND_COMPUTE);
+    check(&f, 163.84, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_TILE] = 0;
     f.prefill[F_EXP] = 2; /* clocks of an SM: as long as 200 FLOP of ten */
-    check(&f, 262.144, ROOF_BOUND_COMPUTE);
+    check(&f, 262.144, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_EXP] = 0;
     f.prefill[F_BLOCK] = 1000; /* 10 x (256 + 127) / 128 blocks on 10 SMs */
-    check(&f, 131.072 + 383 / 128.0, ROOF_BOUND_COMPUTE);
+    check(&f, 131.072 + 383 / 128.0, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_BLOCK] = 0;
     f.workload.shape.causal = 1; /* 32,896 scores */
-    check(&f, 65.792, ROOF_BOUND_COMPUTE);
+    check(&f, 65.792, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.shape.window = 64; /* 64 x 65 / 2 + 192 x 64 = 14,368 scores */
-    check(&f, 28.736, ROOF_BOUND_COMPUTE);
+    check(&f, 28.736, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_WINDOW] = 0.5; /* and half of the other 18,528 */
-    check(&f, 47.264, ROOF_BOUND_COMPUTE);
+    check(&f, 47.264, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.shape.window = 0;
     f.workload.shape.causal = 0;
     f.workload.shape.query_len = f.workload.shape.kv_len = 127;
-    check(&f, 32.258, ROOF_BOUND_COMPUTE);
+    check(&f, 32.258, ROOF_KERNEL_LIMIT_COMPUTE);
     f.prefill[F_WAVE] = 1; /* half of 128 x 127 scores on one SM, 2 ns each */
-    check(&f, 32.258 + 16.256, ROOF_BOUND_COMPUTE);
-    f.decode[D_LAUNCH] = 1e6;                    /* one query alone takes longer */
-    check(&f, 1000 + 32.258, ROOF_BOUND_LAUNCH); /* and no less than the bound of all */
+    check(&f, 32.258 + 16.256, ROOF_KERNEL_LIMIT_COMPUTE);
+    f.decode[D_LAUNCH] = 1e6;                           /* one query alone takes longer */
+    check(&f, 1000 + 32.258, ROOF_KERNEL_LIMIT_LAUNCH); /* and no less than the bound of all */
     f.calibration.fit = &f.fit[1];
     f.calibration.count = 1;
-    check(&f, 32.258 + 16.256, ROOF_BOUND_COMPUTE);
+    check(&f, 32.258 + 16.256, ROOF_KERNEL_LIMIT_COMPUTE);
     roof_hardware_free(f.device);
 }
 
@@ -194,22 +194,22 @@ static void test_which(void **unused)
     f.workload.shape =
         (struct roof_shape){.batch = 2, .heads = 8, .kv_heads = 4, .head_dim = 50, .kv_len = 1000};
     f.workload.formats.kv = ROOF_PRECISION_INT8; /* by 16-bit kernels, for want of others */
-    check(&f, 8.032, ROOF_BOUND_MEMORY);
+    check(&f, 8.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[0], true);
     f.fit[0].numerics = ROOF_NUMERICS_W8A16;
-    check(&f, 8.032, ROOF_BOUND_MEMORY);
+    check(&f, 8.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[0], false);
     f.workload.formats.kv = ROOF_PRECISION_INT4; /* half of the bytes, by the same kernel */
-    check(&f, 4.032, ROOF_BOUND_MEMORY);
+    check(&f, 4.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[0], true);
     f.workload.formats.kv = ROOF_PRECISION_FP8_E4M3; /* 16-bit queries go before 8-bit ones */
     f.fit[0].numerics = ROOF_NUMERICS_FP8;
-    check(&f, 8.032, ROOF_BOUND_MEMORY);
+    check(&f, 8.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[0], true);
     f.fit[1] = f.fit[0];
     f.fit[1].numerics = ROOF_NUMERICS_W8A16;
     f.fit[1].parameter[D_LAUNCH] = 1000;
-    check(&f, 9.032, ROOF_BOUND_MEMORY);
+    check(&f, 9.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[1], false);
     f.workload.op = ROOF_OPERATOR_ATTENTION; /* no batched product */
     check_absent(&f);
@@ -217,26 +217,26 @@ static void test_which(void **unused)
     f.workload.formats.kv = ROOF_PRECISION_AUTO;
     f.fit[0].numerics = f.fit[1].numerics = ROOF_NUMERICS_16BIT;
     f.fit[1].stack = ROOF_STACK_SGLANG;
-    check(&f, 16.032, ROOF_BOUND_MEMORY);
+    check(&f, 16.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[0], false);
     f.workload.stack = ROOF_STACK_SGLANG;
-    check(&f, 17.032, ROOF_BOUND_MEMORY);
+    check(&f, 17.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[1], false);
     f.workload.stack = ROOF_STACK_TRTLLM; /* the faster of the others */
-    check(&f, 16.032, ROOF_BOUND_MEMORY);
+    check(&f, 16.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[0], true);
     f.fit[1].stack = ROOF_STACK_TRTLLM;
-    check(&f, 17.032, ROOF_BOUND_MEMORY);
+    check(&f, 17.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[1], false);
     f.fit[1].lent = "other";
-    check(&f, 17.032, ROOF_BOUND_MEMORY);
+    check(&f, 17.032, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[1], true);
     /* 8-bit queries over a 16-bit cache are widened. */
     f.fit[1].lent = NULL;
     f.workload.formats.kv = ROOF_PRECISION_FP16;
     f.workload.formats.activations = ROOF_PRECISION_FP8_E4M3;
     f.workload.formats.out = ROOF_PRECISION_FP16;
-    check(&f, 17.024, ROOF_BOUND_MEMORY);
+    check(&f, 17.024, ROOF_KERNEL_LIMIT_MEMORY);
     check_band(&f, &f.fit[1], false);
     roof_hardware_free(f.device);
 }
@@ -251,14 +251,14 @@ static void test_prefill_near(void **unused)
         .batch = 1, .heads = 10, .kv_heads = 5, .head_dim = 50, .query_len = 256, .kv_len = 256};
     f.workload.stack = ROOF_STACK_VLLM;
     f.fit[0].stack = ROOF_STACK_SGLANG;
-    check(&f, 131.072, ROOF_BOUND_COMPUTE); /* it is shorter, and of no matter */
+    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE); /* it is shorter, and of no matter */
     check_band(&f, &f.fit[1], false);
     f.decode[D_LAUNCH] = 1e6;
-    check(&f, 1131.072, ROOF_BOUND_LAUNCH);
+    check(&f, 1131.072, ROOF_KERNEL_LIMIT_LAUNCH);
     check_band(&f, &f.fit[0], true);
     f.fit[1].stack = ROOF_STACK_TRTLLM;
     f.decode[D_LAUNCH] = 0;
-    check(&f, 131.072, ROOF_BOUND_COMPUTE);
+    check(&f, 131.072, ROOF_KERNEL_LIMIT_COMPUTE);
     check_band(&f, &f.fit[1], true);
     f.calibration.count = 1; /* decode alone is no prefill */
     check_absent(&f);
@@ -267,11 +267,11 @@ static void test_prefill_near(void **unused)
 
 enum {
 #define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
 #define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /* Scores, softmax and values: two batched products and the rows between them. */
@@ -300,7 +300,7 @@ static void test_unfused(void **unused)
     f.workload.op = ROOF_OPERATOR_ATTENTION;
     f.workload.shape = (struct roof_shape){
         .batch = 10, .heads = 4, .kv_heads = 2, .head_dim = 64, .query_len = 32, .kv_len = 256};
-    check(&f, 2 + 41.94304 + 1 + 26.2144 + 2 + 41.94304, ROOF_BOUND_COMPUTE);
+    check(&f, 2 + 41.94304 + 1 + 26.2144 + 2 + 41.94304, ROOF_KERNEL_LIMIT_COMPUTE);
     assert_int_equal(f.prediction.part_count, 3);
     const struct roof_part *const part = f.prediction.part;
     assert_ptr_equal(part[0].expected.fit, &f.fit[0]);
@@ -316,7 +316,7 @@ static void test_unfused(void **unused)
     assert_true(isnan(part[0].expected.time_s) && isnan(part[2].expected.time_s));
     assert_near(part[1].expected.time_s, 27.2144e-6, 1e-9);
     f.fit[0].numerics = ROOF_NUMERICS_FP8;
-    check(&f, 2 + 41.94304 + 1 + 26.2144 + 2 + 41.94304, ROOF_BOUND_COMPUTE);
+    check(&f, 2 + 41.94304 + 1 + 26.2144 + 2 + 41.94304, ROOF_KERNEL_LIMIT_COMPUTE);
     assert_true(part[0].expected.near && part[1].expected.near && part[2].expected.near);
     assert_true(f.prediction.expected_near);
     f.calibration.count = 1; /* without one of them it is not known */

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "data.h"
+#include "catalog/data.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
 #define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
     P_COUNT
 };
 /* How many parameters each list has. */
@@ -19,42 +19,42 @@ enum {
 enum {
     DECODE_COUNT = 0
 #define ROOF_DECODE_PARAMETER ONE
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
     PREFILL_COUNT = 0
 #define ROOF_PREFILL_PARAMETER ONE
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
     MLA_DECODE_COUNT = 0
 #define ROOF_MLA_DECODE_PARAMETER ONE
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
     MLA_PREFILL_COUNT = 0
 #define ROOF_MLA_PREFILL_PARAMETER ONE
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
     MOE_COUNT = 0
 #define ROOF_MOE_PARAMETER ONE
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
     VECTOR_COUNT = 0
 #define ROOF_VECTOR_PARAMETER ONE
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
     COLLECTIVE_COUNT = 0
 #define ROOF_COLLECTIVE_PARAMETER ONE
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
     ONE_SHOT_COUNT = 0
 #define ROOF_ONE_SHOT_PARAMETER ONE
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 static char path[PATH_SIZE];

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "chart_layout.h"
+#include "chart/place.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define P(id) ROOF_PRECISION_##id
@@ -57,8 +57,8 @@ static void add_gemm(const struct roof_hardware *hardware, int64_t size, const c
 static void add_model(const struct roof_model *m, const struct roof_hardware *hardware,
                       enum roof_phase phase, int64_t batch, const char *group)
 {
-    const struct roof_inference *const i = infer(m, asked(phase, batch, 4096), hardware);
-    assert_int_equal(roof_chart_add_inference(&chart, i, group, ROOF_GRAPH_MAX, &error), ROOF_OK);
+    const struct roof_model_prediction *const i = infer(m, asked(phase, batch, 4096), hardware);
+    assert_int_equal(roof_chart_add_model(&chart, i, group, ROOF_GRAPH_MAX, &error), ROOF_OK);
 }
 
 /* --- roofs --------------------------------------------------------------------------------- */
@@ -272,11 +272,11 @@ static void test_model(void **unused)
     (void)unused;
     struct roof_hardware *const device = load_device("h100-sxm");
     struct roof_model *const m = load("llama-3-8b");
-    const struct roof_inference *const i = infer(m, asked(ROOF_PHASE_DECODE, 4, 4096), device);
+    const struct roof_model_prediction *const i =
+        infer(m, asked(ROOF_PHASE_DECODE, 4, 4096), device);
     double sum = 0;
     add_roof(device);
-    assert_int_equal(roof_chart_add_inference(&chart, i, "decode", ROOF_GRAPH_MAX, &error),
-                     ROOF_OK);
+    assert_int_equal(roof_chart_add_model(&chart, i, "decode", ROOF_GRAPH_MAX, &error), ROOF_OK);
     assert_int_equal(chart.dots + chart.left_out, i->count);
     for (size_t k = 0; k < chart.dots; k++) {
         sum += chart.dot[k].share;
@@ -288,11 +288,11 @@ static void test_model(void **unused)
     assert_near(chart.left_out_share, 1 - sum, 1e-9);
     /* Of a second pass it is the larger of the two, not more. */
     const double share = chart.left_out_share;
-    assert_int_equal(roof_chart_add_inference(&chart, i, "again", ROOF_GRAPH_MAX, &error), ROOF_OK);
+    assert_int_equal(roof_chart_add_model(&chart, i, "again", ROOF_GRAPH_MAX, &error), ROOF_OK);
     assert_near(chart.left_out_share, share, 0);
     roof_chart_free(&chart);
     add_roof(device);
-    assert_int_equal(roof_chart_add_inference(&chart, i, "decode", 3, &error), ROOF_OK);
+    assert_int_equal(roof_chart_add_model(&chart, i, "decode", 3, &error), ROOF_OK);
     assert_int_equal(chart.dots, 3);
     roof_model_free(m);
     roof_hardware_free(device);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data.h"
-#include "json.h"
+#include "base/json.h"
+#include "catalog/data.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define DATA "<script type=\"application/json\" id=\"data\">"
@@ -332,7 +332,7 @@ static void test_stops(void **state)
 
 /* The figures of a point are those of that pass: rows by their share of the time. */
 static void check_point(const struct made *page, const roof_json_value *point,
-                        const struct roof_inference *r)
+                        const struct roof_model_prediction *r)
 {
     char text[ROOF_QUANTITY_SIZE];
     size_t order[ROOF_GRAPH_MAX];
@@ -341,7 +341,7 @@ static void check_point(const struct made *page, const roof_json_value *point,
     assert_int_equal(roof_json_count(item(point, 0)), count);
     assert_int_equal(roof_json_count(item(point, 1)), count);
     for (size_t i = 0; i < count; i++) {
-        const struct roof_inference_node *const n = &r->node[order[i]];
+        const struct roof_node_prediction *const n = &r->node[order[i]];
         double at = 0;
         double share = 0;
         double runs = 0;

@@ -7,11 +7,11 @@
 
 enum {
 #define ROOF_COLLECTIVE_PARAMETER(id, key, least, most, start, meaning) C_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
 #define ROOF_ONE_SHOT_PARAMETER(id, key, least, most, start, meaning) O_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /* Eight devices in a node, 10 bytes per nanosecond, which is a clock, between two of them; memory
@@ -62,7 +62,7 @@ static void begin(struct fixture *f, enum roof_operator op)
     f->workload.shape.devices = op == ROOF_OPERATOR_SEND ? 0 : 2;
 }
 
-static void check(struct fixture *f, double us, enum roof_bound bound)
+static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
 {
     check_time(&f->prediction, &f->workload, f->device, us, bound, 0, 1);
     assert_ptr_equal(f->prediction.part[0].expected.fit->parameter, f->parameter);
@@ -86,29 +86,29 @@ static void test_long_messages(void **unused)
     struct fixture f;
     begin(&f, ROOF_OPERATOR_ALL_REDUCE);
     double *const p = f.parameter;
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_SHORT] = 0.01; /* its protocol is out of the question */
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_LINK] = 2; /* never below the bound */
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.cache = ROOF_CACHE_WARM; /* no cache makes a link faster */
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.cache = ROOF_CACHE_COLD;
     p[C_LINK] = 0.5;
-    check(&f, 20, ROOF_BOUND_NETWORK);
+    check(&f, 20, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_LINK] = 1;
     p[C_GROWTH] = 3; /* none of it for two devices, 2/3 for four, all for eight */
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.shape.devices = 4;
-    check(&f, 30, ROOF_BOUND_NETWORK);
+    check(&f, 30, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.shape.devices = 8;
-    check(&f, 40, ROOF_BOUND_NETWORK);
+    check(&f, 40, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_PIPE] = 10000; /* the geometric mean of 10 and 40 us */
-    check(&f, 60, ROOF_BOUND_NETWORK);
+    check(&f, 60, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_LONG] = 5000;
-    check(&f, 65, ROOF_BOUND_NETWORK);
+    check(&f, 65, ROOF_KERNEL_LIMIT_NETWORK);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=250", NULL), ROOF_OK);
-    check(&f, 20 + 40 + 40, ROOF_BOUND_NETWORK);
+    check(&f, 20 + 40 + 40, ROOF_KERNEL_LIMIT_NETWORK);
     roof_hardware_free(f.device);
 }
 
@@ -119,24 +119,24 @@ static void test_short_messages(void **unused)
     begin(&f, ROOF_OPERATOR_ALL_REDUCE);
     double *const p = f.parameter;
     p[C_LONG] = 1e6; /* the other protocol is out of the question */
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_SHORT] = 0.5;
-    check(&f, 20, ROOF_BOUND_NETWORK);
+    check(&f, 20, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_LINK] = 0.5;
-    check(&f, 40, ROOF_BOUND_NETWORK);
+    check(&f, 40, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_LINK] = 1;
     p[C_SHORT_GROWTH] = 3;
-    check(&f, 20, ROOF_BOUND_NETWORK);
+    check(&f, 20, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.shape.devices = 4;
-    check(&f, 60, ROOF_BOUND_NETWORK);
+    check(&f, 60, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.shape.devices = 8;
-    check(&f, 80, ROOF_BOUND_NETWORK);
+    check(&f, 80, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_LONG] = 60000; /* the faster of the two: 60 + 17.5 us */
-    check(&f, 77.5, ROOF_BOUND_NETWORK);
+    check(&f, 77.5, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.shape.devices = 2; /* here 60 + 10 */
-    check(&f, 20, ROOF_BOUND_NETWORK);
+    check(&f, 20, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.formats.precision = ROOF_PRECISION_FP8_E4M3; /* half of the bytes, the same kernel */
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     roof_hardware_free(f.device);
 }
 
@@ -147,26 +147,26 @@ static void test_latency(void **unused)
     begin(&f, ROOF_OPERATOR_ALL_REDUCE);
     double *const p = f.parameter;
     p[C_LAUNCH] = 8000;
-    check(&f, 18, ROOF_BOUND_NETWORK);
+    check(&f, 18, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_LAUNCH] = 12000;
-    check(&f, 22, ROOF_BOUND_LAUNCH);
+    check(&f, 22, ROOF_KERNEL_LIMIT_LAUNCH);
     assert_near(f.prediction.part[0].expected.launch_s, 12e-6, 1e-12);
     f.workload.cache = ROOF_CACHE_WARM;
-    check(&f, 22, ROOF_BOUND_LAUNCH);
+    check(&f, 22, ROOF_KERNEL_LIMIT_LAUNCH);
     f.workload.no_launch_overhead = 1;
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     assert_true(f.prediction.part[0].expected.launch_s == 0);
     f.workload.no_launch_overhead = 0;
     f.workload.cache = ROOF_CACHE_COLD;
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
-    check(&f, 34, ROOF_BOUND_LAUNCH);
+    check(&f, 34, ROOF_KERNEL_LIMIT_LAUNCH);
     p[C_LAUNCH] = 0;
     p[C_STEP] = 1000; /* 2 us, to reduce and to spread */
-    check(&f, 14, ROOF_BOUND_NETWORK);
+    check(&f, 14, ROOF_KERNEL_LIMIT_NETWORK);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=1000", NULL), ROOF_OK);
-    check(&f, 12, ROOF_BOUND_NETWORK);
+    check(&f, 12, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_STEP] = 6000;
-    check(&f, 22, ROOF_BOUND_LATENCY);
+    check(&f, 22, ROOF_KERNEL_LIMIT_LATENCY);
     roof_hardware_free(f.device);
 }
 
@@ -193,16 +193,16 @@ static void test_operators(void **unused)
         f.parameter = f.fit[cases[i].fit].parameter;
         double *const p = f.parameter;
         const double us = cases[i].two_us;
-        check(&f, us, ROOF_BOUND_NETWORK);
+        check(&f, us, ROOF_KERNEL_LIMIT_NETWORK);
         p[C_LAUNCH] = 3000;
-        check(&f, us + 3, ROOF_BOUND_NETWORK);
+        check(&f, us + 3, ROOF_KERNEL_LIMIT_NETWORK);
         p[C_LAUNCH] = 0;
         p[C_STEP] = 100;
-        check(&f, us + 0.1 * cases[i].two_steps, ROOF_BOUND_NETWORK);
+        check(&f, us + 0.1 * cases[i].two_steps, ROOF_KERNEL_LIMIT_NETWORK);
         f.workload.shape.devices = 4;
-        check(&f, us * 1.5 + 0.1 * cases[i].four_steps, ROOF_BOUND_NETWORK);
+        check(&f, us * 1.5 + 0.1 * cases[i].four_steps, ROOF_KERNEL_LIMIT_NETWORK);
         f.workload.shape.devices = 8;
-        check(&f, us * 1.75 + 0.1 * cases[i].eight_steps, ROOF_BOUND_NETWORK);
+        check(&f, us * 1.75 + 0.1 * cases[i].eight_steps, ROOF_KERNEL_LIMIT_NETWORK);
         f.fit[cases[i].fit].kernel = ROOF_KERNEL_GEMM; /* no other stands in */
         check_absent(&f);
         roof_hardware_free(f.device);
@@ -217,21 +217,21 @@ static void test_send(void **unused)
     begin(&f, ROOF_OPERATOR_SEND);
     f.parameter = f.fit[3].parameter;
     double *const p = f.parameter;
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_STEP] = 3000; /* one step */
-    check(&f, 13, ROOF_BOUND_NETWORK);
+    check(&f, 13, ROOF_KERNEL_LIMIT_NETWORK);
     p[C_STEP] = 11000;
-    check(&f, 21, ROOF_BOUND_LATENCY);
+    check(&f, 21, ROOF_KERNEL_LIMIT_LATENCY);
     p[C_LAUNCH] = 25000;
     p[C_LONG] = 2000; /* 2 + 10 + 20 us, by the other protocol 40 */
     p[C_PIPE] = 40000;
     p[C_SHORT] = 0.25;
     p[C_GROWTH] = p[C_SHORT_GROWTH] = 50; /* of more than two devices */
-    check(&f, 32 + 11 + 25, ROOF_BOUND_NETWORK);
+    check(&f, 32 + 11 + 25, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.op = ROOF_OPERATOR_ALL_TO_ALL;
     f.workload.shape.elements = 100000;
     f.workload.shape.devices = 2;
-    check(&f, 32 + 11 + 25, ROOF_BOUND_NETWORK);
+    check(&f, 32 + 11 + 25, ROOF_KERNEL_LIMIT_NETWORK);
     roof_hardware_free(f.device);
 }
 
@@ -246,38 +246,38 @@ static void test_one_shot(void **unused)
     check_absent(&f); /* a ring does not stand in */
     f.calibration.count = COUNT(kernels);
     f.parameter = p;
-    check(&f, 10, ROOF_BOUND_NETWORK);
+    check(&f, 10, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.shape.devices = 4; /* three buffers, although a ring takes 15 us */
-    check(&f, 30, ROOF_BOUND_NETWORK);
+    check(&f, 30, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.formats.precision = ROOF_PRECISION_FP8_E4M3;
-    check(&f, 15, ROOF_BOUND_NETWORK);
+    check(&f, 15, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.formats.precision = ROOF_PRECISION_FP16;
     p[O_LINK] = 2;
-    check(&f, 30, ROOF_BOUND_NETWORK);
+    check(&f, 30, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.cache = ROOF_CACHE_WARM;
-    check(&f, 30, ROOF_BOUND_NETWORK);
+    check(&f, 30, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.cache = ROOF_CACHE_COLD;
     p[O_LINK] = 0.5;
-    check(&f, 60, ROOF_BOUND_NETWORK);
+    check(&f, 60, ROOF_KERNEL_LIMIT_NETWORK);
     p[O_STEP] = 20000; /* two doublings */
-    check(&f, 100, ROOF_BOUND_NETWORK);
+    check(&f, 100, ROOF_KERNEL_LIMIT_NETWORK);
     p[O_STEP] = 40000;
-    check(&f, 140, ROOF_BOUND_LATENCY);
+    check(&f, 140, ROOF_KERNEL_LIMIT_LATENCY);
     f.workload.shape.devices = 8; /* seven buffers, three doublings */
-    check(&f, 140 + 120, ROOF_BOUND_NETWORK);
+    check(&f, 140 + 120, ROOF_KERNEL_LIMIT_NETWORK);
     f.workload.shape.devices = 4;
     p[O_LAUNCH] = 50000;
-    check(&f, 190, ROOF_BOUND_LATENCY);
+    check(&f, 190, ROOF_KERNEL_LIMIT_LATENCY);
     p[O_STEP] = 0;
-    check(&f, 110, ROOF_BOUND_NETWORK);
+    check(&f, 110, ROOF_KERNEL_LIMIT_NETWORK);
     p[O_LAUNCH] = 70000;
-    check(&f, 130, ROOF_BOUND_LAUNCH);
+    check(&f, 130, ROOF_KERNEL_LIMIT_LAUNCH);
     assert_near(f.prediction.part[0].expected.launch_s, 70e-6, 1e-12);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
     p[O_STEP] = 10000;
-    check(&f, 60 + 40 + 140, ROOF_BOUND_LAUNCH);
+    check(&f, 60 + 40 + 140, ROOF_KERNEL_LIMIT_LAUNCH);
     f.workload.no_launch_overhead = 1;
-    check(&f, 100, ROOF_BOUND_NETWORK);
+    check(&f, 100, ROOF_KERNEL_LIMIT_NETWORK);
     assert_true(f.prediction.part[0].expected.launch_s == 0);
     roof_hardware_free(f.device);
 }
@@ -291,7 +291,7 @@ static void test_stated(void **unused)
     f.calibration.count = COUNT(kernels);
     f.fit[0].parameter[C_LAUNCH] = 30000;
     f.workload.shape.devices = 4;
-    check(&f, 15 + 30, ROOF_BOUND_LAUNCH); /* one-shot: 3 x 10 us */
+    check(&f, 15 + 30, ROOF_KERNEL_LIMIT_LAUNCH); /* one-shot: 3 x 10 us */
     roof_hardware_free(f.device);
 }
 

@@ -10,7 +10,7 @@
 
 enum {
 #define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
     P_COUNT
 };
 
@@ -494,12 +494,12 @@ static void test_models(void **unused)
 {
     (void)unused;
     struct roof_scenario asked;
-    struct roof_inference *const inference = malloc(sizeof *inference);
+    struct roof_model_prediction *const inference = malloc(sizeof *inference);
     assert_non_null(inference);
     roof_scenario_init(&asked);
     asked.context = 128;
     asked.common.shape.batch = 3;
-    assert_int_equal(roof_infer(inference, small, &asked, plain, NULL), ROOF_OK);
+    assert_int_equal(roof_predict_model(inference, small, &asked, plain, NULL), ROOF_OK);
     struct roof_text text = ROOF_TEXT_INIT;
     roof_text_printf(&text,
                      "operator,measured_us,hardware,model,batch,context,n\n"
@@ -527,7 +527,7 @@ static void test_models(void **unused)
 static void test_expected_of_models(void **unused)
 {
     (void)unused;
-    struct roof_inference *const inference = malloc(sizeof *inference);
+    struct roof_model_prediction *const inference = malloc(sizeof *inference);
     assert_non_null(inference);
     struct roof_scenario cases[4];
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -547,7 +547,7 @@ static void test_expected_of_models(void **unused)
         &text, "operator,measured_us,hardware,model,phase,batch,context,prompt,generate,pp,tag\n");
     double mape = 0;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(roof_infer(inference, small, &cases[i], whole, NULL), ROOF_OK);
+        assert_int_equal(roof_predict_model(inference, small, &cases[i], whole, NULL), ROOF_OK);
         const struct roof_prediction *const total = &inference->total;
         const double step = inference->expected_step_s;
         /* Stages that work at the same time are off by as much as those that do not. */

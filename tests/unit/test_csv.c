@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "csv.h"
+#include "base/csv.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "decimal.h"
+#include "base/decimal.h"
 
 /* Reads digits * 10^exponent back with the C library, which rounds correctly. */
 static double read_back(uint64_t digits, int exponent)

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "data.h"
+#include "catalog/data.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define P(id) ROOF_PRECISION_##id

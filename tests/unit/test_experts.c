@@ -7,7 +7,7 @@
 
 enum {
 #define ROOF_MOE_PARAMETER(id, key, least, most, start, meaning) M_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /* 100 GB/s, 1 TFLOP/s at fp16, 10 SMs at 1 GHz: 100 bytes and 1000 FLOP per nanosecond, which is a
@@ -58,7 +58,7 @@ static void begin(struct fixture *f)
     p[M_L2_RATE] = p[M_STREAM] = 1e12;
 }
 
-static void check(struct fixture *f, double us, enum roof_bound bound)
+static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
 {
     check_time(&f->prediction, &f->workload, f->device, us, bound, f->hit, f->wider);
     assert_ptr_equal(f->prediction.part[0].expected.fit, &f->fit);
@@ -70,44 +70,44 @@ static void test_memory(void **unused)
     struct fixture f;
     begin(&f);
     double *const p = f.fit.parameter;
-    check(&f, WEIGHTS_US + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_PASSES] = 3;
-    check(&f, WEIGHTS_US + 3 * MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US + 3 * MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_PASSES] = 0; /* the bound reads the activations too: 4 kB, and writes 1 kB */
-    check(&f, WEIGHTS_US + 0.05, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US + 0.05, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_PASSES] = 1;
     p[M_DRAM] = 0.5;
-    check(&f, 2 * WEIGHTS_US + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, 2 * WEIGHTS_US + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_DRAM] = 1;
     p[M_REREAD] = 0.5;
-    check(&f, WEIGHTS_US * 1.5 + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US * 1.5 + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_TILE_ROWS] = 6; /* an expert's 3 rows of 3 + 6 */
-    check(&f, WEIGHTS_US * (1 + 0.5 / 3) + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US * (1 + 0.5 / 3) + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_REREAD] = 0;
     p[M_TILE_ROWS] = 0;
     p[M_OVERLAP] = 0.5;
-    check(&f, WEIGHTS_US + PRODUCTS_US / 2 + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US + PRODUCTS_US / 2 + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_OVERLAP] = 0;
     /* The weights are as large as their share of the L2: half of them is found. */
     f.workload.cache = ROOF_CACHE_WARM;
     f.hit = 0.5;
     p[M_L2_RATE] = 2;
-    check(&f, WEIGHTS_US * (0.5 + 0.5 / 2) + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US * (0.5 + 0.5 / 2) + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     assert_true(f.prediction.expected_s < f.prediction.time_s); /* faster than DRAM allows */
     p[M_DRAM] = 0.5;
-    check(&f, WEIGHTS_US * (0.5 * 2 + 0.5 / 2) + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US * (0.5 * 2 + 0.5 / 2) + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_DRAM] = 1;
     p[M_REREAD] = 1; /* further passes find as much */
-    check(&f, 2 * WEIGHTS_US * (0.5 + 0.5 / 2) + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, 2 * WEIGHTS_US * (0.5 + 0.5 / 2) + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_REREAD] = 0;
     p[M_L2_CAPACITY] = 1; /* (1/2)^8 */
     f.hit = 256 / 257.0;
-    check(&f, WEIGHTS_US * (1 / 257.0 + 256 / 257.0 / 2) + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US * (1 / 257.0 + 256 / 257.0 / 2) + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.hit = 0.5;
     f.workload.working_set = 300000; /* bytes between two uses, however the cache began */
-    check(&f, WEIGHTS_US * (0.5 + 0.5 / 2) + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US * (0.5 + 0.5 / 2) + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.cache = ROOF_CACHE_COLD;
-    check(&f, WEIGHTS_US * (0.5 + 0.5 / 2) + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US * (0.5 + 0.5 / 2) + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -118,17 +118,17 @@ static void test_compute(void **unused)
     begin(&f);
     double *const p = f.fit.parameter;
     p[M_PEAK] = 0.1;
-    check(&f, 10 * PRODUCTS_US + MOVES_US, ROOF_BOUND_COMPUTE);
+    check(&f, 10 * PRODUCTS_US + MOVES_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[M_TILE_ROWS] = 3; /* as many again for each of the five experts */
-    check(&f, 20 * PRODUCTS_US + MOVES_US, ROOF_BOUND_COMPUTE);
+    check(&f, 20 * PRODUCTS_US + MOVES_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[M_OVERLAP] = 0.5;
-    check(&f, 20 * PRODUCTS_US + WEIGHTS_US / 2 + MOVES_US, ROOF_BOUND_COMPUTE);
+    check(&f, 20 * PRODUCTS_US + WEIGHTS_US / 2 + MOVES_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[M_OVERLAP] = 0;
     p[M_TILE_ROWS] = 0;
     p[M_PEAK] = 0.28125; /* 1.6 us: more than the weights, less than all that memory moves */
-    check(&f, 1.6 + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, 1.6 + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_PEAK] = 0.25;
-    check(&f, 4 * PRODUCTS_US + MOVES_US, ROOF_BOUND_COMPUTE);
+    check(&f, 4 * PRODUCTS_US + MOVES_US, ROOF_KERNEL_LIMIT_COMPUTE);
     roof_hardware_free(f.device);
 }
 
@@ -140,34 +140,34 @@ static void test_latency(void **unused)
     double *const p = f.fit.parameter;
     const double memory = WEIGHTS_US + MOVES_US;
     p[M_LAUNCH] = 1500;
-    check(&f, memory + 1.5, ROOF_BOUND_MEMORY);
+    check(&f, memory + 1.5, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_LAUNCH] = 3000;
-    check(&f, memory + 3, ROOF_BOUND_LAUNCH);
+    check(&f, memory + 3, ROOF_KERNEL_LIMIT_LAUNCH);
     assert_near(f.prediction.part[0].expected.launch_s, 3e-6, 1e-12);
     f.workload.no_launch_overhead = 1;
-    check(&f, memory, ROOF_BOUND_MEMORY);
+    check(&f, memory, ROOF_KERNEL_LIMIT_MEMORY);
     assert_true(f.prediction.part[0].expected.launch_s == 0);
     f.workload.no_launch_overhead = 0;
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
-    check(&f, memory + 6, ROOF_BOUND_LAUNCH);
+    check(&f, memory + 6, ROOF_KERNEL_LIMIT_LAUNCH);
     p[M_LAUNCH] = 0;
     p[M_DOUBLING] = 100; /* log2(1 + 15 rows) = 4 of them */
-    check(&f, memory + 0.8, ROOF_BOUND_MEMORY);
+    check(&f, memory + 0.8, ROOF_KERNEL_LIMIT_MEMORY);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=1000", NULL), ROOF_OK);
-    check(&f, memory + 0.4, ROOF_BOUND_MEMORY);
+    check(&f, memory + 0.4, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_DOUBLING] = 500;
-    check(&f, memory + 2, ROOF_BOUND_LATENCY);
+    check(&f, memory + 2, ROOF_KERNEL_LIMIT_LATENCY);
     p[M_DOUBLING] = 250; /* half of it waits for the sort, half for the columns */
     p[M_STREAM] = 4;     /* 128 columns of 100 + 50 elements of 2 bytes, at 40 bytes per ns */
-    check(&f, memory + 1 + 0.96, ROOF_BOUND_LATENCY);
+    check(&f, memory + 1 + 0.96, ROOF_KERNEL_LIMIT_LATENCY);
     p[M_DOUBLING] = 0;
-    check(&f, memory + 0.96, ROOF_BOUND_MEMORY);
+    check(&f, memory + 0.96, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_STREAM] = 2.4; /* 1.6 us: more than the weights, less than all that memory moves */
-    check(&f, memory + 1.6, ROOF_BOUND_MEMORY);
+    check(&f, memory + 1.6, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_STREAM] = 2;
-    check(&f, memory + 1.92, ROOF_BOUND_LATENCY);
+    check(&f, memory + 1.92, ROOF_KERNEL_LIMIT_LATENCY);
     p[M_PEAK] = 0.2; /* then the products take longer */
-    check(&f, 5 * PRODUCTS_US + MOVES_US + 1.92, ROOF_BOUND_COMPUTE);
+    check(&f, 5 * PRODUCTS_US + MOVES_US + 1.92, ROOF_KERNEL_LIMIT_COMPUTE);
     roof_hardware_free(f.device);
 }
 
@@ -182,27 +182,27 @@ static void test_routing(void **unused)
     s->experts = 4;
     s->top_k = 2;
     s->tokens = 2;
-    s->routing = ROOF_ROUTING_UNIFORM;             /* each is left out with probability 1/4 */
-    check(&f, 3 * 0.3 + 0.036, ROOF_BOUND_MEMORY); /* 4 x 350 and 2 x 200 elements, 3.6 kB */
+    s->routing = ROOF_ROUTING_UNIFORM; /* each is left out with probability 1/4 */
+    check(&f, 3 * 0.3 + 0.036, ROOF_KERNEL_LIMIT_MEMORY); /* 4 x 350 and 2 x 200 elements, 3.6 kB */
     p[M_PEAK] = 0.1;
     p[M_TILE_ROWS] = 4; /* 4 rows and 3 x 4 */
-    check(&f, 16 * 0.3 + 0.036, ROOF_BOUND_COMPUTE);
+    check(&f, 16 * 0.3 + 0.036, ROOF_KERNEL_LIMIT_COMPUTE);
     p[M_PEAK] = 1;
     p[M_REREAD] = 1; /* 4/3 rows of 4/3 + 4 */
-    check(&f, 3 * 0.3 * 1.25 + 0.036, ROOF_BOUND_MEMORY);
+    check(&f, 3 * 0.3 * 1.25 + 0.036, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_REREAD] = 0;
     p[M_TILE_ROWS] = 0;
     s->tokens = 1;
-    check(&f, 2 * 0.3 + 0.018, ROOF_BOUND_MEMORY);
+    check(&f, 2 * 0.3 + 0.018, ROOF_KERNEL_LIMIT_MEMORY);
     s->tokens = 2;
     s->routing = ROOF_ROUTING_BALANCED;
-    check(&f, 4 * 0.3 + 0.036, ROOF_BOUND_MEMORY);
+    check(&f, 4 * 0.3 + 0.036, ROOF_KERNEL_LIMIT_MEMORY);
     s->tokens = 1;
-    check(&f, 2 * 0.3 + 0.018, ROOF_BOUND_MEMORY);
+    check(&f, 2 * 0.3 + 0.018, ROOF_KERNEL_LIMIT_MEMORY);
     s->tokens = 7;
     s->top_k = 1;
     p[M_DOUBLING] = 100; /* log2(1 + 7); 7 x 350 and 2 x 700 elements, 7.7 kB */
-    check(&f, 4 * 0.3 + 0.077 + 0.3, ROOF_BOUND_MEMORY);
+    check(&f, 4 * 0.3 + 0.077 + 0.3, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -216,21 +216,21 @@ static void test_expert_parallel(void **unused)
     f.workload.shape.ep = 5;
     p[M_PASSES] = 0;
     p[M_DRAM] = 0.5;
-    check(&f, 2 * WEIGHTS_US / 5, ROOF_BOUND_MEMORY);
+    check(&f, 2 * WEIGHTS_US / 5, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_PEAK] = 0.1;
-    check(&f, 10 * PRODUCTS_US / 5, ROOF_BOUND_COMPUTE);
+    check(&f, 10 * PRODUCTS_US / 5, ROOF_KERNEL_LIMIT_COMPUTE);
     p[M_TILE_ROWS] = 6;
-    check(&f, 30 * PRODUCTS_US / 5, ROOF_BOUND_COMPUTE);
+    check(&f, 30 * PRODUCTS_US / 5, ROOF_KERNEL_LIMIT_COMPUTE);
     p[M_PEAK] = 1;
     p[M_REREAD] = 0.5;
-    check(&f, 2 * WEIGHTS_US / 5 * (1 + 0.5 / 3), ROOF_BOUND_MEMORY);
+    check(&f, 2 * WEIGHTS_US / 5 * (1 + 0.5 / 3), ROOF_KERNEL_LIMIT_MEMORY);
     p[M_REREAD] = 0;
     p[M_TILE_ROWS] = 0;
     p[M_DOUBLING] = 100; /* log2(1 + 3) */
-    check(&f, 2 * WEIGHTS_US / 5 + 0.2, ROOF_BOUND_MEMORY);
+    check(&f, 2 * WEIGHTS_US / 5 + 0.2, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_DOUBLING] = 0;
     p[M_STREAM] = 10; /* a column tile is as deep as ever */
-    check(&f, 2 * WEIGHTS_US / 5 + 0.384, ROOF_BOUND_MEMORY);
+    check(&f, 2 * WEIGHTS_US / 5 + 0.384, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -252,27 +252,28 @@ static void test_halves(void **unused)
         const double share = halves[i].share;
         f.workload.op = halves[i].op;
         f.wider = i > 0 ? 1.25 : 1; /* no half was measured */
-        check(&f, share * (WEIGHTS_US + MOVES_US), ROOF_BOUND_MEMORY);
+        check(&f, share * (WEIGHTS_US + MOVES_US), ROOF_KERNEL_LIMIT_MEMORY);
         p[M_PASSES] = 3;
-        check(&f, share * (WEIGHTS_US + 3 * MOVES_US), ROOF_BOUND_MEMORY);
+        check(&f, share * (WEIGHTS_US + 3 * MOVES_US), ROOF_KERNEL_LIMIT_MEMORY);
         p[M_PASSES] = 1;
         p[M_REREAD] = 0.5;
         p[M_TILE_ROWS] = 6;
-        check(&f, share * (WEIGHTS_US * (1 + 0.5 / 3) + MOVES_US), ROOF_BOUND_MEMORY);
+        check(&f, share * (WEIGHTS_US * (1 + 0.5 / 3) + MOVES_US), ROOF_KERNEL_LIMIT_MEMORY);
         p[M_REREAD] = 0;
         p[M_PEAK] = 0.1; /* 9 rows for 3 */
-        check(&f, share * (30 * PRODUCTS_US + MOVES_US), ROOF_BOUND_COMPUTE);
+        check(&f, share * (30 * PRODUCTS_US + MOVES_US), ROOF_KERNEL_LIMIT_COMPUTE);
         p[M_PEAK] = 1;
         p[M_TILE_ROWS] = 0;
         p[M_DOUBLING] = 3000;
-        check(&f, share * (WEIGHTS_US + MOVES_US + 12), ROOF_BOUND_LATENCY);
+        check(&f, share * (WEIGHTS_US + MOVES_US + 12), ROOF_KERNEL_LIMIT_LATENCY);
         p[M_DOUBLING] = 0;
         p[M_LAUNCH] = 3000;
-        check(&f, share * (WEIGHTS_US + MOVES_US + 3), ROOF_BOUND_LAUNCH);
+        check(&f, share * (WEIGHTS_US + MOVES_US + 3), ROOF_KERNEL_LIMIT_LAUNCH);
         assert_near(f.prediction.part[0].expected.launch_s, share * 3e-6, 1e-12);
         p[M_LAUNCH] = 0;
         p[M_STREAM] = 1;
-        check(&f, share * (WEIGHTS_US + MOVES_US) + halves[i].columns_us, ROOF_BOUND_LATENCY);
+        check(&f, share * (WEIGHTS_US + MOVES_US) + halves[i].columns_us,
+              ROOF_KERNEL_LIMIT_LATENCY);
         roof_hardware_free(f.device);
     }
 }
@@ -288,24 +289,24 @@ static void test_formats(void **unused)
     p[M_REREAD] = 0.5;  /* 5/4 of the weights */
     f.workload.formats.weights = ROOF_PRECISION_FP8_E4M3;
     f.fit.numerics = ROOF_NUMERICS_W8A16;
-    check(&f, WEIGHTS_US / 2 * 1.25 + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US / 2 * 1.25 + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_PEAK] = 0.5;
-    check(&f, 4 * PRODUCTS_US + MOVES_US, ROOF_BOUND_COMPUTE);
+    check(&f, 4 * PRODUCTS_US + MOVES_US, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.formats.activations = ROOF_PRECISION_FP8_E4M3; /* on a unit twice as fast */
     f.fit.numerics = ROOF_NUMERICS_FP8;
     p[M_PEAK] = 0.25;
-    check(&f, 4 * PRODUCTS_US + MOVES_US, ROOF_BOUND_COMPUTE);
+    check(&f, 4 * PRODUCTS_US + MOVES_US, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.formats.weights = ROOF_PRECISION_INT4;
     f.workload.formats.activations = ROOF_PRECISION_AUTO;
     f.fit.numerics = ROOF_NUMERICS_W4A16;
-    check(&f, 8 * PRODUCTS_US + MOVES_US, ROOF_BOUND_COMPUTE);
+    check(&f, 8 * PRODUCTS_US + MOVES_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[M_PEAK] = 1;
     p[M_DRAM] = 0.25;
-    check(&f, WEIGHTS_US * 1.25 + MOVES_US, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US * 1.25 + MOVES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_STREAM] = 0.5; /* 128 columns of 150 elements of half a byte, at 5 bytes per ns */
-    check(&f, WEIGHTS_US * 1.25 + MOVES_US + 1.92, ROOF_BOUND_MEMORY);
+    check(&f, WEIGHTS_US * 1.25 + MOVES_US + 1.92, ROOF_KERNEL_LIMIT_MEMORY);
     p[M_STREAM] = 0.25;
-    check(&f, WEIGHTS_US * 1.25 + MOVES_US + 3.84, ROOF_BOUND_LATENCY);
+    check(&f, WEIGHTS_US * 1.25 + MOVES_US + 3.84, ROOF_KERNEL_LIMIT_LATENCY);
     roof_hardware_free(f.device);
 }
 
@@ -317,21 +318,21 @@ static void test_near(void **unused)
     begin(&f);
     const double us = WEIGHTS_US + MOVES_US;
     f.workload.stack = ROOF_STACK_VLLM;
-    check(&f, us, ROOF_BOUND_MEMORY);
+    check(&f, us, ROOF_KERNEL_LIMIT_MEMORY);
     f.wider = 1.25;
     f.workload.stack = ROOF_STACK_SGLANG;
-    check(&f, us, ROOF_BOUND_MEMORY);
+    check(&f, us, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.stack = ROOF_STACK_TRTLLM;
-    check(&f, us, ROOF_BOUND_MEMORY);
+    check(&f, us, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.stack = ROOF_STACK_BEST;
     f.fit.lent = "eleven";
-    check(&f, us, ROOF_BOUND_MEMORY);
+    check(&f, us, ROOF_KERNEL_LIMIT_MEMORY);
     f.fit.lent = NULL;
     f.calibration.inherited = true;
-    check(&f, us, ROOF_BOUND_MEMORY);
+    check(&f, us, ROOF_KERNEL_LIMIT_MEMORY);
     f.calibration.inherited = false;
     f.wider = 1;
-    check(&f, us, ROOF_BOUND_MEMORY);
+    check(&f, us, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 

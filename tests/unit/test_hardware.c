@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "data.h"
+#include "catalog/data.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define P(id) ROOF_PRECISION_##id

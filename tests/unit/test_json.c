@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "data.h"
-#include "json.h"
+#include "base/json.h"
+#include "catalog/data.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

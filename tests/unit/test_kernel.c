@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "data.h"
+#include "catalog/data.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum {
 #define ROOF_GEMM_PARAMETER(id, key, least, most, start, meaning) P_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
     P_COUNT
 };
 
@@ -101,7 +101,7 @@ static const struct roof_expected *predict(struct fixture *f, int64_t m, int64_t
 }
 
 static void check(struct fixture *f, int64_t m, int64_t n, int64_t k, double us,
-                  enum roof_bound bound)
+                  enum roof_kernel_limit bound)
 {
     const struct roof_expected *const e = predict(f, m, n, k);
     assert_near(e->time_s * 1e6, us, 1e-9);
@@ -128,18 +128,18 @@ static void test_launch(void **unused)
     begin(&f);
     set(&f, NO_MATRIX);
     f.fit.parameter[P_LAUNCH] = 5000; /* clocks, of a nanosecond */
-    check(&f, ONE_TILE, 5 + BYTES_US, ROOF_BOUND_LAUNCH);
+    check(&f, ONE_TILE, 5 + BYTES_US, ROOF_KERNEL_LIMIT_LAUNCH);
     assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_OVERHEAD);
     assert_near(f.prediction.part[0].expected.launch_s, 5e-6, 1e-12);
     /* The band does not begin below the bound, but below the expected time it does. */
     assert_near(f.prediction.expected_low_s, 0.75 * (5 + BYTES_US) * 1e-6, 1e-9);
     f.workload.no_launch_overhead = 1;
-    check(&f, ONE_TILE, BYTES_US, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, BYTES_US, ROOF_KERNEL_LIMIT_MEMORY);
     assert_true(f.prediction.part[0].expected.launch_s == 0);
     assert_near(f.prediction.expected_low_s, BYTES_US * 1e-6, 1e-9);
     set(&f, "boost_clock_mhz=500");
     f.workload.no_launch_overhead = 0;
-    check(&f, ONE_TILE, 10 + BYTES_US, ROOF_BOUND_LAUNCH);
+    check(&f, ONE_TILE, 10 + BYTES_US, ROOF_KERNEL_LIMIT_LAUNCH);
     end(&f);
 }
 
@@ -149,24 +149,24 @@ static void test_memory(void **unused)
     struct fixture f;
     begin(&f);
     set(&f, NO_MATRIX);
-    check(&f, 1000, 1000, 1000, 60, ROOF_BOUND_MEMORY); /* 6 MB */
+    check(&f, 1000, 1000, 1000, 60, ROOF_KERNEL_LIMIT_MEMORY); /* 6 MB */
     f.fit.parameter[P_DRAM] = 2; /* never below the bound, whatever the parameters */
-    check(&f, 1000, 1000, 1000, 60, ROOF_BOUND_MEMORY);
+    check(&f, 1000, 1000, 1000, 60, ROOF_KERNEL_LIMIT_MEMORY);
     f.fit.parameter[P_DRAM] = 0.5;
-    check(&f, 1000, 1000, 1000, 120, ROOF_BOUND_MEMORY);
+    check(&f, 1000, 1000, 1000, 120, ROOF_KERNEL_LIMIT_MEMORY);
     assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_MEMORY);
     f.workload.op = ROOF_OPERATOR_BMM; /* seven of them */
     f.workload.shape.batch = 7;
     f.fit.kernel = ROOF_KERNEL_BMM;
-    check(&f, 1000, 1000, 1000, 840, ROOF_BOUND_MEMORY);
+    check(&f, 1000, 1000, 1000, 840, ROOF_KERNEL_LIMIT_MEMORY);
     f.fit.kernel = ROOF_KERNEL_GEMM;
     /* A lone thread block cannot pull it all: 160 bytes per element of K at 10 bytes per ns. */
     f.workload.op = ROOF_OPERATOR_GEMM;
     f.workload.shape.batch = 0;
     f.fit.parameter[P_STREAM] = 1;
-    check(&f, ONE_TILE, 10.24, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, 10.24, ROOF_KERNEL_LIMIT_MEMORY);
     f.fit.parameter[P_STREAM] = 2;
-    check(&f, ONE_TILE, 5.12, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, 5.12, ROOF_KERNEL_LIMIT_MEMORY);
     end(&f);
 }
 
@@ -175,7 +175,7 @@ static void test_compute(void **unused)
     (void)unused;
     struct fixture f;
     begin(&f);
-    check(&f, ONE_TILE, TILE_US, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
     assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_COMPUTE);
     const struct roof_expected *const e = predict(&f, ONE_TILE);
     assert_true(e->tiled);
@@ -187,18 +187,18 @@ static void test_compute(void **unused)
     assert_near(e->tiling.utilisation, 0.1, 1e-12);
     assert_true(e->tiling.l2_hit == 0);
     /* What does not fill the tile, or the step of K, costs as much. */
-    check(&f, 9, 33, 577, TILE_US, ROOF_BOUND_COMPUTE);
+    check(&f, 9, 33, 577, TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
     f.fit.parameter[P_PEAK] = 0.5;
-    check(&f, ONE_TILE, 2 * TILE_US, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, 2 * TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
     f.fit.parameter[P_PEAK] = 1;
     f.fit.parameter[P_TILE] = 0.1; /* 1 + 0.1 (64/16 + 64/64) */
-    check(&f, ONE_TILE, 1.5 * TILE_US, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, 1.5 * TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
     f.fit.parameter[P_TILE] = 0;
     f.fit.parameter[P_POWER] = 0.25; /* the ideal takes 1.31072 us */
-    check(&f, ONE_TILE, TILE_US * (1 + 0.25 * log(1.0131072)), ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, TILE_US * (1 + 0.25 * log(1.0131072)), ROOF_KERNEL_LIMIT_COMPUTE);
     f.fit.parameter[P_POWER] = 0;
     f.fit.parameter[P_OVERLAP] = 0.5; /* half of the shorter shows */
-    check(&f, ONE_TILE, TILE_US + BYTES_US / 2, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, TILE_US + BYTES_US / 2, ROOF_KERNEL_LIMIT_COMPUTE);
     end(&f);
 }
 
@@ -209,19 +209,19 @@ static void test_waves(void **unused)
     struct fixture f;
     begin(&f);
     f.fit.parameter[P_WAVE] = 0.5;
-    check(&f, 16, 960, 640, 1.75 * TILE_US, ROOF_BOUND_COMPUTE);
+    check(&f, 16, 960, 640, 1.75 * TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
     const struct roof_tiling *const t = &f.prediction.part[0].expected.tiling;
     assert_int_equal(t->tile_n, 64);
     assert_near(t->grid, 15, 0);
     assert_near(t->waves, 1.75, 1e-12);
     assert_near(t->utilisation, 0.75, 1e-12);
     f.fit.parameter[P_WAVE] = 0.25;
-    check(&f, 16, 960, 640, 1.625 * TILE_US, ROOF_BOUND_COMPUTE);
-    check(&f, 16, 640, 640, TILE_US, ROOF_BOUND_COMPUTE); /* they fill one wave */
-    check(&f, 16, 1280, 640, 2 * TILE_US, ROOF_BOUND_COMPUTE);
+    check(&f, 16, 960, 640, 1.625 * TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
+    check(&f, 16, 640, 640, TILE_US, ROOF_KERNEL_LIMIT_COMPUTE); /* they fill one wave */
+    check(&f, 16, 1280, 640, 2 * TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
     /* A whole batch shares the waves. */
     f.workload.shape.batch = 15;
-    check(&f, ONE_TILE, 1.625 * TILE_US, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, 1.625 * TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
     end(&f);
 }
 
@@ -233,21 +233,21 @@ static void test_split_k(void **unused)
     f.fit.parameter[P_SPLIT] = 1000;
     f.fit.parameter[P_REDUCE] = 1;
     /* Six splits: two steps of 64 each, 1 us, and 6 x 8192 bytes. */
-    check(&f, ONE_TILE, TILE_US / 5 + 1 + 6 * 0.08192, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, TILE_US / 5 + 1 + 6 * 0.08192, ROOF_KERNEL_LIMIT_COMPUTE);
     const struct roof_tiling *const t = &f.prediction.part[0].expected.tiling;
     assert_int_equal(t->split_k, 6);
     assert_near(t->grid, 6, 0);
     assert_near(t->utilisation, 0.6, 1e-12);
     f.fit.parameter[P_REDUCE] = 0.05; /* then two are enough: 1.6384 us for each */
-    check(&f, ONE_TILE, TILE_US / 2 + 1 + 2 * 1.6384, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, TILE_US / 2 + 1 + 2 * 1.6384, ROOF_KERNEL_LIMIT_COMPUTE);
     assert_int_equal(t->split_k, 2);
     f.fit.parameter[P_SPLIT] = 20000;
-    check(&f, ONE_TILE, TILE_US, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
     assert_int_equal(t->split_k, 1);
     /* However cheap, no splits beyond two waves: 16 x 128, 6 blocks, in 3 parts of 4 steps. */
     f.fit.parameter[P_SPLIT] = 1;
     f.fit.parameter[P_REDUCE] = 1e12;
-    check(&f, 16, 704, 640, 1.6 * TILE_US + 0.001, ROOF_BOUND_COMPUTE);
+    check(&f, 16, 704, 640, 1.6 * TILE_US + 0.001, ROOF_KERNEL_LIMIT_COMPUTE);
     assert_int_equal(t->split_k, 3);
     assert_int_equal(t->tile_n, 128);
     end(&f);
@@ -259,21 +259,22 @@ static void test_operands_and_latency(void **unused)
     struct fixture f;
     begin(&f);
     f.fit.parameter[P_FEED] = 1; /* 160 bytes per element of K at a byte per ns */
-    check(&f, ONE_TILE, 102.4, ROOF_BOUND_OPERANDS);
+    check(&f, ONE_TILE, 102.4, ROOF_KERNEL_LIMIT_OPERANDS);
     assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_MEMORY);
     f.fit.parameter[P_FEED] = 1e12;
     f.fit.parameter[P_K_STEP] = 6400; /* ten steps */
-    check(&f, ONE_TILE, 64, ROOF_BOUND_LATENCY);
+    check(&f, ONE_TILE, 64, ROOF_KERNEL_LIMIT_LATENCY);
     assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_OVERHEAD);
     f.fit.parameter[P_K_STEP] = 0;
     f.fit.parameter[P_PROLOGUE] = 2000;
-    check(&f, ONE_TILE, TILE_US + 2, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, TILE_US + 2, ROOF_KERNEL_LIMIT_COMPUTE);
     f.fit.parameter[P_PROLOGUE] = 20000;
-    check(&f, ONE_TILE, TILE_US + 20, ROOF_BOUND_LATENCY);
-    check(&f, 16, 1280, 640, 2 * TILE_US + 20, ROOF_BOUND_COMPUTE); /* a wide tile, one wave */
+    check(&f, ONE_TILE, TILE_US + 20, ROOF_KERNEL_LIMIT_LATENCY);
+    check(&f, 16, 1280, 640, 2 * TILE_US + 20,
+          ROOF_KERNEL_LIMIT_COMPUTE); /* a wide tile, one wave */
     f.fit.parameter[P_PROLOGUE] = 0;
     f.fit.parameter[P_EPILOGUE] = 1; /* 2048 bytes at 10 per ns */
-    check(&f, ONE_TILE, TILE_US + 0.2048, ROOF_BOUND_COMPUTE);
+    check(&f, ONE_TILE, TILE_US + 0.2048, ROOF_KERNEL_LIMIT_COMPUTE);
     end(&f);
 }
 
@@ -285,28 +286,30 @@ static void test_warm(void **unused)
     begin(&f);
     set(&f, NO_MATRIX);
     f.fit.parameter[P_L2_RATE] = 100; /* 1 TB/s in all */
-    check(&f, ONE_TILE, BYTES_US, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, BYTES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.cache = ROOF_CACHE_WARM;
-    check(&f, ONE_TILE, BYTES_US * 0.55, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, BYTES_US * 0.55, ROOF_KERNEL_LIMIT_MEMORY);
     assert_near(f.prediction.part[0].expected.tiling.l2_hit, 0.5, 1e-12);
     assert_true(f.prediction.expected_s < f.prediction.time_s); /* faster than DRAM allows */
     assert_near(f.prediction.expected_low_s, 0.75 * 0.55 * BYTES_US * 1e-6, 1e-9);
     f.fit.parameter[P_L2_CAPACITY] = 0.5; /* (1/2)^8 */
-    check(&f, ONE_TILE, BYTES_US * (256.0 / 257 + 0.1 / 257), ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, BYTES_US * (256.0 / 257 + 0.1 / 257), ROOF_KERNEL_LIMIT_MEMORY);
     f.fit.parameter[P_L2_CAPACITY] = 1;
     f.fit.parameter[P_L2_RATE] = 1; /* the L2 is not slower than DRAM */
-    check(&f, ONE_TILE, BYTES_US, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, BYTES_US, ROOF_KERNEL_LIMIT_MEMORY);
     /* Twice the bytes between two uses: of W, 1/257 is found; X and Y are still half there. */
     f.fit.parameter[P_L2_RATE] = 100;
     f.workload.working_set = 2 * 104448;
     const double w_us = 2 * 64 * 640 / 1e5;
-    check(&f, ONE_TILE, w_us * (256 + 0.1) / 257 + (BYTES_US - w_us) * 0.55, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, w_us * (256 + 0.1) / 257 + (BYTES_US - w_us) * 0.55,
+          ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.cache = ROOF_CACHE_COLD; /* the number of bytes decides */
-    check(&f, ONE_TILE, w_us * (256 + 0.1) / 257 + (BYTES_US - w_us) * 0.55, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, w_us * (256 + 0.1) / 257 + (BYTES_US - w_us) * 0.55,
+          ROOF_KERNEL_LIMIT_MEMORY);
     /* What is found does not count for a lone block either: 0.5 of its 10.24 us. */
     f.workload.working_set = 104448;
     f.fit.parameter[P_STREAM] = 1;
-    check(&f, ONE_TILE, 5.12, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, 5.12, ROOF_KERNEL_LIMIT_MEMORY);
     end(&f);
 }
 
@@ -319,7 +322,7 @@ static void test_matrix_vector(void **unused)
     set(&f, NO_MATRIX);
     f.workload.op = ROOF_OPERATOR_GEMV;
     f.fit.parameter[P_PROLOGUE] = 1e6;
-    check(&f, 1, 1000, 1000, 20.04, ROOF_BOUND_MEMORY);
+    check(&f, 1, 1000, 1000, 20.04, ROOF_KERNEL_LIMIT_MEMORY);
     const struct roof_tiling *const t = &f.prediction.part[0].expected.tiling;
     assert_int_equal(t->tile_m, 1);
     assert_int_equal(t->tile_n, 1);
@@ -327,17 +330,17 @@ static void test_matrix_vector(void **unused)
     assert_near(t->grid, 1000, 0);
     f.fit.parameter[P_OVERLAP] = 0.5;
     f.fit.parameter[P_K_STEP] = 640; /* 10 ns per element of K */
-    check(&f, 1, 1000, 1000, 25.04, ROOF_BOUND_MEMORY);
+    check(&f, 1, 1000, 1000, 25.04, ROOF_KERNEL_LIMIT_MEMORY);
     f.fit.parameter[P_K_STEP] = 6400;
-    check(&f, 1, 1000, 1000, 110.02, ROOF_BOUND_LATENCY);
+    check(&f, 1, 1000, 1000, 110.02, ROOF_KERNEL_LIMIT_LATENCY);
     f.fit.parameter[P_K_STEP] = 0;
     f.fit.parameter[P_FEED] = 4; /* 2 MB into 10 SMs at 4 bytes per ns */
-    check(&f, 1, 1000, 1000, 50 + 10.02, ROOF_BOUND_LATENCY);
+    check(&f, 1, 1000, 1000, 50 + 10.02, ROOF_KERNEL_LIMIT_LATENCY);
     f.workload.op = ROOF_OPERATOR_GEMM; /* is the same with one row */
-    check(&f, 1, 1000, 1000, 60.02, ROOF_BOUND_LATENCY);
+    check(&f, 1, 1000, 1000, 60.02, ROOF_KERNEL_LIMIT_LATENCY);
     f.fit.parameter[P_FEED] = 1e12;
     set(&f, "peak_tflops.fp16=0.05"); /* 2 MFLOP: 40 us */
-    check(&f, 1, 1000, 1000, 40 + 10.02, ROOF_BOUND_LATENCY);
+    check(&f, 1, 1000, 1000, 40 + 10.02, ROOF_KERNEL_LIMIT_LATENCY);
     end(&f);
 }
 
@@ -373,10 +376,10 @@ static void test_quantisation(void **unused)
               f.prediction.part[0].expected.bound);
         assert_near(f.prediction.part[0].expected.launch_s, 4e-6, 1e-12);
         p[P_Q_ROW] = 1000; /* a row after the other: longer than the bytes, and than the product */
-        check(&f, 1000, 64, 640, kernel + 3 + 1000, ROOF_BOUND_QUANTIZE);
+        check(&f, 1000, 64, 640, kernel + 3 + 1000, ROOF_KERNEL_LIMIT_QUANTIZE);
         assert_int_equal(f.prediction.expected_bottleneck, ROOF_BOTTLENECK_MEMORY);
         f.workload.no_launch_overhead = 1;
-        check(&f, 1000, 64, 640, kernel - 1 + 1000, ROOF_BOUND_QUANTIZE);
+        check(&f, 1000, 64, 640, kernel - 1 + 1000, ROOF_KERNEL_LIMIT_QUANTIZE);
         f.workload.quantize_input = cases[i].quantize == ROOF_QUANTIZE_BLOCK
                                         ? ROOF_QUANTIZE_STATIC
                                         : ROOF_QUANTIZE_BLOCK; /* never measured */
@@ -671,7 +674,7 @@ static void test_other_device(void **unused)
     begin(&f);
     set(&f, NO_MATRIX);
     f.fit.parameter[P_DRAM] = 0.7;
-    check(&f, ONE_TILE, BYTES_US / 0.7, ROOF_BOUND_MEMORY);
+    check(&f, ONE_TILE, BYTES_US / 0.7, ROOF_KERNEL_LIMIT_MEMORY);
     assert_near(f.prediction.expected_low_s, 0.75 / 0.7 * BYTES_US * 1e-6, 1e-9);
     f.fit.lent = "other";
     (void)predict(&f, ONE_TILE);
@@ -1336,10 +1339,10 @@ static void test_units(void **unused)
 static void test_bound_names(void **unused)
 {
     (void)unused;
-    static const char *const names[ROOF_BOUND_COUNT] = {
+    static const char *const names[ROOF_KERNEL_LIMIT_COUNT] = {
         "launch", "memory", "compute", "operands", "latency", "quantize", "network"};
-    for (int i = 0; i < ROOF_BOUND_COUNT; i++) {
-        assert_string_equal(roof_bound_name((enum roof_bound)i), names[i]);
+    for (int i = 0; i < ROOF_KERNEL_LIMIT_COUNT; i++) {
+        assert_string_equal(roof_kernel_limit_name((enum roof_kernel_limit)i), names[i]);
     }
 }
 

@@ -7,11 +7,11 @@
 
 enum {
 #define ROOF_MLA_DECODE_PARAMETER(id, key, least, most, start, meaning) L_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 enum {
 #define ROOF_MLA_PREFILL_PARAMETER(id, key, least, most, start, meaning) E_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /* 100 GB/s, 1 TFLOP/s at fp16, 10 SMs at 1 GHz: 100 bytes and 1000 FLOP per nanosecond, which is a
@@ -57,7 +57,7 @@ static void begin(struct fixture *f, enum roof_operator op)
     f->prefill[E_LONE] = 1e12;
 }
 
-static void check(struct fixture *f, double us, enum roof_bound bound)
+static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
 {
     const struct roof_workload *const w = &f->workload;
     check_time(&f->prediction, w, f->device, us, bound, f->hit, 1);
@@ -85,28 +85,28 @@ static void test_decode(void **unused)
     begin(&f, ROOF_OPERATOR_MLA_DECODE);
     double *const p = f.decode;
     f.workload.shape = (struct roof_shape)LATENT;
-    check(&f, CACHE_US + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     assert_near(f.prediction.time_s * 1e6, CACHE_US + QUERIES_US, 1e-12); /* it is the bound */
     p[L_DRAM] = 1.25; /* which no parameter goes below */
-    check(&f, CACHE_US + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_DRAM] = 0.5;
-    check(&f, 2 * CACHE_US + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, 2 * CACHE_US + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_DRAM] = 1;
     p[L_QUERIES] = 2.5;
-    check(&f, CACHE_US + 2.5 * QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US + 2.5 * QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_QUERIES] = 1;
     p[L_OVERLAP] = 0.5;
-    check(&f, CACHE_US + QUERIES_US + PRODUCTS_US / 2, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US + QUERIES_US + PRODUCTS_US / 2, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_OVERLAP] = 0;
     p[L_PEAK] = 0.1;
-    check(&f, 10 * PRODUCTS_US, ROOF_BOUND_COMPUTE);
+    check(&f, 10 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[L_PAD_TOKENS] = 500;
-    check(&f, 15 * PRODUCTS_US, ROOF_BOUND_COMPUTE);
+    check(&f, 15 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[L_PAD_TOKENS] = 0;
     p[L_ROWS] = 8; /* half of the rows are empty */
-    check(&f, 20 * PRODUCTS_US, ROOF_BOUND_COMPUTE);
+    check(&f, 20 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[L_ROWS] = 2; /* two tiles, both full */
-    check(&f, 10 * PRODUCTS_US, ROOF_BOUND_COMPUTE);
+    check(&f, 10 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     roof_hardware_free(f.device);
 }
 
@@ -119,35 +119,35 @@ static void test_decode_tiles(void **unused)
     f.workload.shape = (struct roof_shape)LATENT;
     p[L_ROWS] = 2;
     p[L_L2_RATE] = 2; /* the second tile reads the cache out of the L2 */
-    check(&f, CACHE_US + CACHE_US / 2 + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US + CACHE_US / 2 + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_REREAD] = 0.25; /* and a quarter of it from DRAM */
-    check(&f, CACHE_US * (1.25 + 0.75 / 2) + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US * (1.25 + 0.75 / 2) + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.shape.heads = 8; /* four tiles: one and three quarters from DRAM */
     p[L_PEAK] = 10;
-    check(&f, CACHE_US * (1.75 + 2.25 / 2) + 2 * QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US * (1.75 + 2.25 / 2) + 2 * QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.shape.heads = 4; /* the rows of a tile are heads of any query */
     f.workload.shape.query_len = 2;
-    check(&f, CACHE_US * (1.75 + 2.25 / 2) + 2 * QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US * (1.75 + 2.25 / 2) + 2 * QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.shape.query_len = 1;
     f.workload.shape.heads = 3; /* a share of a tile counts as a share */
-    check(&f, CACHE_US * (1.125 + 0.375 / 2) + 0.75 * QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US * (1.125 + 0.375 / 2) + 0.75 * QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.shape.heads = 4;
     /* As large as its share of the L2: half of it is found, by both tiles. */
     f.workload.cache = ROOF_CACHE_WARM;
     f.hit = 0.5;
     const double half = CACHE_US / 2;
-    check(&f, half * (1.25 + 0.75 / 2) + half * 2 / 2 + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, half * (1.25 + 0.75 / 2) + half * 2 / 2 + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_ROWS] = 4;
-    check(&f, half + half / 2 + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, half + half / 2 + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     assert_true(f.prediction.expected_s < f.prediction.time_s); /* faster than DRAM allows */
     p[L_L2_CAPACITY] = 1;                                       /* (1/2)^8 */
     f.hit = 256 / 257.0;
-    check(&f, CACHE_US * (1 / 257.0 + 256 / 257.0 / 2) + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US * (1 / 257.0 + 256 / 257.0 / 2) + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.hit = 0.5;
     f.workload.working_set = 400000; /* bytes between two uses, however the cache began */
-    check(&f, half + half / 2 + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, half + half / 2 + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.cache = ROOF_CACHE_COLD;
-    check(&f, half + half / 2 + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, half + half / 2 + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -160,51 +160,51 @@ static void test_decode_latency(void **unused)
     f.workload.shape = (struct roof_shape)LATENT;
     const double memory = CACHE_US + QUERIES_US;
     p[L_LAUNCH] = 2000;
-    check(&f, memory + 2, ROOF_BOUND_MEMORY);
+    check(&f, memory + 2, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_LAUNCH] = 3000;
-    check(&f, memory + 3, ROOF_BOUND_LAUNCH);
+    check(&f, memory + 3, ROOF_KERNEL_LIMIT_LAUNCH);
     f.workload.cache = ROOF_CACHE_WARM; /* half of the cache is found */
     f.hit = 0.5;
     p[L_L2_RATE] = 2;
-    check(&f, CACHE_US * 0.75 + QUERIES_US + 3, ROOF_BOUND_LAUNCH);
+    check(&f, CACHE_US * 0.75 + QUERIES_US + 3, ROOF_KERNEL_LIMIT_LAUNCH);
     f.workload.no_launch_overhead = 1;
-    check(&f, CACHE_US * 0.75 + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US * 0.75 + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_L2_RATE] = 1e12;
     f.workload.cache = ROOF_CACHE_COLD;
     f.hit = 0;
-    check(&f, memory, ROOF_BOUND_MEMORY);
+    check(&f, memory, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.no_launch_overhead = 0;
     p[L_LAUNCH] = 0;
     p[L_DOUBLING] = 600; /* log2(1 + 7000 / 1000) = 3 of them */
     p[L_CHUNK] = 1000.0 / 7;
-    check(&f, memory + 1.8, ROOF_BOUND_MEMORY);
+    check(&f, memory + 1.8, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_BLOCK] = 1500; /* 2 blocks on 10 SMs */
-    check(&f, memory + 1.8 + 0.3, ROOF_BOUND_LATENCY);
+    check(&f, memory + 1.8 + 0.3, ROOF_KERNEL_LIMIT_LATENCY);
     p[L_DOUBLING] = 0;
     p[L_BLOCK] = 500;
     p[L_ROWS] = 1; /* 8 blocks */
-    check(&f, memory + 0.4, ROOF_BOUND_MEMORY);
+    check(&f, memory + 0.4, ROOF_KERNEL_LIMIT_MEMORY);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
-    check(&f, memory + 0.8, ROOF_BOUND_MEMORY);
+    check(&f, memory + 0.8, ROOF_KERNEL_LIMIT_MEMORY);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=1000", NULL), ROOF_OK);
     p[L_BLOCK] = 0;
     p[L_ROWS] = 4;
     p[L_STREAM] = 1; /* 100 kB of one sequence at 10 bytes per ns */
-    check(&f, 10, ROOF_BOUND_LATENCY);
+    check(&f, 10, ROOF_KERNEL_LIMIT_LATENCY);
     p[L_OVERLAP] = 0.5; /* of what the others take together */
-    check(&f, 10 + (memory + PRODUCTS_US / 2) / 2, ROOF_BOUND_LATENCY);
+    check(&f, 10 + (memory + PRODUCTS_US / 2) / 2, ROOF_KERNEL_LIMIT_LATENCY);
     p[L_OVERLAP] = 0;
     p[L_PEAK] = 0.1; /* then the products take longer */
-    check(&f, 10 * PRODUCTS_US, ROOF_BOUND_COMPUTE);
+    check(&f, 10 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[L_PEAK] = 1;
     p[L_STREAM] = 6; /* a lone sequence takes 1.67 us: more than the products, less than memory */
-    check(&f, memory, ROOF_BOUND_MEMORY);
+    check(&f, memory, ROOF_KERNEL_LIMIT_MEMORY);
     p[L_PEAK] = 0.5; /* products before memory before a lone sequence */
-    check(&f, 2 * PRODUCTS_US, ROOF_BOUND_COMPUTE);
+    check(&f, 2 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[L_STREAM] = 4; /* 2.5 us: more than memory, less than the products */
-    check(&f, 2 * PRODUCTS_US, ROOF_BOUND_COMPUTE);
+    check(&f, 2 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[L_PEAK] = 0.6; /* 2.4 us: more than memory, less than a lone sequence */
-    check(&f, 2.5, ROOF_BOUND_LATENCY);
+    check(&f, 2.5, ROOF_KERNEL_LIMIT_LATENCY);
     roof_hardware_free(f.device);
 }
 
@@ -219,21 +219,21 @@ static void test_decode_formats(void **unused)
     f.decode[L_DRAM] = 0.5;
     f.decode[L_STREAM] = 2; /* 2.5 us */
     f.fit[0].numerics = ROOF_NUMERICS_W8A16;
-    check(&f, 2.5, ROOF_BOUND_LATENCY);
+    check(&f, 2.5, ROOF_KERNEL_LIMIT_LATENCY);
     f.decode[L_STREAM] = 1e12;
-    check(&f, CACHE_US + QUERIES_US, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US + QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.decode[L_PEAK] = 0.25;
-    check(&f, 4 * PRODUCTS_US, ROOF_BOUND_COMPUTE);
+    check(&f, 4 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.formats.activations = ROOF_PRECISION_FP8_E4M3;
     f.fit[0].numerics = ROOF_NUMERICS_FP8;
-    check(&f, 2 * PRODUCTS_US, ROOF_BOUND_COMPUTE);
+    check(&f, 2 * PRODUCTS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     f.decode[L_PEAK] = 1;
     f.decode[L_QUERIES] = 2; /* 2 x (400 bytes of Q and 640 of results) */
-    check(&f, CACHE_US + 2 * 0.0104, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US + 2 * 0.0104, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.formats.kv = ROOF_PRECISION_FP16; /* queries of 8 bits are widened to 16 */
     f.fit[0].numerics = ROOF_NUMERICS_16BIT;
     f.decode[L_DRAM] = 1;
-    check(&f, CACHE_US + 2 * 0.0104, ROOF_BOUND_MEMORY);
+    check(&f, CACHE_US + 2 * 0.0104, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -254,52 +254,52 @@ static void test_prefill(void **unused)
     begin(&f, ROOF_OPERATOR_MLA_PREFILL);
     double *const p = f.prefill;
     f.workload.shape = (struct roof_shape)EXPANDED;
-    check(&f, ALL_US, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_PEAK] = 2; /* never below the bound */
-    check(&f, ALL_US, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_PEAK] = 0.5;
-    check(&f, 2 * ALL_US, ROOF_BOUND_COMPUTE);
+    check(&f, 2 * ALL_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_PEAK] = 1;
     p[E_TILE] = 64; /* 320 scores per query instead of 256 */
-    check(&f, ALL_US * 1.25, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US * 1.25, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_TILE] = 0;
     p[E_PASSES] = 2;
-    check(&f, ALL_US + 2 * PASS_US, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + 2 * PASS_US, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_PASSES] = 20;
-    check(&f, ALL_US + 20 * PASS_US, ROOF_BOUND_MEMORY);
+    check(&f, ALL_US + 20 * PASS_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.cache = ROOF_CACHE_WARM;
     f.hit = 0.5;
     p[E_L2_CAPACITY] = 1.28; /* as large as the data: half hits, a quarter of it is paid */
-    check(&f, ALL_US + 20 * PASS_US * 0.625, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + 20 * PASS_US * 0.625, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_L2_CAPACITY] = 2.56;
     f.hit = 256 / 257.0;
-    check(&f, ALL_US + 20 * PASS_US * (1 - 0.75 * 256 / 257), ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + 20 * PASS_US * (1 - 0.75 * 256 / 257), ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.working_set = 1024000;
     f.hit = 0.5;
-    check(&f, ALL_US + 20 * PASS_US * 0.625, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + 20 * PASS_US * 0.625, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.cache = ROOF_CACHE_COLD;
-    check(&f, ALL_US + 20 * PASS_US * 0.625, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + 20 * PASS_US * 0.625, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.working_set = 0;
     f.hit = 0;
     p[E_PASSES] = 0;
     f.workload.shape.causal = 1; /* 256 x 257 / 2 scores */
-    check(&f, ALL_US * 257 / 512, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US * 257 / 512, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_TILE] = 128; /* and 128 per query */
-    check(&f, ALL_US * (257 + 256) / 512, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US * (257 + 256) / 512, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_TILE] = 0;
     f.workload.shape.kv_len = 512; /* 256 more keys for every query */
-    check(&f, ALL_US * (257 + 512) / 512, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US * (257 + 512) / 512, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_TILE] = 128;
-    check(&f, ALL_US * (257 + 512 + 256) / 512, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US * (257 + 512 + 256) / 512, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_BLOCK] = 1000; /* two tiles of queries for each of ten heads, whatever the keys */
-    check(&f, ALL_US * (257 + 512 + 256) / 512 + 2, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US * (257 + 512 + 256) / 512 + 2, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_BLOCK] = 0;
     p[E_TILE] = 0;
     f.workload.shape = (struct roof_shape)EXPANDED;
     f.workload.formats.kv = ROOF_PRECISION_FP8_E4M3; /* 128 kB of K and V */
     f.fit[1].numerics = ROOF_NUMERICS_W8A16;
     p[E_PASSES] = 20;
-    check(&f, ALL_US + 20 * 3.84, ROOF_BOUND_MEMORY);
+    check(&f, ALL_US + 20 * 3.84, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -311,60 +311,60 @@ static void test_prefill_latency(void **unused)
     double *const p = f.prefill;
     f.workload.shape = (struct roof_shape)EXPANDED;
     p[E_LAUNCH] = 3000;
-    check(&f, ALL_US + 3, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + 3, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_LAUNCH] = 66000;
-    check(&f, ALL_US + 66, ROOF_BOUND_LAUNCH);
+    check(&f, ALL_US + 66, ROOF_KERNEL_LIMIT_LAUNCH);
     f.workload.no_launch_overhead = 1;
-    check(&f, ALL_US, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.no_launch_overhead = 0;
     p[E_LAUNCH] = 0;
     p[E_BLOCK] = 1000; /* 10 heads x 2 tiles on 10 SMs */
-    check(&f, ALL_US + 2, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + 2, ROOF_KERNEL_LIMIT_COMPUTE);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
-    check(&f, ALL_US + 4, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + 4, ROOF_KERNEL_LIMIT_COMPUTE);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=1000", NULL), ROOF_OK);
     p[E_BLOCK] = 33000;
-    check(&f, ALL_US + 66, ROOF_BOUND_LATENCY);
+    check(&f, ALL_US + 66, ROOF_KERNEL_LIMIT_LATENCY);
     p[E_PASSES] = 1; /* products and memory together are longer */
-    check(&f, ALL_US + PASS_US + 66, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + PASS_US + 66, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_PASSES] = 0;
     p[E_BLOCK] = 0;
     p[E_SEQUENCE] = 1000;
-    check(&f, ALL_US + 1, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + 1, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.shape.batch = 3;
-    check(&f, 3 * ALL_US + 3, ROOF_BOUND_COMPUTE);
+    check(&f, 3 * ALL_US + 3, ROOF_KERNEL_LIMIT_COMPUTE);
     f.workload.shape.batch = 1;
     p[E_SEQUENCE] = 0;
     /* A tile: 128 queries x 256 keys x 100 FLOP, 10 per clock. */
     const double lone = 327.68;
     p[E_LONE] = 10;
-    check(&f, lone, ROOF_BOUND_LATENCY);
+    check(&f, lone, ROOF_KERNEL_LIMIT_LATENCY);
     p[E_OVERLAP] = 0.5;
-    check(&f, lone + ALL_US / 2, ROOF_BOUND_LATENCY);
+    check(&f, lone + ALL_US / 2, ROOF_KERNEL_LIMIT_LATENCY);
     p[E_TILE] = 64;
-    check(&f, 1.25 * (lone + ALL_US / 2), ROOF_BOUND_LATENCY);
+    check(&f, 1.25 * (lone + ALL_US / 2), ROOF_KERNEL_LIMIT_LATENCY);
     p[E_TILE] = 0;
     f.workload.shape.causal = 1; /* the last tile sees all keys */
-    check(&f, lone + ALL_US * 257 / 1024, ROOF_BOUND_LATENCY);
+    check(&f, lone + ALL_US * 257 / 1024, ROOF_KERNEL_LIMIT_LATENCY);
     f.workload.shape.causal = 0;
     f.workload.shape.kv_len = 512;
-    check(&f, 2 * (lone + ALL_US / 2), ROOF_BOUND_LATENCY);
+    check(&f, 2 * (lone + ALL_US / 2), ROOF_KERNEL_LIMIT_LATENCY);
     f.workload.shape.kv_len = 256;
     f.workload.shape.query_len = 128; /* one tile of two */
-    check(&f, lone + ALL_US / 4, ROOF_BOUND_LATENCY);
+    check(&f, lone + ALL_US / 4, ROOF_KERNEL_LIMIT_LATENCY);
     f.workload.shape.query_len = 256;
     p[E_PASSES] = 80; /* memory 409.6 us */
-    check(&f, lone + ALL_US / 2 + 409.6, ROOF_BOUND_MEMORY);
+    check(&f, lone + ALL_US / 2 + 409.6, ROOF_KERNEL_LIMIT_MEMORY);
     p[E_BLOCK] = 250000; /* 500 us: more than either, less than both */
-    check(&f, lone + ALL_US / 2 + 409.6 + 500, ROOF_BOUND_MEMORY);
+    check(&f, lone + ALL_US / 2 + 409.6 + 500, ROOF_KERNEL_LIMIT_MEMORY);
     p[E_BLOCK] = 0;
     p[E_PASSES] = 70; /* memory between a lone tile and the products */
-    check(&f, lone + ALL_US / 2 + 358.4, ROOF_BOUND_COMPUTE);
+    check(&f, lone + ALL_US / 2 + 358.4, ROOF_KERNEL_LIMIT_COMPUTE);
     p[E_PASSES] = 20; /* memory between the products and a lone tile */
-    check(&f, lone + ALL_US / 2 + 102.4, ROOF_BOUND_LATENCY);
+    check(&f, lone + ALL_US / 2 + 102.4, ROOF_KERNEL_LIMIT_LATENCY);
     p[E_PASSES] = 0;
     p[E_LONE] = 100; /* shorter than all tiles together */
-    check(&f, ALL_US + lone / 20, ROOF_BOUND_COMPUTE);
+    check(&f, ALL_US + lone / 20, ROOF_KERNEL_LIMIT_COMPUTE);
     roof_hardware_free(f.device);
 }
 

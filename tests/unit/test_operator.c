@@ -1255,8 +1255,9 @@ static void test_refused_formats(void **unused)
 /* --- the formulas that --why shows --------------------------------------------------------- */
 
 /*
- * Evaluates the text of a formula: the C expressions that src/operator.c is made of, over the
- * dimensions and the named steps before. What is shown must be what was computed, to the last bit.
+ * Evaluates the text of a formula: the C expressions that src/operator/operator.c is made of, over
+ * the dimensions and the named steps before. What is shown must be what was computed, to the last
+ * bit.
  */
 struct evaluator {
     struct {
@@ -1456,7 +1457,7 @@ static void test_text_is_what_is_computed(void **unused)
         for (int d = 0; d < ROOF_DIM_COUNT; d++) { /* 0 where the operator does not have it */
             know(&e, roof_dimensions[d].key, (double)roof_input_get(&w, &roof_dimensions[d]));
         }
-        const struct roof_trace trace = {.step = on_step, .context = &e};
+        const struct roof_steps trace = {.step = on_step, .context = &e};
         struct roof_work traced;
         struct roof_work untraced;
         roof_operator_work(&traced, &w, &trace);
@@ -1500,7 +1501,7 @@ static void test_text_is_tidy(void **unused)
         snprintf(name, sizeof name, "%s", roof_operator_row(op)->name);
         if (roof_operator_row(op)->kind != ROOF_KIND_COMPOSITE) {
             const struct roof_workload w = resolved(workload(op, random_shape(op, 9)));
-            const struct roof_trace trace = {.step = on_tidy_step, .context = name};
+            const struct roof_steps trace = {.step = on_tidy_step, .context = name};
             struct roof_work work;
             roof_operator_work(&work, &w, &trace);
         }

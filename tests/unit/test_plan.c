@@ -188,15 +188,16 @@ static const struct roof_model *stored(const struct roof_plan_query *q, size_t s
     return copy;
 }
 
-static struct roof_inference *infer_plan(const struct roof_plan_query *q, const struct roof_plan *p,
-                                         bool prefill, enum roof_status *status)
+static struct roof_model_prediction *infer_plan(const struct roof_plan_query *q,
+                                                const struct roof_plan *p, bool prefill,
+                                                enum roof_status *status)
 {
-    static struct roof_inference inference;
+    static struct roof_model_prediction inference;
     struct roof_scenario s[2];
     struct roof_error error = {0};
     roof_plan_scenarios(&s[0], &s[1], p, q);
-    *status = roof_infer(&inference, stored(q, p->serving), &s[prefill ? 0 : 1],
-                         q->hardware[p->hardware], &error);
+    *status = roof_predict_model(&inference, stored(q, p->serving), &s[prefill ? 0 : 1],
+                                 q->hardware[p->hardware], &error);
     if (*status != ROOF_OK && *status != ROOF_USAGE) {
         fail_msg("%s", error.message);
     }
@@ -262,7 +263,7 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
 }
 
 /* Each product at the format of its weights or of its KV cache. */
-static bool native(const struct roof_inference *i)
+static bool native(const struct roof_model_prediction *i)
 {
     for (size_t n = 0; n < i->count; n++) {
         const struct roof_prediction *const p = &i->node[n].prediction;
@@ -281,7 +282,7 @@ static bool native(const struct roof_inference *i)
 static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_plan_query *q)
 {
     enum roof_status status = ROOF_OK;
-    const struct roof_inference *i = infer_plan(q, p, false, &status);
+    const struct roof_model_prediction *i = infer_plan(q, p, false, &status);
     if (status != ROOF_OK) {
         return ROOF_REJECTED_SPLIT;
     }
@@ -995,7 +996,7 @@ static void test_prefill_fits(void **state)
     for (size_t i = 0; i < plans.count; i++) {
         for (int prefill = 0; prefill < 2; prefill++) {
             enum roof_status status = ROOF_OK;
-            const struct roof_inference *const got =
+            const struct roof_model_prediction *const got =
                 infer_plan(&q, &plans.plan[i], prefill != 0, &status);
             if (got->fits != ROOF_FIT_YES) {
                 const struct roof_plan *const p = &plans.plan[i];

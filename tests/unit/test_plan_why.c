@@ -124,7 +124,8 @@ static void test_bounds(void **unused)
                 struct roof_scenario phase[2];
                 plan.batch = (int64_t)why.compute_bound_batch[i] - less;
                 roof_plan_scenarios(&phase[0], &phase[1], &plan, &f.query);
-                const struct roof_inference *const step = infer(f.model, phase[1], f.hardware[1]);
+                const struct roof_model_prediction *const step =
+                    infer(f.model, phase[1], f.hardware[1]);
                 const size_t node = why.decode.row[i].to_node;
                 assert_string_equal(step->node[node].node.name, why.decode.row[i].name);
                 assert_int_equal(step->node[node].prediction.bottleneck == ROOF_BOTTLENECK_COMPUTE,

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "data.h"
-#include "registry.h"
+#include "catalog/data.h"
+#include "catalog/registry.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "json.h"
+#include "base/json.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -1244,8 +1244,8 @@ static void test_text_of_every_operator(void **unused)
         for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
             const enum roof_operator id = (enum roof_operator)op;
             struct roof_prediction p = predict(id, odd_shape(id), devices[d]);
-            struct roof_explanation why;
-            assert_int_equal(roof_explain(&why, &p, NULL), ROOF_OK);
+            struct roof_trace why;
+            assert_int_equal(roof_trace_prediction(&why, &p, NULL), ROOF_OK);
             struct roof_text text = ROOF_TEXT_INIT;
             roof_report_text(&text, &p, NULL, NULL, false);
             check_text(&text);
@@ -1260,7 +1260,7 @@ static void test_text_of_every_operator(void **unused)
                 expect(&text, why.step[i].result);
             }
             roof_text_free(&text);
-            roof_explanation_free(&why);
+            roof_trace_free(&why);
         }
         roof_hardware_free(devices[d]);
     }
@@ -1578,9 +1578,9 @@ static void test_failed_buffer(void **unused)
     const struct roof_prediction p =
         predict(ROOF_OPERATOR_ATTENTION, SHAPE(.heads = 1, .head_dim = 1, .kv_len = 1), device);
     struct roof_accuracy accuracy;
-    struct roof_explanation why;
+    struct roof_trace why;
     assert_int_equal(roof_accuracy_load(&accuracy, NULL), ROOF_OK);
-    assert_int_equal(roof_explain(&why, &p, NULL), ROOF_OK);
+    assert_int_equal(roof_trace_prediction(&why, &p, NULL), ROOF_OK);
     assert_int_equal(recommend(&w, device, ROOF_ACCURACY_BELOW_1), ROOF_OK);
     for (int begun = 0; begun <= 1; begun++) {
         struct roof_text text = ROOF_TEXT_INIT;
@@ -1610,7 +1610,7 @@ static void test_failed_buffer(void **unused)
         assert_int_equal(text.length, length);
         roof_text_free(&text);
     }
-    roof_explanation_free(&why);
+    roof_trace_free(&why);
     roof_accuracy_free(&accuracy);
     roof_hardware_free(device);
 }

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model_make.h"
-#include "safetensors.h"
+#include "model/model_make.h"
+#include "model/safetensors.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

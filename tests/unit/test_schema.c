@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "data.h"
-#include "schema.h"
+#include "catalog/data.h"
+#include "catalog/schema.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

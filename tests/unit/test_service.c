@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "json.h"
+#include "base/json.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define P(id) ROOF_PRECISION_##id
@@ -118,7 +118,7 @@ static struct roof_scenario request(int64_t batch, int64_t prompt, int64_t gener
 #define assert_us(got_s, us) assert_near((got_s)*1e6, us, LITTLE)
 
 /* One pass on one device: the step is the sum, with the band of all fits here. */
-static void check_pass(const struct roof_inference *i, double us)
+static void check_pass(const struct roof_model_prediction *i, double us)
 {
     assert_us(i->expected_step_s, us);
     assert_us(i->total.expected_s, us);
@@ -158,7 +158,7 @@ static void test_decode(void **state)
             struct roof_scenario s = asked(ROOF_PHASE_DECODE, batch, 50);
             s.split_projections = cases[c].split;
             s.unfused_attention = cases[c].unfused;
-            const struct roof_inference *const i = infer(m, s, b.device);
+            const struct roof_model_prediction *const i = infer(m, s, b.device);
             check_pass(i, cases[c].us);
             assert_true(unknown(i->expected_ttft_s));
             assert_near(i->expected_tpot_s, i->expected_step_s, 0);
@@ -187,7 +187,7 @@ static void test_prefill(void **state)
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct roof_model *const m = parse(cases[c].config);
         struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 3, 50);
-        const struct roof_inference *i = infer(m, s, b.device);
+        const struct roof_model_prediction *i = infer(m, s, b.device);
         check_pass(i, cases[c].us);
         assert_true(unknown(i->expected_tpot_s));
         assert_near(i->expected_ttft_s, i->expected_step_s, 0);
@@ -227,7 +227,7 @@ static void test_mixed(void **state)
         struct roof_scenario s = asked(ROOF_PHASE_MIXED, 5, 50);
         s.chunk = 10;
         s.prefill_batch = 2;
-        const struct roof_inference *const i = infer(m, s, b.device);
+        const struct roof_model_prediction *const i = infer(m, s, b.device);
         check_pass(i, cases[c].us);
         assert_true(unknown(i->expected_ttft_s));
         assert_near(i->expected_tpot_s, i->expected_step_s, 0);
@@ -247,7 +247,7 @@ static void test_kernel_options(void **state)
     struct roof_model *const m = parse(DENSE);
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 50);
     s.common.no_launch_overhead = 1;
-    const struct roof_inference *i = infer(m, s, b.device);
+    const struct roof_model_prediction *i = infer(m, s, b.device);
     assert_near(i->expected_step_s, i->step_s, 1e-12);
     assert_near(i->total.expected_low_s, i->step_s, 1e-12);
     s.common.cache = ROOF_CACHE_WARM;
@@ -273,7 +273,7 @@ static void test_kernel_options(void **state)
 
 /* --- several devices ----------------------------------------------------------------------- */
 
-static void nothing_expected(const struct roof_inference *i)
+static void nothing_expected(const struct roof_model_prediction *i)
 {
     const double all[] = {
         i->expected_step_s,  i->expected_ttft_s,       i->expected_tpot_s,
@@ -375,7 +375,7 @@ static void test_pipeline(void **state)
         s.pp = cases[c].pp;
         s.prefill_batch = cases[c].prefill_batch;
         s.chunk = s.phase == ROOF_PHASE_MIXED ? 10 : 0;
-        const struct roof_inference *const i = infer(m, s, b.device);
+        const struct roof_model_prediction *const i = infer(m, s, b.device);
         const double batch = (double)cases[c].batch;
         assert_us(i->expected_step_s, cases[c].step);
         /* The total is of one pass over all stages, and its band. */
@@ -423,7 +423,7 @@ static void test_drafts(void **state)
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 50);
     s.acceptance = 0.5;
     s.draft_tokens = 3; /* 1.875 tokens */
-    const struct roof_inference *i = infer(m, s, b.device);
+    const struct roof_model_prediction *i = infer(m, s, b.device);
     assert_us(i->expected_step_s, verify); /* proposals that cost nothing */
     assert_us(i->expected_tpot_s, verify / 1.875);
     assert_near(i->expected_tokens_per_s, 2 * 1.875 / verify * 1e6, LITTLE);
@@ -453,7 +453,7 @@ static void test_drafts(void **state)
 
 /* --- requests ------------------------------------------------------------------------------ */
 
-static void check_request(const struct roof_inference *i, double ttft, double tpot)
+static void check_request(const struct roof_model_prediction *i, double ttft, double tpot)
 {
     const double batch = (double)i->scenario.common.shape.batch;
     const double generate = (double)i->scenario.generate;
@@ -483,7 +483,7 @@ static void test_requests(void **state)
     struct roof_model *const m = parse(DENSE);
     for (size_t k = 0; k < COUNT(lengths); k++) {
         struct roof_scenario s = request(2, 100, lengths[k]);
-        const struct roof_inference *const i = infer(m, s, b.device);
+        const struct roof_model_prediction *const i = infer(m, s, b.device);
         check_request(i, prefill, decode);
         assert_us(i->total.expected_low_s, 0.5e6 * i->expected_e2e_s);
         assert_us(i->total.expected_high_s, 2e6 * i->expected_e2e_s);
@@ -520,7 +520,7 @@ static void test_band_of_requests(void **state)
     fit_of(&b, KERNEL(PREFILL))->low = 0.25;
     fit_of(&b, KERNEL(PREFILL))->high = 4;
     struct roof_scenario s = request(2, 100, 9);
-    const struct roof_inference *i = infer(m, s, b.device);
+    const struct roof_model_prediction *i = infer(m, s, b.device);
     assert_us(i->total.expected_low_s, (0.5 * 110 + 0.25 * 400) + 8 * (0.5 * 110 + 0.8 * 40));
     assert_us(i->total.expected_high_s, (2 * 110 + 4 * 400) + 8 * (2 * 110 + 1.25 * 40));
     s.generate = 1;
@@ -569,13 +569,14 @@ static void test_growing_context(void **state)
     assert_us(infer(m, asked(ROOF_PHASE_DECODE, 2, 50), b.device)->expected_step_s, 582);
     /* Contexts of 101 to 101 + 8 k: the mean is that of the ends. */
     for (int64_t k = 0; k <= 100; k += 4) {
-        const struct roof_inference *const i = infer(m, request(1, 100, 2 + 8 * k), b.device);
+        const struct roof_model_prediction *const i =
+            infer(m, request(1, 100, 2 + 8 * k), b.device);
         check_request(i, OUTSIDE + 4 * (DECODE_LAYER - 10 + 1000), 166 + 4 * (101 + 4 * (double)k));
     }
     /* Between those, contexts are whole numbers: near the mean. */
     for (int64_t generate = 2; generate <= 100; generate++) {
         const double mean = 166 + 4 * (101 + ((double)generate - 2) / 2);
-        const struct roof_inference *const i = infer(m, request(1, 100, generate), b.device);
+        const struct roof_model_prediction *const i = infer(m, request(1, 100, generate), b.device);
         assert_near(i->expected_tpot_s * 1e6, mean, 0.005);
     }
     roof_model_free(m);
@@ -601,7 +602,8 @@ static void test_rule_of_simpson(void **state)
             exact += step / (double)(8 * part + 1);
             mean += k % part == 0 ? weight[k / part] * step / 24 : 0;
         }
-        const struct roof_inference *const i = infer(m, request(1, 2, 8 * part + 2), b.device);
+        const struct roof_model_prediction *const i =
+            infer(m, request(1, 2, 8 * part + 2), b.device);
         assert_us(i->expected_tpot_s, mean);
         assert_near(i->expected_tpot_s, exact * 1e-6, 0.01);
     }
@@ -686,7 +688,7 @@ static void test_rates_need_room(void **state)
             asked(ROOF_PHASE_DECODE, 2, 50), asked(ROOF_PHASE_PREFILL, 2, 50),
             asked(ROOF_PHASE_MIXED, 2, 50), request(2, 50, 5)};
         for (size_t k = 0; k < COUNT(scenarios); k++) {
-            const struct roof_inference *const i = infer(m, scenarios[k], b.device);
+            const struct roof_model_prediction *const i = infer(m, scenarios[k], b.device);
             const bool no = cases[c].fits == ROOF_FIT_NO;
             assert_int_equal(i->fits, cases[c].fits);
             assert_true(i->expected_step_s > 0);
@@ -707,8 +709,8 @@ static struct roof_text text_of(const struct roof_model *m, struct roof_scenario
                                 const struct bench *b)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    const struct roof_inference *const i = infer(m, s, b->device);
-    assert_int_equal(roof_infer_limits(&limits, i, &s, NULL), ROOF_OK);
+    const struct roof_model_prediction *const i = infer(m, s, b->device);
+    assert_int_equal(roof_model_limits(&limits, i, &s, NULL), ROOF_OK);
     roof_model_report_text(&text, i, &limits, 3, NULL);
     return text;
 }
@@ -795,7 +797,7 @@ static void test_text(void **state)
 /* The keys of what is expected, and where they stand. */
 #define FIELD(key_, member, unit_)                                                                 \
     {                                                                                              \
-        (key_), offsetof(struct roof_inference, member), (unit_)                                   \
+        (key_), offsetof(struct roof_model_prediction, member), (unit_)                            \
     }
 static const struct {
     const char *key;
@@ -811,11 +813,12 @@ static const struct {
             FIELD("expected_tokens_per_s_per_user", expected_tokens_per_s_per_user, 1)};
 
 /* A row of csv with the columns asked for, without its end. */
-static void csv_row(char *out, size_t size, const struct roof_inference *i, const char *columns)
+static void csv_row(char *out, size_t size, const struct roof_model_prediction *i,
+                    const char *columns)
 {
     struct roof_table table;
     struct roof_text text = ROOF_TEXT_INIT;
-    assert_int_equal(roof_table_open(&table, ROOF_OUTPUT_CSV, ROOF_TABLE_INFERENCES,
+    assert_int_equal(roof_table_open(&table, ROOF_OUTPUT_CSV, ROOF_TABLE_MODEL_PREDICTIONS,
                                      ROOF_OPERATOR_GEMM, columns, NULL),
                      ROOF_OK);
     roof_table_row(&table, &text, i);
@@ -825,12 +828,12 @@ static void csv_row(char *out, size_t size, const struct roof_inference *i, cons
 }
 
 /* Every key holds its field in its unit, in json and in csv; unknown ones are absent and empty. */
-static void check_keys(const struct roof_inference *i, const struct roof_scenario *s)
+static void check_keys(const struct roof_model_prediction *i, const struct roof_scenario *s)
 {
     struct roof_text text = ROOF_TEXT_INIT;
     struct roof_json *json = NULL;
     char cell[512];
-    assert_int_equal(roof_infer_limits(&limits, i, s, NULL), ROOF_OK);
+    assert_int_equal(roof_model_limits(&limits, i, s, NULL), ROOF_OK);
     roof_model_report_json(&text, i, &limits);
     assert_int_equal(roof_json_parse(&json, text.data, text.length, "report", NULL), ROOF_OK);
     const roof_json_value *const root = roof_json_root(json);
@@ -897,7 +900,7 @@ static void test_keys(void **state)
     struct roof_model *const m = parse(DENSE);
     make_kinds();
     for (size_t k = 0; k < COUNT(kinds); k++) {
-        const struct roof_inference *const i = infer(m, kinds[k], b.device);
+        const struct roof_model_prediction *const i = infer(m, kinds[k], b.device);
         check_keys(i, &kinds[k]);
         /* Which of them each phase has. */
         assert_int_equal(unknown(i->expected_ttft_s), strchr(there[k], 't') == NULL);
@@ -921,7 +924,7 @@ static void test_basis(void **state)
     } cases[] = {{KERNEL(GEMM), 0x7f},       {KERNEL(ROPE), 0x7f},    {KERNEL(ADD), 0x7f},
                  {KERNEL(DECODE), 0x69},     {KERNEL(PREFILL), 0x3e}, {KERNEL(MOE), 0},
                  {KERNEL(ALL_TO_ALL), 0x40}, {KERNEL(MLA_DECODE), 0}};
-    static struct roof_inference own;
+    static struct roof_model_prediction own;
     struct bench b;
     begin(&b);
     struct roof_model *const m = parse(DENSE);
@@ -932,7 +935,7 @@ static void test_basis(void **state)
             infer_into(&own, m, &kinds[k], b.device);
             assert_false(own.total.expected_near);
             fit_of(&b, cases[c].kernel)->lent = "slow";
-            const struct roof_inference *const i = infer(m, kinds[k], b.device);
+            const struct roof_model_prediction *const i = infer(m, kinds[k], b.device);
             assert_int_equal(i->total.expected_near, near);
             check_keys(i, &kinds[k]);
             struct roof_text text = text_of(m, kinds[k], &b);
@@ -952,9 +955,9 @@ static void test_basis(void **state)
 /* --- where one kernel has no parameters ---------------------------------------------------- */
 
 /* All that is no expected time, to the last bit. */
-static void same_ideal(const struct roof_inference *a, const struct roof_inference *b)
+static void same_ideal(const struct roof_model_prediction *a, const struct roof_model_prediction *b)
 {
-#define I(member) offsetof(struct roof_inference, member)
+#define I(member) offsetof(struct roof_model_prediction, member)
     static const size_t numbers[] = {I(total.flops),
                                      I(total.bytes),
                                      I(total.network_bytes),
@@ -1006,9 +1009,9 @@ static void same_ideal(const struct roof_inference *a, const struct roof_inferen
 }
 
 /* Of a request the prompt may be known without the steps, or they without it; never the whole. */
-static void half_expected(const struct roof_inference *i, bool prompt, bool steps)
+static void half_expected(const struct roof_model_prediction *i, bool prompt, bool steps)
 {
-    static struct roof_inference rest; /* large */
+    static struct roof_model_prediction rest; /* large */
     rest = *i;
     assert_int_equal(unknown(i->expected_ttft_s), !prompt);
     assert_int_equal(unknown(i->expected_tpot_s), !steps);
@@ -1033,8 +1036,8 @@ static void test_missing_kernel(void **state)
         {MLA, KERNEL(MLA_PREFILL), 0x51},  {DENSE, KERNEL(MLA_DECODE), 0x7f},
         {DENSE, KERNEL(ALL_REDUCE), 0x7f},
     };
-    static struct roof_inference with;
-    static struct roof_inference without;
+    static struct roof_model_prediction with;
+    static struct roof_model_prediction without;
     struct bench b;
     begin(&b);
     make_kinds();
@@ -1079,7 +1082,7 @@ static const char *const model_ids[] = {"llama-3-8b", "mixtral-8x7b", "deepseek-
 static const char *const device_ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
 
 /* What holds for every inference with expected times. */
-static void check_laws(const struct roof_inference *i)
+static void check_laws(const struct roof_model_prediction *i)
 {
     const struct roof_prediction *const t = &i->total;
     const char *const what = i->model->id;
@@ -1125,7 +1128,8 @@ static void check_laws(const struct roof_inference *i)
     }
 }
 
-static void check_grows(const struct roof_inference *less, const struct roof_inference *more)
+static void check_grows(const struct roof_model_prediction *less,
+                        const struct roof_model_prediction *more)
 {
     if (!(more->expected_step_s >= less->expected_step_s * (1 - 1e-12))) {
         fail_msg("%s on %s, %s, tp %lld: %.17g s at batch %lld and context %lld, %.17g s at %lld "
@@ -1155,9 +1159,9 @@ static void each(void (*visit)(const struct roof_model *m, const struct roof_har
 /* More sequences and longer contexts never take less. */
 static void visit_phases(const struct roof_model *m, const struct roof_hardware *h)
 {
-    static struct roof_inference here;
-    static struct roof_inference longer;
-    static struct roof_inference larger;
+    static struct roof_model_prediction here;
+    static struct roof_model_prediction longer;
+    static struct roof_model_prediction larger;
     for (int phase = ROOF_PHASE_DECODE; phase <= ROOF_PHASE_MIXED; phase++) {
         for (int64_t tp = 1; tp <= 4; tp *= 2) {
             for (int64_t batch = 1; batch <= 300; batch *= 7) {
@@ -1190,7 +1194,7 @@ static void visit_splits(const struct roof_model *m, const struct roof_hardware 
     for (int phase = ROOF_PHASE_DECODE; phase <= ROOF_PHASE_MIXED; phase++) {
         for (int64_t batch = 1; batch <= 5; batch += 2) {
             struct roof_scenario s = asked((enum roof_phase)phase, batch, 1000);
-            const struct roof_inference *i = infer(m, s, h);
+            const struct roof_model_prediction *i = infer(m, s, h);
             check_laws(i);
             s.pp = 4;
             i = infer(m, s, h);
@@ -1230,8 +1234,8 @@ static void test_splits_of_models(void **state)
  * near that of all. */
 static void visit_requests(const struct roof_model *m, const struct roof_hardware *h)
 {
-    static struct roof_inference whole;
-    static struct roof_inference step;
+    static struct roof_model_prediction whole;
+    static struct roof_model_prediction step;
     static const struct {
         int64_t batch, prompt, generate;
     } cases[] = {{1, 1, 64}, {8, 1000, 64}, {32, 100, 17}, {1, 4000, 1}, {4, 20, 2}, {4, 990, 200}};
@@ -1270,8 +1274,8 @@ static void test_requests_of_models(void **state)
 /* What no kernel can beat does not hang on the parameters of kernels. */
 static void visit_ideal(const struct roof_model *m, const struct roof_hardware *h)
 {
-    static struct roof_inference with;
-    static struct roof_inference without;
+    static struct roof_model_prediction with;
+    static struct roof_model_prediction without;
     struct roof_hardware bare = *h;
     bare.calibration = NULL;
     make_kinds();

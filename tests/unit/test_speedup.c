@@ -404,7 +404,7 @@ static void test_all_orders(void **unused)
 
 /* --- models -------------------------------------------------------------------------------- */
 
-static struct roof_inference sides[2];
+static struct roof_model_prediction sides[2];
 
 static void test_models(void **unused)
 {

@@ -531,7 +531,7 @@ static void test_models(void **unused)
         run(&record, sweep, first, 12 - first);
         assert_int_equal(record.count, 12 - first);
         for (size_t i = first; i < 12; i++) {
-            const struct roof_inference *const alone = infer(
+            const struct roof_model_prediction *const alone = infer(
                 model[i / 3 % 2], asked(ROOF_PHASE_DECODE, batch[i % 3], 0), grid.device[i / 6]);
             assert_same_number(record.point[i - first].flops, alone->total.flops);
             assert_same_number(record.point[i - first].time_s, alone->total.time_s);

@@ -117,7 +117,7 @@ static void test_columns_of_models(void **unused)
     for (size_t i = 0; i < COUNT(outputs); i++) {
         struct roof_table table;
         struct roof_text text = ROOF_TEXT_INIT;
-        assert_int_equal(roof_table_open(&table, outputs[i], ROOF_TABLE_INFERENCES,
+        assert_int_equal(roof_table_open(&table, outputs[i], ROOF_TABLE_MODEL_PREDICTIONS,
                                          ROOF_OPERATOR_GEMM, NULL, NULL),
                          ROOF_OK);
         assert_true(table.count < ROOF_COLUMNS_MAX);
@@ -219,7 +219,8 @@ static void test_keys(void **unused)
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_int_equal(roof_table_has(ROOF_TABLE_PREDICTIONS, cases[i].key),
                          cases[i].of_operators);
-        assert_int_equal(roof_table_has(ROOF_TABLE_INFERENCES, cases[i].key), cases[i].of_models);
+        assert_int_equal(roof_table_has(ROOF_TABLE_MODEL_PREDICTIONS, cases[i].key),
+                         cases[i].of_models);
     }
 }
 

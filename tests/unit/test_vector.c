@@ -7,7 +7,7 @@
 
 enum {
 #define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,
-#include "kernel_parameters.h"
+#include "predict/kernel_parameters.h"
 };
 
 /* 100 GB/s, 10 SMs at 1 GHz: 100 bytes per nanosecond, which is a clock. */
@@ -48,14 +48,14 @@ static void begin(struct fixture *f, enum roof_operator op)
     f->device->calibration = &f->calibration;
 }
 
-static void check(struct fixture *f, double us, enum roof_bound bound)
+static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
 {
     /* Of these no kernel was measured. */
     const enum roof_operator op = f->workload.op;
     const bool near = op == ROOF_OPERATOR_LAYERNORM || op == ROOF_OPERATOR_ROUTER ||
                       op == ROOF_OPERATOR_SOFTMAX || op == ROOF_OPERATOR_GELU ||
                       (op == ROOF_OPERATOR_RMSNORM && f->workload.shape.hidden < 1024 &&
-                       bound == ROOF_BOUND_LATENCY);
+                       bound == ROOF_KERNEL_LIMIT_LATENCY);
     check_time(&f->prediction, &f->workload, f->device, us, bound, f->hit, near ? 1.25 : 1);
     assert_ptr_equal(f->prediction.part[0].expected.fit->parameter, f->parameter);
 }
@@ -76,31 +76,31 @@ static void test_terms(void **unused)
     begin(&f, ROOF_OPERATOR_RMSNORM);
     double *const p = f.parameter;
     f.workload.shape = (struct roof_shape)ROWS;
-    check(&f, ROWS_US, ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[V_DRAM] = 2; /* never below the bound */
-    check(&f, ROWS_US, ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[V_DRAM] = 0.5;
-    check(&f, 2 * ROWS_US, ROOF_BOUND_MEMORY);
+    check(&f, 2 * ROWS_US, ROOF_KERNEL_LIMIT_MEMORY);
     p[V_DRAM] = 1;
     p[V_ROW] = 10 * AT_ONCE; /* 100 rows in each SM */
-    check(&f, ROWS_US + 1, ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US + 1, ROOF_KERNEL_LIMIT_MEMORY);
     p[V_ROW] = 30 * AT_ONCE;
-    check(&f, ROWS_US + 3, ROOF_BOUND_LATENCY);
+    check(&f, ROWS_US + 3, ROOF_KERNEL_LIMIT_LATENCY);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=500", NULL), ROOF_OK);
-    check(&f, ROWS_US + 6, ROOF_BOUND_LATENCY);
+    check(&f, ROWS_US + 6, ROOF_KERNEL_LIMIT_LATENCY);
     p[V_ROW] = 0;
     p[V_LAUNCH] = 900;
-    check(&f, ROWS_US + 1.8, ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US + 1.8, ROOF_KERNEL_LIMIT_MEMORY);
     p[V_LAUNCH] = 1500;
-    check(&f, ROWS_US + 3, ROOF_BOUND_LAUNCH);
+    check(&f, ROWS_US + 3, ROOF_KERNEL_LIMIT_LAUNCH);
     assert_near(f.prediction.part[0].expected.launch_s, 3e-6, 1e-12);
     f.workload.no_launch_overhead = 1;
-    check(&f, ROWS_US, ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US, ROOF_KERNEL_LIMIT_MEMORY);
     assert_true(f.prediction.part[0].expected.launch_s == 0);
     assert_int_equal(roof_hardware_set(f.device, "boost_clock_mhz=1000", NULL), ROOF_OK);
     f.workload.shape = (struct roof_shape){.tokens = 1000, .hidden = 2048}; /* 8.192 MB */
     p[V_ROW] = 10;
-    check(&f, 81.92 + 1, ROOF_BOUND_MEMORY);
+    check(&f, 81.92 + 1, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -112,27 +112,27 @@ static void test_warm(void **unused)
     double *const p = f.parameter;
     f.workload.shape = (struct roof_shape)ROWS;
     p[V_L2_RATE] = 2;
-    check(&f, ROWS_US, ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.hit = 0.5;
     f.workload.cache = ROOF_CACHE_WARM; /* as large as its share of the L2: half is found */
-    check(&f, ROWS_US * (0.5 + 0.5 / 2), ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US * (0.5 + 0.5 / 2), ROOF_KERNEL_LIMIT_MEMORY);
     p[V_DRAM] = 0.5;
-    check(&f, ROWS_US * (0.5 * 2 + 0.5 / 2), ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US * (0.5 * 2 + 0.5 / 2), ROOF_KERNEL_LIMIT_MEMORY);
     p[V_DRAM] = 1;
     p[V_L2_CAPACITY] = 1; /* (1/2)^8 */
     f.hit = 256 / 257.0;
-    check(&f, ROWS_US * (1 / 257.0 + 256 / 257.0 / 2), ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US * (1 / 257.0 + 256 / 257.0 / 2), ROOF_KERNEL_LIMIT_MEMORY);
     f.hit = 0.5;
     f.workload.working_set = 400000; /* bytes between two uses, however the cache began */
-    check(&f, ROWS_US * (0.5 + 0.5 / 2), ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US * (0.5 + 0.5 / 2), ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.cache = ROOF_CACHE_COLD;
-    check(&f, ROWS_US * (0.5 + 0.5 / 2), ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US * (0.5 + 0.5 / 2), ROOF_KERNEL_LIMIT_MEMORY);
     p[V_ROW] = 20 * AT_ONCE;
-    check(&f, ROWS_US * (0.5 + 0.5 / 2) + 2, ROOF_BOUND_LATENCY);
+    check(&f, ROWS_US * (0.5 + 0.5 / 2) + 2, ROOF_KERNEL_LIMIT_LATENCY);
     p[V_ROW] = 0;
     f.workload.working_set = 1; /* no less than the data itself */
     f.hit = 256 / 257.0;
-    check(&f, ROWS_US * (1 / 257.0 + 256 / 257.0 / 2), ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US * (1 / 257.0 + 256 / 257.0 / 2), ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 
@@ -195,16 +195,16 @@ static void test_operators(void **unused)
         }
         double *const p = f.parameter;
         const double memory = cases[i].bytes / 1e5;
-        check(&f, memory, ROOF_BOUND_MEMORY);
+        check(&f, memory, ROOF_KERNEL_LIMIT_MEMORY);
         p[V_ROW] = cases[i].op == ROOF_OPERATOR_RMSNORM ? 50 * AT_ONCE : 50;
-        check(&f, memory + 50 * cases[i].rows / 1e4, ROOF_BOUND_LATENCY);
+        check(&f, memory + 50 * cases[i].rows / 1e4, ROOF_KERNEL_LIMIT_LATENCY);
         p[V_ROW] = 0;
         p[V_LAUNCH] = 5000;
         if (cases[i].op == ROOF_OPERATOR_KV_APPEND) { /* its launch is that of attention */
-            check(&f, memory, ROOF_BOUND_MEMORY);
+            check(&f, memory, ROOF_KERNEL_LIMIT_MEMORY);
             assert_true(f.prediction.part[0].expected.launch_s == 0);
         } else {
-            check(&f, memory + 5, ROOF_BOUND_LAUNCH);
+            check(&f, memory + 5, ROOF_KERNEL_LIMIT_LAUNCH);
         }
         for (size_t k = 0; k < COUNT(kernels); k++) { /* no other kernel stands in */
             if (f.fit[k].parameter == f.parameter) {
@@ -226,18 +226,18 @@ static void test_formats(void **unused)
     f.workload.shape = (struct roof_shape)ROWS;
     f.workload.formats.activations = ROOF_PRECISION_FP32;
     f.workload.formats.out = ROOF_PRECISION_FP16;
-    check(&f, ROWS_US * 1.5, ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US * 1.5, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.formats.out = ROOF_PRECISION_FP8_E4M3;
-    check(&f, ROWS_US * 1.25, ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US * 1.25, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.stack = ROOF_STACK_SGLANG; /* and all stacks the same */
     f.workload.formats.activations = ROOF_PRECISION_FP16;
-    check(&f, ROWS_US * 0.75, ROOF_BOUND_MEMORY);
+    check(&f, ROWS_US * 0.75, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.op = ROOF_OPERATOR_KV_APPEND;
     f.workload.shape = (struct roof_shape){.tokens = 1000, .kv_heads = 2, .head_dim = 25};
     f.workload.formats.out = ROOF_PRECISION_AUTO;
     f.workload.formats.kv = ROOF_PRECISION_FP8_E4M3;
     f.parameter = f.fit[1].parameter;
-    check(&f, 3, ROOF_BOUND_MEMORY);
+    check(&f, 3, ROOF_KERNEL_LIMIT_MEMORY);
     roof_hardware_free(f.device);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/inference.h"
+#include "roofline/model_prediction.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,8 +37,8 @@ static int64_t node_size(const struct roof_hardware *hardware)
 
 /* An all-reduce takes the faster of its two algorithms: by the bound, where without a latency that
  * is the ring, and of the expected times by those. */
-enum roof_status roof_infer_node(struct roof_prediction *out, const struct roof_node *node,
-                                 const struct roof_hardware *hardware, struct roof_error *error)
+enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
+                                   const struct roof_hardware *hardware, struct roof_error *error)
 {
     enum roof_status status = roof_predict(out, &node->workload, hardware, error);
     if (status != ROOF_OK || node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
@@ -133,7 +133,7 @@ static bool same_node(const struct roof_node *a, const struct roof_node *b)
 }
 
 /* The index of the node of an earlier stage that is equal, or of a new one with its prediction. */
-static enum roof_status find_node(size_t *found, struct roof_inference *out,
+static enum roof_status find_node(size_t *found, struct roof_model_prediction *out,
                                   const struct roof_node *node,
                                   const struct roof_hardware *hardware, struct roof_error *error)
 {
@@ -147,15 +147,15 @@ static enum roof_status find_node(size_t *found, struct roof_inference *out,
         return roof_graph_full(out->model, error);
     }
     *found = out->count++;
-    struct roof_inference_node *const added = &out->node[*found];
+    struct roof_node_prediction *const added = &out->node[*found];
     added->node = *node;
     added->node.count = 0;
     added->device_count = 0;
-    return roof_infer_node(&added->prediction, node, hardware, error);
+    return roof_predict_node(&added->prediction, node, hardware, error);
 }
 
 /* Counts of the stage that is slowest so far: those are what its device runs. */
-static void keep_slowest(struct roof_inference *keep, const struct roof_graph *graph,
+static void keep_slowest(struct roof_model_prediction *keep, const struct roof_graph *graph,
                          const size_t *index)
 {
     for (size_t i = 0; i < keep->count; i++) {
@@ -169,8 +169,8 @@ static void keep_slowest(struct roof_inference *keep, const struct roof_graph *g
 /* Runs all stages; keep (NULL: nobody wants them) receives the operators. */
 static enum roof_status run_pass(struct pass *out, const struct roof_model *model,
                                  const struct roof_scenario *s,
-                                 const struct roof_hardware *hardware, struct roof_inference *keep,
-                                 struct roof_error *error)
+                                 const struct roof_hardware *hardware,
+                                 struct roof_model_prediction *keep, struct roof_error *error)
 {
     struct roof_graph graph;
     *out = (struct pass){.native = true};
@@ -183,7 +183,7 @@ static enum roof_status run_pass(struct pass *out, const struct roof_model *mode
             const struct roof_node *const node = &graph.node[i];
             struct roof_prediction prediction;
             if (keep == NULL) {
-                status = roof_infer_node(&prediction, node, hardware, error);
+                status = roof_predict_node(&prediction, node, hardware, error);
             } else {
                 status = find_node(&index[i], keep, node, hardware, error);
             }
@@ -302,7 +302,7 @@ static void add_known(double *sum, double value)
     }
 }
 
-static void add_total(struct roof_prediction *total, const struct roof_inference_node *n)
+static void add_total(struct roof_prediction *total, const struct roof_node_prediction *n)
 {
     const struct roof_prediction *const p = &n->prediction;
     const double device = (double)n->device_count;
@@ -327,7 +327,8 @@ static void add_total(struct roof_prediction *total, const struct roof_inference
 }
 
 /* The same sums in the unit that is printed, so that they equal those of printed operators. */
-static void add_microseconds(struct roof_inference *out, const struct roof_inference_node *n)
+static void add_microseconds(struct roof_model_prediction *out,
+                             const struct roof_node_prediction *n)
 {
     const struct roof_prediction *const p = &n->prediction;
     const double path = (double)n->node.count;
@@ -347,7 +348,7 @@ static enum roof_bottleneck longest(const double share[ROOF_BOTTLENECK_COUNT])
     return (enum roof_bottleneck)found;
 }
 
-static void finish_total(struct roof_inference *out, const struct pass *pass)
+static void finish_total(struct roof_model_prediction *out, const struct pass *pass)
 {
     struct roof_prediction *const total = &out->total;
     for (size_t i = 0; i < out->count; i++) {
@@ -400,7 +401,7 @@ static struct memory memory_of(const struct pass *pass, const struct pass *draft
     return m;
 }
 
-static void set_memory(struct roof_inference *out, const struct memory *memory)
+static void set_memory(struct roof_model_prediction *out, const struct memory *memory)
 {
     out->weights_memory_bytes = memory->weights;
     out->kv_cache_bytes = memory->kv;
@@ -419,7 +420,7 @@ struct service {
 };
 
 /* Of a step that takes step_s. */
-static struct service service_of(const struct roof_inference *out, double step_s)
+static struct service service_of(const struct roof_model_prediction *out, double step_s)
 {
     struct service r = {ROOF_UNKNOWN, ROOF_UNKNOWN, ROOF_UNKNOWN, ROOF_UNKNOWN};
     const struct roof_scenario *const s = &out->scenario;
@@ -439,7 +440,7 @@ static struct service service_of(const struct roof_inference *out, double step_s
     return r;
 }
 
-static enum roof_status infer_phase(struct roof_inference *out, struct roof_error *error)
+static enum roof_status infer_phase(struct roof_model_prediction *out, struct roof_error *error)
 {
     const struct roof_scenario *const s = &out->scenario;
     const struct roof_hardware *const hardware = out->total.hardware;
@@ -601,7 +602,7 @@ static enum roof_status memory_passes(struct pass *pass, struct pass *draft, str
 
 /* The first token comes with the prefill, each further one from a decode step whose cache holds the
  * prompt and all tokens before it. */
-static enum roof_status infer_request(struct roof_inference *out, struct roof_error *error)
+static enum roof_status infer_request(struct roof_model_prediction *out, struct roof_error *error)
 {
     const struct roof_scenario asked = out->scenario;
     const struct roof_hardware *const hardware = out->total.hardware;
@@ -687,14 +688,15 @@ static enum roof_status infer_request(struct roof_inference *out, struct roof_er
     return ROOF_OK;
 }
 
-double roof_inference_time(const struct roof_inference_node *node)
+double roof_model_time(const struct roof_node_prediction *node)
 {
     return (double)node->node.count * node->prediction.time_s;
 }
 
-enum roof_status roof_infer(struct roof_inference *out, const struct roof_model *model,
-                            const struct roof_scenario *scenario,
-                            const struct roof_hardware *hardware, struct roof_error *error)
+enum roof_status roof_predict_model(struct roof_model_prediction *out,
+                                    const struct roof_model *model,
+                                    const struct roof_scenario *scenario,
+                                    const struct roof_hardware *hardware, struct roof_error *error)
 {
     out->scenario = *scenario;
     out->model = model;
@@ -725,7 +727,7 @@ enum roof_status roof_infer(struct roof_inference *out, const struct roof_model 
 /* What a search changes. */
 struct search {
     struct roof_scenario scenario; /* not resolved */
-    const struct roof_inference *inference;
+    const struct roof_model_prediction *inference;
     int64_t *size; /* the field of the scenario */
     int64_t least; /* its smallest valid value */
 };
@@ -766,7 +768,7 @@ static double largest(struct search *search)
 
 /* KV bytes that a step reads at a context, and by how much one more token makes them grow. */
 static bool kv_reads(double *bytes, double *slope, double *weights, struct roof_scenario *s,
-                     const struct roof_inference *inference, int64_t context)
+                     const struct roof_model_prediction *inference, int64_t context)
 {
     struct pass here;
     struct pass next;
@@ -788,7 +790,7 @@ static bool kv_reads(double *bytes, double *slope, double *weights, struct roof_
  * where windows are full: from the bytes and the slope before and beyond, solve for the context at
  * which they are as many as those of the weights.
  */
-static double crossover(const struct roof_inference *inference)
+static double crossover(const struct roof_model_prediction *inference)
 {
     struct roof_scenario s = inference->scenario;
     const int64_t window = inference->model->window;
@@ -812,8 +814,8 @@ static double crossover(const struct roof_inference *inference)
 #define BATCH_MAX (1 << 20)
 
 /* Whether node i of the inference is compute-bound at another batch. */
-static bool compute_bound(const struct roof_inference *inference, const struct roof_scenario *at,
-                          int64_t batch, size_t i)
+static bool compute_bound(const struct roof_model_prediction *inference,
+                          const struct roof_scenario *at, int64_t batch, size_t i)
 {
     struct roof_graph graph;
     struct roof_prediction p;
@@ -836,7 +838,7 @@ static bool compute_bound(const struct roof_inference *inference, const struct r
     return false;
 }
 
-static double compute_bound_from(const struct roof_inference *inference,
+static double compute_bound_from(const struct roof_model_prediction *inference,
                                  const struct roof_scenario *at, size_t i)
 {
     int64_t no = 0;
@@ -856,12 +858,12 @@ static double compute_bound_from(const struct roof_inference *inference,
     return yes <= BATCH_MAX ? (double)yes : ROOF_UNKNOWN;
 }
 
-double roof_infer_share(const struct roof_inference *inference, size_t node)
+double roof_model_share(const struct roof_model_prediction *inference, size_t node)
 {
-    return roof_inference_time(&inference->node[node]) / inference->total.time_s;
+    return roof_model_time(&inference->node[node]) / inference->total.time_s;
 }
 
-void roof_infer_band(double *low_s, double *high_s, const struct roof_inference *inference,
+void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *inference,
                      double expected_s)
 {
     const struct roof_prediction *const total = &inference->total;
@@ -870,8 +872,9 @@ void roof_infer_band(double *low_s, double *high_s, const struct roof_inference 
     *high_s = total->expected_high_s * scale;
 }
 
-void roof_infer_bounds(double out[ROOF_GRAPH_MAX], const struct roof_inference *inference,
-                       const struct roof_scenario *scenario)
+void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
+                               const struct roof_model_prediction *inference,
+                               const struct roof_scenario *scenario)
 {
     /* One stage is enough to see what grows with the batch, of which it has a part at a time. */
     const int64_t stages = inference->scenario.pp;
@@ -887,7 +890,8 @@ void roof_infer_bounds(double out[ROOF_GRAPH_MAX], const struct roof_inference *
     }
 }
 
-enum roof_status roof_infer_limits(struct roof_limits *out, const struct roof_inference *inference,
+enum roof_status roof_model_limits(struct roof_limits *out,
+                                   const struct roof_model_prediction *inference,
                                    const struct roof_scenario *scenario, struct roof_error *error)
 {
     const enum roof_status status =
@@ -909,6 +913,6 @@ enum roof_status roof_infer_limits(struct roof_limits *out, const struct roof_in
         out->max_context = largest(&search);
     }
     out->kv_crossover_context = crossover(inference);
-    roof_infer_bounds(out->compute_bound_batch, inference, scenario);
+    roof_predict_model_bounds(out->compute_bound_batch, inference, scenario);
     return ROOF_OK;
 }

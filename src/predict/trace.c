@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/explain.h"
+#include "roofline/trace.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict.h"
+#include "predict/predict.h"
 
 /*
  * All strings go into one buffer as offsets and become pointers at the end, when it no longer
@@ -361,7 +361,7 @@ static void explain_parts(struct builder *b)
             know(b, roof_dimensions[d].key, (double)roof_input_get(&parts[i], &roof_dimensions[d]));
         }
         struct roof_work work;
-        const struct roof_trace trace = {.step = on_trace, .context = b};
+        const struct roof_steps trace = {.step = on_trace, .context = b};
         roof_operator_work(&work, &parts[i], &trace);
         times(b, &p->part[i]);
         roof_text_put(&sum, i == 0 ? "" : " + ");
@@ -379,10 +379,11 @@ static void explain_parts(struct builder *b)
     roof_text_free(&sum);
 }
 
-enum roof_status roof_explain(struct roof_explanation *out,
-                              const struct roof_prediction *prediction, struct roof_error *error)
+enum roof_status roof_trace_prediction(struct roof_trace *out,
+                                       const struct roof_prediction *prediction,
+                                       struct roof_error *error)
 {
-    *out = (struct roof_explanation){0};
+    *out = (struct roof_trace){0};
     struct builder b = {.prediction = prediction, .part_name = ""};
     figures(&b);
     explain_parts(&b);
@@ -392,7 +393,7 @@ enum roof_status roof_explain(struct roof_explanation *out,
         roof_text_free(&b.text);
         roof_text_free(&b.offsets);
         free(out->step);
-        *out = (struct roof_explanation){0};
+        *out = (struct roof_trace){0};
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     for (size_t i = 0; i < count; i++) {
@@ -413,11 +414,11 @@ enum roof_status roof_explain(struct roof_explanation *out,
     return ROOF_OK;
 }
 
-void roof_explanation_free(struct roof_explanation *explanation)
+void roof_trace_free(struct roof_trace *explanation)
 {
     if (explanation != NULL) {
         free(explanation->step);
         free(explanation->private_data);
-        *explanation = (struct roof_explanation){0};
+        *explanation = (struct roof_trace){0};
     }
 }

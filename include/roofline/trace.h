@@ -2,8 +2,8 @@
 /**
  * A prediction taken apart: every formula with the numbers put in, and the source of every figure.
  */
-#ifndef ROOFLINE_EXPLAIN_H
-#define ROOFLINE_EXPLAIN_H
+#ifndef ROOFLINE_TRACE_H
+#define ROOFLINE_TRACE_H
 
 #include <stddef.h>
 
@@ -23,16 +23,17 @@ struct roof_step {
     const char *source;  /**< where a figure comes from; "" for what is computed */
 };
 
-struct roof_explanation {
+struct roof_trace {
     struct roof_step *step;
     size_t count;
     void *private_data;
 };
 
-/** Explains a prediction. On success the caller owns *out: roof_explanation_free. */
-enum roof_status roof_explain(struct roof_explanation *out,
-                              const struct roof_prediction *prediction, struct roof_error *error);
-void roof_explanation_free(struct roof_explanation *explanation);
+/** Explains a prediction. On success the caller owns *out: roof_trace_free. */
+enum roof_status roof_trace_prediction(struct roof_trace *out,
+                                       const struct roof_prediction *prediction,
+                                       struct roof_error *error);
+void roof_trace_free(struct roof_trace *explanation);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/checkpoint.h"
+#include "roofline/config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "gguf.h"
-#include "model_make.h"
-#include "registry.h"
-#include "safetensors.h"
+#include "catalog/registry.h"
+#include "model/gguf.h"
+#include "model/model_make.h"
+#include "model/safetensors.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

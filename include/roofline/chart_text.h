@@ -2,8 +2,8 @@
 /**
  * A chart drawn: as text for a terminal, as a script of gnuplot that makes an image, as JSON.
  */
-#ifndef ROOFLINE_CHART_REPORT_H
-#define ROOFLINE_CHART_REPORT_H
+#ifndef ROOFLINE_CHART_TEXT_H
+#define ROOFLINE_CHART_TEXT_H
 
 #include "roofline/chart.h"
 #include "roofline/text.h"

@@ -10,16 +10,16 @@ static char *document(const struct roof_model *m, const struct roof_scenario *s,
                       const struct roof_hardware *h, const char *command)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    struct roof_study *study = NULL;
+    struct roof_survey *study = NULL;
     struct roof_error error = {0};
-    const struct roof_study_about about = {
+    const struct roof_survey_about about = {
         .command = command, .version = "9.8.7", .top = ROOF_GRAPH_MAX};
-    if (roof_study_run(&study, m, s, both, h, &error) != ROOF_OK) {
+    if (roof_survey_run(&study, m, s, both, h, &error) != ROOF_OK) {
         fail_msg("%s", error.message);
     }
-    roof_study_report(&text, study, &about);
+    roof_survey_report(&text, study, &about);
     assert_false(text.failed);
-    roof_study_free(study);
+    roof_survey_free(study);
     return text.data;
 }
 

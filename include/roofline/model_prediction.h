@@ -6,8 +6,8 @@
  * allocates or locks; all functions may run in any number of threads. docs/formulas.md ("Models")
  * has the formulas.
  */
-#ifndef ROOFLINE_INFERENCE_H
-#define ROOFLINE_INFERENCE_H
+#ifndef ROOFLINE_MODEL_PREDICTION_H
+#define ROOFLINE_MODEL_PREDICTION_H
 
 #include "roofline/predict.h"
 #include "roofline/transformer.h"
@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /** An operator of the model with its prediction, which is for one instance. */
-struct roof_inference_node {
+struct roof_node_prediction {
     struct roof_prediction prediction;
     struct roof_node node; /**< node.count: how often a pass runs it, over all pipeline stages */
     int64_t device_count;  /**< how often the device with the most work does */
@@ -30,7 +30,7 @@ enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
  * longest, memory of the one that needs most; times and tokens/s are those of the whole. NAN where
  * a value is unknown or has no meaning.
  */
-struct roof_inference {
+struct roof_model_prediction {
     /** Totals over the operators: of one pass of a microbatch. First, so that an inference is a
      * prediction; its workload has the formats, its time_s is the sum over all stages. */
     struct roof_prediction total;
@@ -68,7 +68,7 @@ struct roof_inference {
     double expected_tokens_per_s;
     double expected_tokens_per_s_per_user;
     size_t count;
-    struct roof_inference_node node[ROOF_GRAPH_MAX];
+    struct roof_node_prediction node[ROOF_GRAPH_MAX];
 };
 
 /**
@@ -76,23 +76,24 @@ struct roof_inference {
  * large: keep it off small stacks. ROOF_USAGE when the scenario is not valid for the model, or a
  * split needs a link figure that is unknown.
  */
-enum roof_status roof_infer(struct roof_inference *out, const struct roof_model *model,
-                            const struct roof_scenario *scenario,
-                            const struct roof_hardware *hardware, struct roof_error *error);
+enum roof_status roof_predict_model(struct roof_model_prediction *out,
+                                    const struct roof_model *model,
+                                    const struct roof_scenario *scenario,
+                                    const struct roof_hardware *hardware, struct roof_error *error);
 
 /** The bound time of all instances of an operator; those of all sum to total.time_s. */
-double roof_inference_time(const struct roof_inference_node *node);
+double roof_model_time(const struct roof_node_prediction *node);
 
 /** Predicts one instance of an operator of a graph; all-reduces take the faster of their
  * algorithms. Status as that of roof_predict. */
-enum roof_status roof_infer_node(struct roof_prediction *out, const struct roof_node *node,
-                                 const struct roof_hardware *hardware, struct roof_error *error);
+enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
+                                   const struct roof_hardware *hardware, struct roof_error *error);
 
 /** The share of the time of its pass that operator number `node` takes, all its instances. */
-double roof_infer_share(const struct roof_inference *inference, size_t node);
+double roof_model_share(const struct roof_model_prediction *inference, size_t node);
 /** The band around an expected time of the inference (of a step, a token, a request), were all
  * kernels off in the same direction. */
-void roof_infer_band(double *low_s, double *high_s, const struct roof_inference *inference,
+void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *inference,
                      double expected_s);
 
 /** What follows for other sizes; NAN where a limit does not exist. */
@@ -110,11 +111,13 @@ struct roof_limits {
 #define ROOF_LIMIT_MAX 1000000000
 
 /** Of the limits, compute_bound_batch alone. */
-void roof_infer_bounds(double out[ROOF_GRAPH_MAX], const struct roof_inference *inference,
-                       const struct roof_scenario *scenario);
+void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
+                               const struct roof_model_prediction *inference,
+                               const struct roof_scenario *scenario);
 
 /** The limits around an inference; scenario is the one it was made from (not resolved). */
-enum roof_status roof_infer_limits(struct roof_limits *out, const struct roof_inference *inference,
+enum roof_status roof_model_limits(struct roof_limits *out,
+                                   const struct roof_model_prediction *inference,
                                    const struct roof_scenario *scenario, struct roof_error *error);
 
 #ifdef __cplusplus

@@ -14,19 +14,19 @@ static struct roof_hardware *chip(bool linked)
     return parse_device(linked ? CHIP LINKED "}" : CHIP "}");
 }
 
-static struct roof_study *study(const struct roof_model *m, const struct roof_scenario *s,
-                                bool both, const struct roof_hardware *hardware)
+static struct roof_survey *study(const struct roof_model *m, const struct roof_scenario *s,
+                                 bool both, const struct roof_hardware *hardware)
 {
-    struct roof_study *out = NULL;
+    struct roof_survey *out = NULL;
     struct roof_error error = {0};
-    if (roof_study_run(&out, m, s, both, hardware, &error) != ROOF_OK) {
+    if (roof_survey_run(&out, m, s, both, hardware, &error) != ROOF_OK) {
         fail_msg("%s", error.message);
     }
     return out;
 }
 
-static const struct roof_study_change *change_of(const struct roof_study_phase *phase,
-                                                 enum roof_study_change_kind kind)
+static const struct roof_survey_change *change_of(const struct roof_survey_phase *phase,
+                                                  enum roof_survey_change_kind kind)
 {
     for (size_t i = 0; i < phase->changes; i++) {
         if (phase->change[i].kind == kind) {
@@ -45,20 +45,20 @@ static void test_shares(void **state)
     struct roof_hardware *const h = chip(true);
     struct roof_model *const m = parse(DENSE);
     const struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
-    struct roof_study *const t = study(m, &s, false, h);
-    const struct roof_study_point *const p = &t->decode.point[0];
+    struct roof_survey *const t = study(m, &s, false, h);
+    const struct roof_survey_point *const p = &t->decode.point[0];
     const double bytes = 416000 + 26112 + 21200;
     assert_null(t->prefill.base);
     assert_null(t->request);
     assert_int_equal(p->size, 1);
     assert_ptr_equal(p->inference, t->decode.base);
-    assert_near(p->share.cause[ROOF_STUDY_WEIGHTS], 416000 / bytes, 1e-9);
-    assert_near(p->share.cause[ROOF_STUDY_KV], 26112 / bytes, 1e-9);
-    assert_near(p->share.cause[ROOF_STUDY_ACTIVATIONS], 21200 / bytes, 1e-9);
-    assert_true(p->share.cause[ROOF_STUDY_COMPUTE] == 0);
+    assert_near(p->share.cause[ROOF_SURVEY_WEIGHTS], 416000 / bytes, 1e-9);
+    assert_near(p->share.cause[ROOF_SURVEY_KV], 26112 / bytes, 1e-9);
+    assert_near(p->share.cause[ROOF_SURVEY_ACTIVATIONS], 21200 / bytes, 1e-9);
+    assert_true(p->share.cause[ROOF_SURVEY_COMPUTE] == 0);
     assert_near(p->share.attention, 4 * 6912 / bytes, 1e-9);
     assert_near(p->share.bottleneck[ROOF_BOTTLENECK_MEMORY], 1, 1e-9);
-    roof_study_free(t);
+    roof_survey_free(t);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -71,14 +71,14 @@ static void test_shares_sum(void **state)
     struct roof_model *const m = parse(DENSE);
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 16, 300);
     s.tp = 2;
-    struct roof_study *const t = study(m, &s, true, h);
-    const struct roof_study_phase *const phases[] = {&t->decode, &t->prefill};
+    struct roof_survey *const t = study(m, &s, true, h);
+    const struct roof_survey_phase *const phases[] = {&t->decode, &t->prefill};
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < phases[k]->points; i++) {
-            const struct roof_study_shares *const share = &phases[k]->point[i].share;
+            const struct roof_survey_shares *const share = &phases[k]->point[i].share;
             double causes = 0;
             double bottlenecks = 0;
-            for (int c = 0; c < ROOF_STUDY_CAUSE_COUNT; c++) {
+            for (int c = 0; c < ROOF_SURVEY_CAUSE_COUNT; c++) {
                 causes += share->cause[c];
             }
             for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
@@ -86,12 +86,12 @@ static void test_shares_sum(void **state)
             }
             assert_near(causes, 1, 1e-9);
             assert_near(bottlenecks, 1, 1e-9);
-            assert_near(share->cause[ROOF_STUDY_NETWORK],
+            assert_near(share->cause[ROOF_SURVEY_NETWORK],
                         share->bottleneck[ROOF_BOTTLENECK_NETWORK], 1e-9);
-            assert_true(share->cause[ROOF_STUDY_NETWORK] > 0);
+            assert_true(share->cause[ROOF_SURVEY_NETWORK] > 0);
         }
     }
-    roof_study_free(t);
+    roof_survey_free(t);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -109,10 +109,10 @@ static void test_points(void **state)
     struct roof_hardware *const h = chip(true);
     struct roof_model *const m = parse(DENSE);
     const struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
-    struct roof_study *const t = study(m, &s, true, h);
+    struct roof_survey *const t = study(m, &s, true, h);
     assert_int_equal(t->decode.points, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < t->decode.points; i++) {
-        const struct roof_study_point *const p = &t->decode.point[i];
+        const struct roof_survey_point *const p = &t->decode.point[i];
         assert_int_equal(p->size, expected[i].size);
         assert_int_equal(p->scaling, expected[i].scaling);
         assert_int_equal(p->detail, expected[i].detail);
@@ -126,7 +126,7 @@ static void test_points(void **state)
     assert_int_equal(t->prefill.point[0].size, 50);
     assert_int_equal(t->prefill.point[1].size, 1024);
     assert_int_equal(t->prefill.point[1].inference->scenario.chunk, 1024);
-    roof_study_free(t);
+    roof_survey_free(t);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -138,25 +138,25 @@ static void test_changes(void **state)
     struct roof_hardware *const h = chip(true);
     struct roof_model *const m = parse(DENSE);
     const struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
-    struct roof_study *const t = study(m, &s, false, h);
-    const struct roof_study_phase *const d = &t->decode;
-    const struct roof_study_change *const kv = change_of(d, ROOF_STUDY_KV_FORMAT);
+    struct roof_survey *const t = study(m, &s, false, h);
+    const struct roof_survey_phase *const d = &t->decode;
+    const struct roof_survey_change *const kv = change_of(d, ROOF_SURVEY_KV_FORMAT);
     assert_non_null(kv);
     assert_near(kv->time_s, 4.50256e-6, 1e-9);
     assert_near(kv->gain, 463312.0 / 450256, 1e-9);
     assert_true(isnan(kv->expected_gain));
-    const struct roof_study_change *const batch = change_of(d, ROOF_STUDY_BATCH_MEMORY);
+    const struct roof_survey_change *const batch = change_of(d, ROOF_SURVEY_BATCH_MEMORY);
     assert_non_null(batch);
     assert_int_equal(batch->size, 12);
     const double step = infer(m, asked(ROOF_PHASE_DECODE, 12, 50), h)->step_s;
     assert_true(batch->time_s == step);
     assert_near(batch->gain, 12 * 4.63312e-6 / step, 1e-9);
     /* The head is the largest product, compute-bound from 12 rows on. */
-    const struct roof_study_change *const compute = change_of(d, ROOF_STUDY_BATCH_COMPUTE);
+    const struct roof_survey_change *const compute = change_of(d, ROOF_SURVEY_BATCH_COMPUTE);
     assert_non_null(compute);
     assert_int_equal(compute->size, 12);
     assert_string_equal(d->base->node[compute->node].node.name, "lm_head");
-    const struct roof_study_change *const tp = change_of(d, ROOF_STUDY_TP);
+    const struct roof_survey_change *const tp = change_of(d, ROOF_SURVEY_TP);
     assert_non_null(tp);
     assert_int_equal(tp->size, 2);
     struct roof_scenario two = s;
@@ -165,7 +165,7 @@ static void test_changes(void **state)
     /* The device multiplies FP8, neither INT8 nor FP4; INT4 is stored only. */
     size_t formats = 0;
     for (size_t i = 0; i < d->changes; i++) {
-        if (d->change[i].kind == ROOF_STUDY_FORMATS) {
+        if (d->change[i].kind == ROOF_SURVEY_FORMATS) {
             const enum roof_precision w = d->change[i].inference->scenario.common.formats.weights;
             assert_true(w == ROOF_PRECISION_FP8_E4M3 || w == ROOF_PRECISION_INT4_G128);
             formats++;
@@ -173,9 +173,9 @@ static void test_changes(void **state)
     }
     assert_int_equal(formats, 2);
     /* No kernels were measured. */
-    assert_null(change_of(d, ROOF_STUDY_LAUNCH));
-    assert_null(change_of(d, ROOF_STUDY_KERNEL));
-    roof_study_free(t);
+    assert_null(change_of(d, ROOF_SURVEY_LAUNCH));
+    assert_null(change_of(d, ROOF_SURVEY_KERNEL));
+    roof_survey_free(t);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -187,20 +187,20 @@ static void test_order(void **state)
     struct roof_hardware *const h = chip(false);
     struct roof_model *const m = parse(DENSE);
     const struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
-    struct roof_study *const t = study(m, &s, true, h);
-    const struct roof_study_phase *const phases[] = {&t->decode, &t->prefill};
+    struct roof_survey *const t = study(m, &s, true, h);
+    const struct roof_survey_phase *const phases[] = {&t->decode, &t->prefill};
     for (size_t k = 0; k < 2; k++) {
-        const struct roof_study_phase *const p = phases[k];
-        const struct roof_study_change *const last = &p->change[p->changes - 1];
+        const struct roof_survey_phase *const p = phases[k];
+        const struct roof_survey_change *const last = &p->change[p->changes - 1];
         for (size_t i = 1; i + 1 < p->changes; i++) {
             assert_true(p->change[i - 1].gain >= p->change[i].gain);
         }
-        assert_int_equal(last->kind, ROOF_STUDY_TP);
+        assert_int_equal(last->kind, ROOF_SURVEY_TP);
         assert_int_equal(last->refused.status, ROOF_USAGE);
         assert_null(last->inference);
         assert_non_null(strstr(last->refused.message, "link_gb_s"));
     }
-    roof_study_free(t);
+    roof_survey_free(t);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -212,11 +212,11 @@ static void test_kernels(void **state)
     struct roof_hardware *const h = load_calibrated("a100-sxm-80gb");
     struct roof_model *const m = load("llama-3-8b");
     const struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 4096);
-    struct roof_study *const t = study(m, &s, false, h);
-    const struct roof_inference *const base = t->decode.base;
-    const struct roof_study_change *const kernel = change_of(&t->decode, ROOF_STUDY_KERNEL);
+    struct roof_survey *const t = study(m, &s, false, h);
+    const struct roof_model_prediction *const base = t->decode.base;
+    const struct roof_survey_change *const kernel = change_of(&t->decode, ROOF_SURVEY_KERNEL);
     assert_non_null(kernel);
-    const struct roof_inference_node *const n = &base->node[kernel->node];
+    const struct roof_node_prediction *const n = &base->node[kernel->node];
     const double lost = (double)n->node.count * (n->prediction.expected_s - n->prediction.time_s);
     for (size_t i = 0; i < base->count; i++) {
         const struct roof_prediction *const p = &base->node[i].prediction;
@@ -224,11 +224,11 @@ static void test_kernels(void **state)
     }
     assert_near(kernel->expected_s, base->expected_tpot_s - lost, 1e-9);
     assert_near(kernel->expected_gain, base->expected_tpot_s / kernel->expected_s, 1e-9);
-    const struct roof_study_change *const launch = change_of(&t->decode, ROOF_STUDY_LAUNCH);
+    const struct roof_survey_change *const launch = change_of(&t->decode, ROOF_SURVEY_LAUNCH);
     assert_non_null(launch);
     assert_near(launch->gain, 1, 1e-12);
     assert_true(launch->expected_gain > 1);
-    roof_study_free(t);
+    roof_survey_free(t);
     roof_model_free(m);
     free_calibrated(h);
 }
@@ -242,11 +242,11 @@ static void test_until_it_fits(void **state)
     struct roof_error error = {0};
     assert_int_equal(roof_layout_apply(m, "deepseek-r1-nvfp4-v2", NULL, &error), ROOF_OK);
     const struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 4096);
-    struct roof_study *const t = study(m, &s, false, h);
+    struct roof_survey *const t = study(m, &s, false, h);
     bool seen[2] = {false, false};
     for (size_t i = 0; i < t->decode.changes; i++) {
-        const struct roof_study_change *const c = &t->decode.change[i];
-        if (c->kind == ROOF_STUDY_TP) {
+        const struct roof_survey_change *const c = &t->decode.change[i];
+        if (c->kind == ROOF_SURVEY_TP) {
             assert_true(c->size == 2 || c->size == 4);
             assert_int_equal(c->inference->fits, c->size == 4 ? ROOF_FIT_YES : ROOF_FIT_NO);
             seen[c->size == 4] = true;
@@ -254,11 +254,11 @@ static void test_until_it_fits(void **state)
     }
     assert_true(seen[0] && seen[1]);
     /* Latent attention is fused in any case. */
-    assert_null(change_of(&t->decode, ROOF_STUDY_ATTENTION));
+    assert_null(change_of(&t->decode, ROOF_SURVEY_ATTENTION));
     /* The layout stays as it was: the formats of changes are those of a copy. */
     assert_string_equal(m->layout, "deepseek-r1-nvfp4-v2");
     assert_string_equal(t->decode.base->model->layout, "deepseek-r1-nvfp4-v2");
-    roof_study_free(t);
+    roof_survey_free(t);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -271,14 +271,14 @@ static void test_request(void **state)
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 0);
     s.prompt = 40;
     s.generate = 10;
-    struct roof_study *const t = study(m, &s, true, h);
+    struct roof_survey *const t = study(m, &s, true, h);
     assert_non_null(t->request);
     assert_int_equal(t->request->scenario.phase, ROOF_PHASE_REQUEST);
     assert_int_equal(t->prefill.base->scenario.context, 40);
     assert_int_equal(t->prefill.base->scenario.common.shape.batch, 2);
     assert_true(t->prefill.base->ttft_s == t->request->ttft_s);
     assert_int_equal(t->decode.base->scenario.context, 50);
-    roof_study_free(t);
+    roof_survey_free(t);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -288,17 +288,17 @@ static void test_refused(void **state)
     (void)state;
     struct roof_hardware *const h = chip(true);
     struct roof_model *const m = parse(DENSE);
-    struct roof_study *t = NULL;
+    struct roof_survey *t = NULL;
     struct roof_error error = {0};
     struct roof_scenario s = asked(ROOF_PHASE_MIXED, 2, 50);
-    assert_int_equal(roof_study_run(&t, m, &s, false, h, &error), ROOF_USAGE);
+    assert_int_equal(roof_survey_run(&t, m, &s, false, h, &error), ROOF_USAGE);
     assert_null(t);
     assert_non_null(strstr(error.message, "--phase mixed"));
     s = asked(ROOF_PHASE_DECODE, 2, 50);
     s.tp = 3;
-    assert_int_equal(roof_study_run(&t, m, &s, false, h, &error), ROOF_USAGE);
+    assert_int_equal(roof_survey_run(&t, m, &s, false, h, &error), ROOF_USAGE);
     assert_null(t);
-    roof_study_free(NULL);
+    roof_survey_free(NULL);
     roof_model_free(m);
     roof_hardware_free(h);
 }
@@ -310,7 +310,7 @@ static void test_formulas(void **state)
     struct roof_hardware *const h = chip(true);
     struct roof_model *const m = parse(DENSE);
     const struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
-    struct roof_study *const t = study(m, &s, true, h);
+    struct roof_survey *const t = study(m, &s, true, h);
     bool seen[ROOF_OPERATOR_COUNT] = {false};
     for (size_t i = 0; i < t->formulas; i++) {
         const enum roof_operator op = t->formula[i].node->prediction.workload.op;
@@ -322,7 +322,7 @@ static void test_formulas(void **state)
         assert_true(seen[t->decode.base->node[i].prediction.workload.op]);
     }
     assert_string_equal(t->formula[t->example].node->node.name, "lm_head");
-    roof_study_free(t);
+    roof_survey_free(t);
     roof_model_free(m);
     roof_hardware_free(h);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "chart_layout.h"
+#include "chart/place.h"
 
 #include <math.h>
 #include <stdio.h>

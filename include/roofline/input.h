@@ -3,8 +3,8 @@
  * Inputs: one row per key, and values from text. The only source of options, sweep axes, columns,
  * completion and manual.
  */
-#ifndef ROOFLINE_REQUEST_H
-#define ROOFLINE_REQUEST_H
+#ifndef ROOFLINE_INPUT_H
+#define ROOFLINE_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

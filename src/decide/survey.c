@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/study.h"
+#include "roofline/survey.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 /* A prediction that the study owns. */
 struct holder {
     struct holder *next;
-    struct roof_inference inference;
+    struct roof_model_prediction inference;
 };
 
 /* What a study owns beside its formulas. */
@@ -18,16 +18,16 @@ struct owned {
 
 /* What a study is made with. */
 struct builder {
-    struct roof_study *study;
+    struct roof_survey *study;
     struct owned *owned;
     const struct roof_model *model;
     const struct roof_hardware *hardware;
     struct roof_accuracy accuracy;
-    const struct roof_inference *tried; /* the change last tried; NULL: it is not possible */
+    const struct roof_model_prediction *tried; /* the change last tried; NULL: it is not possible */
     struct roof_error *error;
 };
 
-static enum roof_status predict(struct builder *b, const struct roof_inference **out,
+static enum roof_status predict(struct builder *b, const struct roof_model_prediction **out,
                                 const struct roof_model *model, const struct roof_scenario *s,
                                 struct roof_error *error)
 {
@@ -35,7 +35,7 @@ static enum roof_status predict(struct builder *b, const struct roof_inference *
     if (h == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
-    const enum roof_status status = roof_infer(&h->inference, model, s, b->hardware, error);
+    const enum roof_status status = roof_predict_model(&h->inference, model, s, b->hardware, error);
     if (status != ROOF_OK) {
         free(h);
         return status;
@@ -46,12 +46,12 @@ static enum roof_status predict(struct builder *b, const struct roof_inference *
     return ROOF_OK;
 }
 
-double roof_study_time(const struct roof_inference *inference)
+double roof_survey_time(const struct roof_model_prediction *inference)
 {
     return inference->scenario.phase == ROOF_PHASE_PREFILL ? inference->step_s : inference->tpot_s;
 }
 
-double roof_study_expected(const struct roof_inference *inference)
+double roof_survey_expected(const struct roof_model_prediction *inference)
 {
     return inference->scenario.phase == ROOF_PHASE_PREFILL ? inference->expected_step_s
                                                            : inference->expected_tpot_s;
@@ -59,33 +59,33 @@ double roof_study_expected(const struct roof_inference *inference)
 
 /* --- shares -------------------------------------------------------------------------------- */
 
-static void share_part(double cause[ROOF_STUDY_CAUSE_COUNT], const struct roof_part *part,
+static void share_part(double cause[ROOF_SURVEY_CAUSE_COUNT], const struct roof_part *part,
                        double share)
 {
-    static const enum roof_study_cause of_role[ROOF_ROLE_COUNT] = {
-        [ROOF_ROLE_WEIGHTS] = ROOF_STUDY_WEIGHTS,
-        [ROOF_ROLE_ACTIVATIONS] = ROOF_STUDY_ACTIVATIONS,
-        [ROOF_ROLE_OUT] = ROOF_STUDY_ACTIVATIONS,
-        [ROOF_ROLE_KV] = ROOF_STUDY_KV,
+    static const enum roof_survey_cause of_role[ROOF_ROLE_COUNT] = {
+        [ROOF_ROLE_WEIGHTS] = ROOF_SURVEY_WEIGHTS,
+        [ROOF_ROLE_ACTIVATIONS] = ROOF_SURVEY_ACTIVATIONS,
+        [ROOF_ROLE_OUT] = ROOF_SURVEY_ACTIVATIONS,
+        [ROOF_ROLE_KV] = ROOF_SURVEY_KV,
     };
     if (part->bottleneck == ROOF_BOTTLENECK_MEMORY) {
         for (int role = 0; role < ROOF_ROLE_COUNT && part->bytes > 0; role++) {
             cause[of_role[role]] += share * (part->work.bytes[role] / part->bytes);
         }
     } else {
-        cause[part->bottleneck == ROOF_BOTTLENECK_NETWORK ? ROOF_STUDY_NETWORK
-                                                          : ROOF_STUDY_COMPUTE] += share;
+        cause[part->bottleneck == ROOF_BOTTLENECK_NETWORK ? ROOF_SURVEY_NETWORK
+                                                          : ROOF_SURVEY_COMPUTE] += share;
     }
 }
 
 /* Of a phase: a request has no operators. */
-static struct roof_study_shares shares_of(const struct roof_inference *r)
+static struct roof_survey_shares shares_of(const struct roof_model_prediction *r)
 {
-    struct roof_study_shares out = {0};
+    struct roof_survey_shares out = {0};
     for (size_t i = 0; i < r->count; i++) {
         const struct roof_prediction *const p = &r->node[i].prediction;
         const struct roof_operator_row *const row = roof_operator_row(p->workload.op);
-        const double share = roof_infer_share(r, i);
+        const double share = roof_model_share(r, i);
         out.bottleneck[p->bottleneck] += share;
         if (row->other == ROOF_ROLE_KV && roof_is_product(p->workload.op)) {
             out.attention += share;
@@ -111,17 +111,17 @@ static int64_t *size_of(struct roof_scenario *s)
 }
 
 /* A size that is not possible is left out. */
-static enum roof_status add_point(struct builder *b, struct roof_study_phase *phase, int64_t size,
+static enum roof_status add_point(struct builder *b, struct roof_survey_phase *phase, int64_t size,
                                   bool scaling, bool detail)
 {
     struct roof_scenario at = phase->base->scenario;
-    const struct roof_inference *inference = NULL;
+    const struct roof_model_prediction *inference = NULL;
     size_t i = 0;
     while (i < phase->points && phase->point[i].size < size) {
         i++;
     }
     if (i == phase->points || phase->point[i].size != size) {
-        if (phase->points == ROOF_STUDY_POINTS_MAX) {
+        if (phase->points == ROOF_SURVEY_POINTS_MAX) {
             return ROOF_OK;
         }
         if (*size_of(&at) == size) {
@@ -139,7 +139,7 @@ static enum roof_status add_point(struct builder *b, struct roof_study_phase *ph
         for (size_t k = phase->points++; k > i; k--) {
             phase->point[k] = phase->point[k - 1];
         }
-        phase->point[i] = (struct roof_study_point){
+        phase->point[i] = (struct roof_survey_point){
             .size = size, .inference = inference, .share = shares_of(inference)};
     }
     phase->point[i].scaling = phase->point[i].scaling || scaling;
@@ -147,7 +147,7 @@ static enum roof_status add_point(struct builder *b, struct roof_study_phase *ph
     return ROOF_OK;
 }
 
-static enum roof_status decode_points(struct builder *b, struct roof_study_phase *phase)
+static enum roof_status decode_points(struct builder *b, struct roof_survey_phase *phase)
 {
     static const int64_t named[] = {1, 8, 32, 128};
     const double most = phase->limits.max_batch;
@@ -164,7 +164,7 @@ static enum roof_status decode_points(struct builder *b, struct roof_study_phase
                                           : status;
 }
 
-static enum roof_status prefill_points(struct builder *b, struct roof_study_phase *phase)
+static enum roof_status prefill_points(struct builder *b, struct roof_survey_phase *phase)
 {
     const double most = phase->limits.max_context;
     const int64_t made_for = b->model->positions > 0 ? b->model->positions : CONTEXT_LAST;
@@ -189,20 +189,20 @@ static double gain(double batch, double time_s, double base_batch, double base_s
     return batch / time_s / (base_batch / base_s);
 }
 
-static void add_change(struct roof_study_phase *phase, const struct roof_study_change *change)
+static void add_change(struct roof_survey_phase *phase, const struct roof_survey_change *change)
 {
-    if (phase->changes < ROOF_STUDY_CHANGES_MAX) {
+    if (phase->changes < ROOF_SURVEY_CHANGES_MAX) {
         phase->change[phase->changes++] = *change;
     }
 }
 
 /* Predicts a change, which may turn out not to be possible. */
-static enum roof_status try_change(struct builder *b, struct roof_study_phase *phase,
-                                   struct roof_study_change change, const struct roof_model *model,
+static enum roof_status try_change(struct builder *b, struct roof_survey_phase *phase,
+                                   struct roof_survey_change change, const struct roof_model *model,
                                    const struct roof_scenario *s)
 {
-    const struct roof_inference *const base = phase->base;
-    const struct roof_inference *r = NULL;
+    const struct roof_model_prediction *const base = phase->base;
+    const struct roof_model_prediction *r = NULL;
     change.time_s = change.expected_s = change.gain = change.expected_gain = ROOF_UNKNOWN;
     const enum roof_status status = predict(b, &r, model, s, &change.refused);
     b->tried = r;
@@ -213,11 +213,11 @@ static enum roof_status try_change(struct builder *b, struct roof_study_phase *p
         const double batch = (double)r->scenario.common.shape.batch;
         const double base_batch = (double)base->scenario.common.shape.batch;
         change.inference = r;
-        change.time_s = roof_study_time(r);
-        change.expected_s = roof_study_expected(r);
-        change.gain = gain(batch, change.time_s, base_batch, roof_study_time(base));
+        change.time_s = roof_survey_time(r);
+        change.expected_s = roof_survey_expected(r);
+        change.gain = gain(batch, change.time_s, base_batch, roof_survey_time(base));
         change.expected_gain =
-            gain(batch, change.expected_s, base_batch, roof_study_expected(base));
+            gain(batch, change.expected_s, base_batch, roof_survey_expected(base));
     }
     add_change(phase, &change);
     return ROOF_OK;
@@ -236,7 +236,7 @@ static const struct roof_model *reformed(struct builder *b)
 }
 
 /* Narrower weights that the device multiplies, or that are stored only; the rest stays. */
-static enum roof_status change_formats(struct builder *b, struct roof_study_phase *phase)
+static enum roof_status change_formats(struct builder *b, struct roof_survey_phase *phase)
 {
     static const enum roof_precision formats[] = {
         ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_INT8,  ROOF_PRECISION_INT4_G128,
@@ -258,8 +258,8 @@ static enum roof_status change_formats(struct builder *b, struct roof_study_phas
         s.common.formats.precision = format;
         s.common.formats.out = now->out;
         s.common.formats.kv = now->kv;
-        const struct roof_study_change change = {.kind = ROOF_STUDY_FORMATS,
-                                                 .loss = b->accuracy.of[format].loss};
+        const struct roof_survey_change change = {.kind = ROOF_SURVEY_FORMATS,
+                                                  .loss = b->accuracy.of[format].loss};
         status = try_change(b, phase, change, model, &s);
         if (status == ROOF_OK && b->tried != NULL &&
             !(b->tried->weights_memory_bytes < phase->base->weights_memory_bytes)) {
@@ -269,7 +269,7 @@ static enum roof_status change_formats(struct builder *b, struct roof_study_phas
     return status;
 }
 
-static enum roof_status change_kv(struct builder *b, struct roof_study_phase *phase)
+static enum roof_status change_kv(struct builder *b, struct roof_survey_phase *phase)
 {
     const enum roof_precision narrower = ROOF_PRECISION_FP8_E4M3;
     struct roof_scenario s = phase->scenario;
@@ -278,17 +278,17 @@ static enum roof_status change_kv(struct builder *b, struct roof_study_phase *ph
         return ROOF_OK;
     }
     s.common.formats.kv = narrower;
-    return try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_KV_FORMAT}, b->model,
-                      &s);
+    return try_change(b, phase, (struct roof_survey_change){.kind = ROOF_SURVEY_KV_FORMAT},
+                      b->model, &s);
 }
 
 /* The product that takes the most time; count where there is none. */
-static size_t largest_product(const struct roof_inference *r)
+static size_t largest_product(const struct roof_model_prediction *r)
 {
     size_t found = r->count;
     double longest = -1;
     for (size_t i = 0; i < r->count; i++) {
-        const double time_s = roof_inference_time(&r->node[i]);
+        const double time_s = roof_model_time(&r->node[i]);
         if (roof_is_product(r->node[i].prediction.workload.op) && time_s > longest) {
             found = i;
             longest = time_s;
@@ -297,9 +297,9 @@ static size_t largest_product(const struct roof_inference *r)
     return found;
 }
 
-static enum roof_status change_batch(struct builder *b, struct roof_study_phase *phase)
+static enum roof_status change_batch(struct builder *b, struct roof_survey_phase *phase)
 {
-    const struct roof_inference *const base = phase->base;
+    const struct roof_model_prediction *const base = phase->base;
     const double most = phase->limits.max_batch;
     const double now = (double)base->scenario.common.shape.batch;
     const size_t node = largest_product(base);
@@ -311,16 +311,16 @@ static enum roof_status change_batch(struct builder *b, struct roof_study_phase 
     if (compute > now && !(compute > most)) {
         s.common.shape.batch = (int64_t)compute;
         status = try_change(b, phase,
-                            (struct roof_study_change){.kind = ROOF_STUDY_BATCH_COMPUTE,
-                                                       .node = node,
-                                                       .size = s.common.shape.batch},
+                            (struct roof_survey_change){.kind = ROOF_SURVEY_BATCH_COMPUTE,
+                                                        .node = node,
+                                                        .size = s.common.shape.batch},
                             b->model, &s);
     }
     if (most > now && status == ROOF_OK) {
         s.common.shape.batch = (int64_t)most;
         status = try_change(b, phase,
-                            (struct roof_study_change){.kind = ROOF_STUDY_BATCH_MEMORY,
-                                                       .size = s.common.shape.batch},
+                            (struct roof_survey_change){.kind = ROOF_SURVEY_BATCH_MEMORY,
+                                                        .size = s.common.shape.batch},
                             b->model, &s);
     }
     return status;
@@ -329,7 +329,7 @@ static enum roof_status change_batch(struct builder *b, struct roof_study_phase 
 #define TP_MAX 16
 
 /* Twice as many devices, and so on until the model fits. */
-static enum roof_status change_tp(struct builder *b, struct roof_study_phase *phase)
+static enum roof_status change_tp(struct builder *b, struct roof_survey_phase *phase)
 {
     struct roof_scenario s = phase->scenario;
     enum roof_status status = ROOF_OK;
@@ -337,34 +337,35 @@ static enum roof_status change_tp(struct builder *b, struct roof_study_phase *ph
     for (int64_t tp = 2 * phase->base->scenario.tp; tp <= TP_MAX && !enough && status == ROOF_OK;
          tp *= 2) {
         s.tp = tp;
-        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_TP, .size = tp},
-                            b->model, &s);
+        status =
+            try_change(b, phase, (struct roof_survey_change){.kind = ROOF_SURVEY_TP, .size = tp},
+                       b->model, &s);
         enough = b->tried == NULL || b->tried->fits != ROOF_FIT_NO;
     }
     return status;
 }
 
 /* Changes of a flag of the scenario. */
-static enum roof_status change_flags(struct builder *b, struct roof_study_phase *phase)
+static enum roof_status change_flags(struct builder *b, struct roof_survey_phase *phase)
 {
     struct roof_scenario s = phase->scenario;
     enum roof_status status = ROOF_OK;
     if (b->model->kv_lora_rank == 0) { /* latent attention has no other form */
         s.unfused_attention = !s.unfused_attention;
-        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_ATTENTION},
+        status = try_change(b, phase, (struct roof_survey_change){.kind = ROOF_SURVEY_ATTENTION},
                             b->model, &s);
     }
     if (status == ROOF_OK) {
         s = phase->scenario;
         s.split_projections = !s.split_projections;
-        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_PROJECTIONS},
+        status = try_change(b, phase, (struct roof_survey_change){.kind = ROOF_SURVEY_PROJECTIONS},
                             b->model, &s);
     }
     if (status == ROOF_OK && b->hardware->calibration != NULL &&
         phase->scenario.common.no_launch_overhead == 0) {
         s = phase->scenario;
         s.common.no_launch_overhead = 1;
-        status = try_change(b, phase, (struct roof_study_change){.kind = ROOF_STUDY_LAUNCH},
+        status = try_change(b, phase, (struct roof_survey_change){.kind = ROOF_SURVEY_LAUNCH},
                             b->model, &s);
     }
     return status;
@@ -374,9 +375,9 @@ static enum roof_status change_flags(struct builder *b, struct roof_study_phase 
 
 /* The operators that lose the most time above their bound: the pass without that loss. Stages and
  * drafts do not run one after the other, so not with those. */
-static void change_kernels(struct roof_study_phase *phase)
+static void change_kernels(struct roof_survey_phase *phase)
 {
-    const struct roof_inference *const base = phase->base;
+    const struct roof_model_prediction *const base = phase->base;
     bool taken[ROOF_GRAPH_MAX] = {false};
     if (isnan(base->total.expected_s) || base->scenario.pp > 1 || base->scenario.draft != NULL) {
         return;
@@ -397,11 +398,11 @@ static void change_kernels(struct roof_study_phase *phase)
         }
         taken[worst] = true;
         const double left = (base->expected_step_s - most_s) / base->expected_step_s;
-        add_change(phase, &(struct roof_study_change){
-                              .kind = ROOF_STUDY_KERNEL,
+        add_change(phase, &(struct roof_survey_change){
+                              .kind = ROOF_SURVEY_KERNEL,
                               .node = worst,
-                              .time_s = roof_study_time(base),
-                              .expected_s = roof_study_expected(base) * left,
+                              .time_s = roof_survey_time(base),
+                              .expected_s = roof_survey_expected(base) * left,
                               .gain = 1,
                               .expected_gain = 1 / left,
                           });
@@ -409,17 +410,17 @@ static void change_kernels(struct roof_study_phase *phase)
 }
 
 /* What ranks a change; what is not possible is last. */
-static double rank_of(const struct roof_study_change *change)
+static double rank_of(const struct roof_survey_change *change)
 {
     return change->refused.status != ROOF_OK ? -1
            : isnan(change->expected_gain)    ? change->gain
                                              : change->expected_gain;
 }
 
-static void sort_changes(struct roof_study_phase *phase)
+static void sort_changes(struct roof_survey_phase *phase)
 {
     for (size_t i = 1; i < phase->changes; i++) {
-        const struct roof_study_change moved = phase->change[i];
+        const struct roof_survey_change moved = phase->change[i];
         size_t at = i;
         while (at > 0 && rank_of(&phase->change[at - 1]) < rank_of(&moved)) {
             phase->change[at] = phase->change[at - 1];
@@ -429,7 +430,7 @@ static void sort_changes(struct roof_study_phase *phase)
     }
 }
 
-static enum roof_status study_changes(struct builder *b, struct roof_study_phase *phase)
+static enum roof_status study_changes(struct builder *b, struct roof_survey_phase *phase)
 {
     enum roof_status status = change_formats(b, phase);
     if (status == ROOF_OK) {
@@ -452,13 +453,13 @@ static enum roof_status study_changes(struct builder *b, struct roof_study_phase
 /* --- formulas ------------------------------------------------------------------------------ */
 
 /* The instance of an operator that takes the most time in a phase; NULL: there is none. */
-static const struct roof_inference_node *find_node(const struct roof_inference *r,
-                                                   enum roof_operator op)
+static const struct roof_node_prediction *find_node(const struct roof_model_prediction *r,
+                                                    enum roof_operator op)
 {
-    const struct roof_inference_node *found = NULL;
+    const struct roof_node_prediction *found = NULL;
     for (size_t i = 0; r != NULL && i < r->count; i++) {
         if (r->node[i].prediction.workload.op == op &&
-            (found == NULL || roof_inference_time(&r->node[i]) > roof_inference_time(found))) {
+            (found == NULL || roof_model_time(&r->node[i]) > roof_model_time(found))) {
             found = &r->node[i];
         }
     }
@@ -467,10 +468,10 @@ static const struct roof_inference_node *find_node(const struct roof_inference *
 
 static enum roof_status study_formulas(struct builder *b)
 {
-    struct roof_study *const study = b->study;
+    struct roof_survey *const study = b->study;
     enum roof_status status = ROOF_OK;
     for (int op = 0; op < ROOF_OPERATOR_COUNT && status == ROOF_OK; op++) {
-        const struct roof_inference_node *node =
+        const struct roof_node_prediction *node =
             find_node(study->decode.base, (enum roof_operator)op);
         node = node == NULL ? find_node(study->prefill.base, (enum roof_operator)op) : node;
         if (node == NULL) {
@@ -479,9 +480,9 @@ static enum roof_status study_formulas(struct builder *b)
         if (op == ROOF_OPERATOR_GEMM) { /* every model has some: its head is one */
             study->example = study->formulas;
         }
-        struct roof_study_formula *const formula = &study->formula[study->formulas];
+        struct roof_survey_formula *const formula = &study->formula[study->formulas];
         formula->node = node;
-        status = roof_explain(&formula->explanation, &node->prediction, b->error);
+        status = roof_trace_prediction(&formula->explanation, &node->prediction, b->error);
         study->formulas += status == ROOF_OK;
     }
     return status;
@@ -489,11 +490,11 @@ static enum roof_status study_formulas(struct builder *b)
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static enum roof_status study_phase(struct builder *b, struct roof_study_phase *phase)
+static enum roof_status study_phase(struct builder *b, struct roof_survey_phase *phase)
 {
     enum roof_status status = predict(b, &phase->base, b->model, &phase->scenario, b->error);
     if (status == ROOF_OK) {
-        status = roof_infer_limits(&phase->limits, phase->base, &phase->scenario, b->error);
+        status = roof_model_limits(&phase->limits, phase->base, &phase->scenario, b->error);
     }
     if (status == ROOF_OK) {
         status = phase == &b->study->decode ? decode_points(b, phase) : prefill_points(b, phase);
@@ -503,7 +504,7 @@ static enum roof_status study_phase(struct builder *b, struct roof_study_phase *
 
 static enum roof_status study(struct builder *b, const struct roof_scenario *asked, bool both)
 {
-    struct roof_study *const s = b->study;
+    struct roof_survey *const s = b->study;
     const bool request = asked->generate > 0 || asked->prompt > 0;
     enum roof_status status = ROOF_OK;
     if (asked->phase == ROOF_PHASE_MIXED) {
@@ -526,9 +527,9 @@ static enum roof_status study(struct builder *b, const struct roof_scenario *ask
     return status == ROOF_OK ? study_formulas(b) : status;
 }
 
-enum roof_status roof_study_run(struct roof_study **out, const struct roof_model *model,
-                                const struct roof_scenario *scenario, bool both,
-                                const struct roof_hardware *hardware, struct roof_error *error)
+enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_model *model,
+                                 const struct roof_scenario *scenario, bool both,
+                                 const struct roof_hardware *hardware, struct roof_error *error)
 {
     *out = NULL;
     struct builder b = {.study = calloc(1, sizeof *b.study),
@@ -548,14 +549,14 @@ enum roof_status roof_study_run(struct roof_study **out, const struct roof_model
     }
     roof_accuracy_free(&b.accuracy);
     if (status != ROOF_OK) {
-        roof_study_free(b.study);
+        roof_survey_free(b.study);
         return status;
     }
     *out = b.study;
     return ROOF_OK;
 }
 
-void roof_study_free(struct roof_study *study)
+void roof_survey_free(struct roof_survey *study)
 {
     if (study == NULL) {
         return;
@@ -569,7 +570,7 @@ void roof_study_free(struct roof_study *study)
     roof_model_free(owned->reformed);
     free(owned);
     for (size_t i = 0; i < study->formulas; i++) {
-        roof_explanation_free(&study->formula[i].explanation);
+        roof_trace_free(&study->formula[i].explanation);
     }
     free(study);
 }

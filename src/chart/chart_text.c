@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/chart_report.h"
+#include "roofline/chart_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart_layout.h"
-#include "json.h"
+#include "base/json.h"
+#include "chart/place.h"
 #include "roofline/table.h"
 
 /* --- text ---------------------------------------------------------------------------------- */

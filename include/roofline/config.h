@@ -7,8 +7,8 @@
  * All of data/models is embedded in the library; a user's file is named by its path,
  * or lies in a search directory, and wins.
  */
-#ifndef ROOFLINE_CHECKPOINT_H
-#define ROOFLINE_CHECKPOINT_H
+#ifndef ROOFLINE_CONFIG_H
+#define ROOFLINE_CONFIG_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/request.h"
+#include "roofline/input.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "data.h"
-#include "json.h"
+#include "base/json.h"
+#include "catalog/data.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -39,14 +39,15 @@ static struct roof_limits limits_of(const struct roof_model *m, struct roof_scen
 {
     static struct roof_limits limits;
     struct roof_error error = {0};
-    const struct roof_inference *const i = infer(m, s, hardware);
-    if (roof_infer_limits(&limits, i, &s, &error) != ROOF_OK) {
+    const struct roof_model_prediction *const i = infer(m, s, hardware);
+    if (roof_model_limits(&limits, i, &s, &error) != ROOF_OK) {
         fail_msg("%s on %s: %s", m->id, hardware->id, error.message);
     }
     return limits;
 }
 
-static const struct roof_inference_node *find(const struct roof_inference *i, const char *name)
+static const struct roof_node_prediction *find(const struct roof_model_prediction *i,
+                                               const char *name)
 {
     for (size_t k = 0; k < i->count; k++) {
         if (strcmp(i->node[k].node.name, name) == 0) {
@@ -69,7 +70,7 @@ static void test_llama_3_8b(void **state)
     (void)state;
     struct roof_model *const m = load("llama-3-8b");
     struct roof_hardware *const h = load_device("h100-sxm");
-    const struct roof_inference *const i = infer(m, asked(ROOF_PHASE_DECODE, 1, 4096), h);
+    const struct roof_model_prediction *const i = infer(m, asked(ROOF_PHASE_DECODE, 1, 4096), h);
     assert_near(i->weights_memory_bytes, 16060522496., 0);
     assert_near(i->total.role_bytes[ROOF_ROLE_WEIGHTS], 15009857536., 0);
     assert_near(15009857536., 16060522496. - 2. * 128256 * 4096 + 2 * 4096, 0);
@@ -79,7 +80,7 @@ static void test_llama_3_8b(void **state)
     double matrices = 0;
     double kv = 0;
     for (size_t k = 0; k < i->count; k++) {
-        const struct roof_inference_node *const n = &i->node[k];
+        const struct roof_node_prediction *const n = &i->node[k];
         if (n->prediction.workload.op == OP(GEMM)) {
             matrices += (double)n->node.count * n->prediction.role_bytes[ROOF_ROLE_WEIGHTS];
         }
@@ -134,7 +135,7 @@ static void test_deepseek_v3(void **state)
     assert_near(limits.active_parameters, 37552297472., 0);
     /* One token reads the active parameters but for the embedding's other rows; 61 x 576 elements
      * per token are cached. In FP16, but for the router (58 x 256 x 7168) in FP32. */
-    const struct roof_inference *const i = infer(m, s, h);
+    const struct roof_model_prediction *const i = infer(m, s, h);
     const double router = 58. * 256 * 7168;
     const double unread = 129280. * 7168 - 7168;
     assert_near(i->total.role_bytes[ROOF_ROLE_WEIGHTS], 2 * (37552297472. - unread + router),
@@ -157,7 +158,7 @@ static void test_causal_prefill(void **state)
     static const int64_t lengths[] = {1, 2, 100, 4096, 8192};
     for (size_t k = 0; k < COUNT(lengths); k++) {
         const double t = (double)lengths[k];
-        const struct roof_inference *const i =
+        const struct roof_model_prediction *const i =
             infer(m, asked(ROOF_PHASE_PREFILL, 3, lengths[k]), h);
         const double unmasked = 4. * 3 * 32 * 128 * t * t;
         assert_near(find(i, "attention")->prediction.flops, unmasked * (t + 1) / (2 * t), 1e-15);
@@ -186,7 +187,7 @@ static void test_touched_experts(void **state)
         double before = 0;
         for (int64_t batch = 1; batch <= 65536; batch *= 2) {
             struct roof_scenario s = asked(ROOF_PHASE_DECODE, batch, 128);
-            const struct roof_inference *i = infer(m, s, h);
+            const struct roof_model_prediction *i = infer(m, s, h);
             const double untouched = pow(1 - cases[c].top_k / cases[c].experts, (double)batch);
             const double bytes = find(i, "experts")->prediction.role_bytes[ROOF_ROLE_WEIGHTS];
             assert_near(bytes, all * (1 - untouched), 1e-12);
@@ -207,7 +208,7 @@ static void test_touched_experts(void **state)
 /* --- sums ---------------------------------------------------------------------------------- */
 
 /* Totals are the operators', count times each, in order: to the last bit. */
-static void sums_up(const struct roof_inference *i)
+static void sums_up(const struct roof_model_prediction *i)
 {
     double flops = 0;
     double bytes = 0;
@@ -321,7 +322,7 @@ static void test_step_by_hand(void **state)
     (void)state;
     struct roof_model *const m = parse(DENSE);
     struct roof_hardware *const h = parse_device(DEVICE(""));
-    const struct roof_inference *const i = infer(m, asked(ROOF_PHASE_DECODE, 1, 50), h);
+    const struct roof_model_prediction *const i = infer(m, asked(ROOF_PHASE_DECODE, 1, 50), h);
     /* Elements that one step moves; all of 2 bytes, all bound by the memory. */
     const double gemms = 4 * ((192 * 64 + 64 + 192) + (64 * 128 + 128 + 64) +
                               (160 * 64 + 64 + 160) + (64 * 80 + 80 + 64)) +
@@ -358,7 +359,7 @@ static void test_phases(void **state)
     (void)state;
     struct roof_model *const m = parse(DENSE);
     struct roof_hardware *const h = parse_device(DEVICE(", \"memory_capacity_bytes\": 1000000000"));
-    const struct roof_inference *i = infer(m, asked(ROOF_PHASE_DECODE, 5, 50), h);
+    const struct roof_model_prediction *i = infer(m, asked(ROOF_PHASE_DECODE, 5, 50), h);
     assert_near(i->tpot_s, i->step_s, 0);
     assert_near(i->tokens_per_s, 5 / i->step_s, 0);
     assert_near(i->tokens_per_s_per_user, 1 / i->step_s, 1e-15);
@@ -401,8 +402,8 @@ static void test_phases(void **state)
 static void request_is_the_sum(const struct roof_model *m, struct roof_scenario s, int64_t prompt,
                                int64_t generate, const struct roof_hardware *h)
 {
-    static struct roof_inference step;
-    static struct roof_inference whole;
+    static struct roof_model_prediction step;
+    static struct roof_model_prediction whole;
     struct roof_scenario prefill = s;
     prefill.phase = ROOF_PHASE_PREFILL;
     prefill.context = prompt;
@@ -554,9 +555,9 @@ static void test_drafts(void **state)
     struct roof_model *const m = parse(MOE);
     struct roof_model *const draft = parse(DENSE);
     struct roof_hardware *const h = parse_device(DEVICE(LINKS));
-    static struct roof_inference plain;
-    static struct roof_inference proposing;
-    static struct roof_inference own;
+    static struct roof_model_prediction plain;
+    static struct roof_model_prediction proposing;
+    static struct roof_model_prediction own;
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct roof_scenario s = asked(ROOF_PHASE_DECODE, 2, 50);
         s.draft_tokens = cases[c].drafts;
@@ -601,7 +602,7 @@ static void test_drafts(void **state)
                                          "\"num_attention_heads\": 3, \"intermediate_size\": 8, "
                                          "\"vocab_size\": 1000}");
     s.draft = odd;
-    assert_int_equal(roof_infer(&own, m, &s, h, &error), ROOF_USAGE);
+    assert_int_equal(roof_predict_model(&own, m, &s, h, &error), ROOF_USAGE);
     assert_string_equal(error.message, "tiny has 3 attention heads, which --tp 2 does not divide");
     /* What is said of the model's own weights and experts is not said of the draft. */
     s = asked(ROOF_PHASE_DECODE, 2, 50);
@@ -625,7 +626,7 @@ static void test_drafts(void **state)
 
 /* --- memory -------------------------------------------------------------------------------- */
 
-static double needed(const struct roof_inference *i)
+static double needed(const struct roof_model_prediction *i)
 {
     return i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
 }
@@ -636,7 +637,7 @@ static void test_fits(void **state)
     struct roof_model *const m = parse(DENSE);
     struct roof_hardware *const h = parse_device(DEVICE(""));
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 4, 100);
-    const struct roof_inference *i = infer(m, s, h);
+    const struct roof_model_prediction *i = infer(m, s, h);
     /* All fp16: matrices, norms; cache; the residual and the head's rows. */
     const double weights =
         2. * (4 * (192 * 64 + 64 * 128 + 160 * 64 + 64 * 80 + 128) + 2 * 64000 + 64);
@@ -693,7 +694,7 @@ static void test_activation_memory(void **state)
     struct roof_hardware *const h = parse_device(DEVICE(""));
     struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 1, 1000);
     s.chunk = 10;
-    const struct roof_inference *const i = infer(m, s, h);
+    const struct roof_model_prediction *const i = infer(m, s, h);
     /* Q 10 x 4 x 24, out 10 x 4 x 12, K and V 1000 x 4 x (24 + 12); making them reads latents of
      * 1000 x 32 and writes 1000 x 4 x 28, which is less. */
     assert_near(i->activation_memory_bytes, 2. * (10 * 64 + 960 + 480 + 1000 * 4 * 36), 0);
@@ -715,7 +716,7 @@ static void test_file_bytes(void **state)
     const double formula = roof_model_bytes(m);
     assert_near(infer(m, s, h)->weights_memory_bytes, formula, 0);
     m->file_bytes = 1.25 * formula;
-    const struct roof_inference *const i = infer(m, s, h);
+    const struct roof_model_prediction *const i = infer(m, s, h);
     assert_near(i->weights_memory_bytes, 1.25 * formula, 1e-15);
     const double read = i->total.role_bytes[ROOF_ROLE_WEIGHTS];
     s.tp = 2;
@@ -881,7 +882,7 @@ static void test_compute_bound_batch(void **state)
     struct roof_hardware *h = parse_device(DEVICE(""));
     struct roof_model *m = parse(DENSE);
     struct roof_limits limits = limits_of(m, asked(ROOF_PHASE_DECODE, 1, 50), h);
-    const struct roof_inference *i = infer(m, asked(ROOF_PHASE_DECODE, 1, 50), h);
+    const struct roof_model_prediction *i = infer(m, asked(ROOF_PHASE_DECODE, 1, 50), h);
     for (size_t r = 0; r < COUNT(rows); r++) {
         const size_t at = (size_t)(find(i, rows[r].name) - i->node);
         assert_near(limits.compute_bound_batch[at], ceil(rows[r].batch), 0);
@@ -918,7 +919,7 @@ static void test_compute_bound_batch(void **state)
         m = load(models[c]);
         struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 1024);
         limits = limits_of(m, s, h);
-        static struct roof_inference one;
+        static struct roof_model_prediction one;
         infer_into(&one, m, &s, h);
         for (size_t k = 0; k < one.count; k++) {
             const double batch = limits.compute_bound_batch[k];
@@ -959,10 +960,10 @@ static void test_tensor_parallel(void **state)
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct roof_model *const m = load(cases[c].id);
         struct roof_scenario s = asked(ROOF_PHASE_DECODE, 4, 1024);
-        static struct roof_inference one;
+        static struct roof_model_prediction one;
         infer_into(&one, m, &s, h);
         s.tp = 2;
-        const struct roof_inference *const two = infer(m, s, h);
+        const struct roof_model_prediction *const two = infer(m, s, h);
         const double norms = 2 * cases[c].norms;
         assert_near(two->weights_memory_bytes - norms, (one.weights_memory_bytes - norms) / 2, 0);
         assert_near(two->kv_cache_bytes, one.kv_cache_bytes / 2, 0);
@@ -997,7 +998,7 @@ static void test_links(void **state)
     struct roof_hardware *h = parse_device(DEVICE(LINKS));
     assert_near(find(infer(m, s, h), "mlp_all_reduce")->prediction.time_s, bytes / 10e9, 1e-15);
     s.tp = 4; /* two nodes */
-    const struct roof_inference *i = infer(m, s, h);
+    const struct roof_model_prediction *i = infer(m, s, h);
     assert_near(find(i, "mlp_all_reduce")->prediction.time_s, 2 * 0.75 * bytes / 1e9, 1e-15);
     assert_int_equal(find(i, "mlp_all_reduce")->prediction.workload.shape.algorithm,
                      ROOF_ALGORITHM_RING);
@@ -1027,13 +1028,13 @@ static void test_links(void **state)
 static void not_inferred(const struct roof_model *m, struct roof_scenario s,
                          const struct roof_hardware *h, const char *message)
 {
-    static struct roof_inference out;
+    static struct roof_model_prediction out;
     struct roof_error error = {0};
-    assert_int_equal(roof_infer(&out, m, &s, h, &error), ROOF_USAGE);
+    assert_int_equal(roof_predict_model(&out, m, &s, h, &error), ROOF_USAGE);
     if (strcmp(error.message, message) != 0) {
         fail_msg("%s\nexpected %s", error.message, message);
     }
-    assert_int_equal(roof_infer(&out, m, &s, h, NULL), ROOF_USAGE);
+    assert_int_equal(roof_predict_model(&out, m, &s, h, NULL), ROOF_USAGE);
 }
 
 static void test_unknown_links(void **state)
@@ -1131,7 +1132,7 @@ static void test_pipeline(void **state)
                     const double parts = (double)(batch < pp ? batch : pp);
                     const double step = phase == ROOF_PHASE_PREFILL ? path + (parts - 1) * slowest
                                                                     : fmax(path, parts * slowest);
-                    const struct roof_inference *const i = infer(m, s, h);
+                    const struct roof_model_prediction *const i = infer(m, s, h);
                     sums_up(i);
                     assert_near(i->step_s, step, 1e-14);
                     assert_near(i->slowest_stage_s, slowest, 1e-14);
@@ -1225,8 +1226,8 @@ static void test_monotone(void **state)
 {
     (void)state;
     random_state = 20240607;
-    static struct roof_inference less;
-    static struct roof_inference more;
+    static struct roof_model_prediction less;
+    static struct roof_model_prediction more;
     for (int round = 0; round < 300; round++) {
         struct roof_model *const m = random_model();
         struct roof_hardware *const h = random_device();

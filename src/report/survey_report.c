@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/study_report.h"
+#include "roofline/survey_report.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "roofline/model_report.h"
 #include "roofline/report.h"
 
-#include "predict.h"
+#include "predict/predict.h"
 
 /* --- Markdown ------------------------------------------------------------------------------ */
 
@@ -158,24 +158,24 @@ static void put_rate(struct roof_text *out, double flops_per_s)
 
 /* --- what is asked ------------------------------------------------------------------------- */
 
-static const struct roof_inference *first_base(const struct roof_study *s)
+static const struct roof_model_prediction *first_base(const struct roof_survey *s)
 {
     return s->decode.base != NULL ? s->decode.base : s->prefill.base;
 }
 
-static bool is_prefill(const struct roof_study_phase *phase)
+static bool is_prefill(const struct roof_survey_phase *phase)
 {
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL;
 }
 
-static const char *phase_name(const struct roof_study_phase *phase)
+static const char *phase_name(const struct roof_survey_phase *phase)
 {
     return is_prefill(phase) ? "Prefill" : "Decode";
 }
 
 /* Names of operators that it bounds, most time first. */
 #define NAMES_MAX 4
-static void put_names(struct roof_text *out, const struct roof_inference *r,
+static void put_names(struct roof_text *out, const struct roof_model_prediction *r,
                       enum roof_bottleneck bottleneck)
 {
     size_t order[ROOF_GRAPH_MAX];
@@ -183,7 +183,7 @@ static void put_names(struct roof_text *out, const struct roof_inference *r,
     size_t named = 0;
     size_t more = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct roof_inference_node *const n = &r->node[order[i]];
+        const struct roof_node_prediction *const n = &r->node[order[i]];
         if (n->prediction.bottleneck != bottleneck) {
             continue;
         }
@@ -202,9 +202,9 @@ static void put_names(struct roof_text *out, const struct roof_inference *r,
 
 /* --- the summary --------------------------------------------------------------------------- */
 
-static void put_expected(struct roof_text *out, const struct roof_inference *r)
+static void put_expected(struct roof_text *out, const struct roof_model_prediction *r)
 {
-    const double expected_s = roof_study_expected(r);
+    const double expected_s = roof_survey_expected(r);
     if (isnan(expected_s)) {
         roof_text_put(out, " at best; what to expect is unknown");
         return;
@@ -214,9 +214,9 @@ static void put_expected(struct roof_text *out, const struct roof_inference *r)
     roof_text_put(out, " expected");
 }
 
-static void put_summary_of(struct roof_text *out, const struct roof_study_phase *phase)
+static void put_summary_of(struct roof_text *out, const struct roof_survey_phase *phase)
 {
-    const struct roof_inference *const r = phase->base;
+    const struct roof_model_prediction *const r = phase->base;
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
     const struct roof_scenario *const s = &r->scenario;
@@ -226,7 +226,7 @@ static void put_summary_of(struct roof_text *out, const struct roof_study_phase 
         roof_text_printf(out, ", %" PRId64 " of it new", s->chunk);
     }
     roof_text_printf(out, ") is %s-bound: ", roof_bottleneck_name(r->total.bottleneck));
-    put_quantity(out, roof_study_time(r), ROOF_UNIT_MILLISECONDS);
+    put_quantity(out, roof_survey_time(r), ROOF_UNIT_MILLISECONDS);
     roof_text_put(out, !is_prefill(phase) ? " per token"
                        : isnan(r->ttft_s) ? " for the chunk"
                                           : " to the first token");
@@ -237,12 +237,12 @@ static void put_summary_of(struct roof_text *out, const struct roof_study_phase 
     }
     if (count > 0) {
         roof_text_printf(out, "; %s has %.1f%% of the bound time", r->node[order[0]].node.name,
-                         100 * roof_infer_share(r, order[0]));
+                         100 * roof_model_share(r, order[0]));
     }
     roof_text_put(out, ".\n");
 }
 
-static void put_memory(struct roof_text *out, const struct roof_inference *r)
+static void put_memory(struct roof_text *out, const struct roof_model_prediction *r)
 {
     roof_text_put(out, "Memory");
     roof_text_put(out, r->devices > 1 ? " on each device: " : ": ");
@@ -265,7 +265,7 @@ static void put_memory(struct roof_text *out, const struct roof_inference *r)
 }
 
 /* Why a column of expected times is empty, or what it stands on. */
-static void put_expected_note(struct roof_text *out, const struct roof_inference *r)
+static void put_expected_note(struct roof_text *out, const struct roof_model_prediction *r)
 {
     if (isnan(r->total.expected_s)) {
         struct roof_text why = ROOF_TEXT_INIT;
@@ -280,7 +280,7 @@ static void put_expected_note(struct roof_text *out, const struct roof_inference
     }
 }
 
-static void put_request(struct roof_text *out, const struct roof_inference *r)
+static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
 {
     roof_text_printf(out, "A request of %" PRId64 " prompt and %" PRId64 " generated tokens takes ",
                      r->scenario.prompt, r->scenario.generate);
@@ -294,9 +294,9 @@ static void put_request(struct roof_text *out, const struct roof_inference *r)
     roof_text_put(out, "; below are its prompt, and the decode step at its end.\n");
 }
 
-static void put_summary(struct roof_text *out, const struct roof_study *s)
+static void put_summary(struct roof_text *out, const struct roof_survey *s)
 {
-    const struct roof_inference *const r = first_base(s);
+    const struct roof_model_prediction *const r = first_base(s);
     roof_text_put(out, "# Roofline report: ");
     roof_text_markdown(out, r->model->id);
     roof_text_put(out, " on ");
@@ -332,7 +332,7 @@ static void put_summary(struct roof_text *out, const struct roof_study *s)
 
 /* Counts for each peak the operators that run at it. */
 static void count_uses(int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT],
-                       const struct roof_inference *r)
+                       const struct roof_model_prediction *r)
 {
     for (size_t i = 0; r != NULL && i < r->count; i++) {
         const struct roof_prediction *const p = &r->node[i].prediction;
@@ -378,10 +378,10 @@ static void limit_row(struct grid *g, const char *what, double value, enum roof_
     cell(g, "");
 }
 
-static void put_hardware(struct roof_text *out, const struct roof_study *s,
-                         const struct roof_study_about *about)
+static void put_hardware(struct roof_text *out, const struct roof_survey *s,
+                         const struct roof_survey_about *about)
 {
-    const struct roof_inference *const r = first_base(s);
+    const struct roof_model_prediction *const r = first_base(s);
     const struct roof_hardware *const h = r->total.hardware;
     const struct roof_figure *const bandwidth = &h->figure[ROOF_FIGURE_BANDWIDTH];
     static const char *const basis[] = {
@@ -523,9 +523,9 @@ static void put_compute(struct roof_text *out, const struct roof_prediction *p)
                      p->part[0].unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }
 
-static void kernel_row(struct grid *g, const struct roof_inference *r, size_t node)
+static void kernel_row(struct grid *g, const struct roof_model_prediction *r, size_t node)
 {
-    const struct roof_inference_node *const n = &r->node[node];
+    const struct roof_node_prediction *const n = &r->node[node];
     const struct roof_prediction *const p = &n->prediction;
     cell(g, n->node.name);
     integer_cell(g, n->node.count);
@@ -540,14 +540,14 @@ static void kernel_row(struct grid *g, const struct roof_inference *r, size_t no
     cell(g, roof_bottleneck_name(p->bottleneck));
     put_rate(&g->text, p->attainable_flops_per_s);
     end_cell(g);
-    share_cell(g, roof_infer_share(r, node));
-    time_cell(g, roof_inference_time(n));
+    share_cell(g, roof_model_share(r, node));
+    time_cell(g, roof_model_time(n));
     time_cell(g, (double)n->node.count * p->expected_s);
 }
 
-static void put_kernels(struct roof_text *out, const struct roof_study_phase *phase, size_t top)
+static void put_kernels(struct roof_text *out, const struct roof_survey_phase *phase, size_t top)
 {
-    const struct roof_inference *const r = phase->base;
+    const struct roof_model_prediction *const r = phase->base;
     struct roof_text title = ROOF_TEXT_INIT;
     struct grid g;
     size_t order[ROOF_GRAPH_MAX];
@@ -570,7 +570,7 @@ static void put_kernels(struct roof_text *out, const struct roof_study_phase *ph
 /* --- formulas ------------------------------------------------------------------------------ */
 
 /* The steps from the shape to the intensity. */
-static void put_steps(struct roof_text *out, const struct roof_explanation *e, bool numbers)
+static void put_steps(struct roof_text *out, const struct roof_trace *e, bool numbers)
 {
     struct roof_text lines = ROOF_TEXT_INIT;
     const char *part = "";
@@ -595,12 +595,12 @@ static void put_steps(struct roof_text *out, const struct roof_explanation *e, b
     roof_text_free(&lines);
 }
 
-static void put_formulas(struct roof_text *out, const struct roof_study *s)
+static void put_formulas(struct roof_text *out, const struct roof_survey *s)
 {
     roof_text_put(out, "\n## Arithmetic intensity\n\nFor each kind of operator, as the largest of "
                        "its kind here has it; bits(format) include block scales.\n");
     for (size_t i = 0; i < s->formulas; i++) {
-        const struct roof_study_formula *const f = &s->formula[i];
+        const struct roof_survey_formula *const f = &s->formula[i];
         roof_text_printf(out, "\n### %s\n\n",
                          roof_operator_row(f->node->prediction.workload.op)->name);
         roof_text_printf(out, "%s, here of %s:\n\n",
@@ -608,7 +608,7 @@ static void put_formulas(struct roof_text *out, const struct roof_study *s)
                          f->node->node.name);
         put_steps(out, &f->explanation, false);
     }
-    const struct roof_study_formula *const f = &s->formula[s->example];
+    const struct roof_survey_formula *const f = &s->formula[s->example];
     roof_text_printf(out, "\n### Example: %s\n\n", f->node->node.name);
     put_shape(out, &f->node->prediction.workload);
     roof_text_printf(out, ", %s-bound:\n\n", roof_bottleneck_name(f->node->prediction.bottleneck));
@@ -617,7 +617,7 @@ static void put_formulas(struct roof_text *out, const struct roof_study *s)
 
 /* --- bottlenecks --------------------------------------------------------------------------- */
 
-static void put_bottlenecks_of(struct roof_text *out, const struct roof_study_phase *phase)
+static void put_bottlenecks_of(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     static const enum roof_bottleneck causes[] = {ROOF_BOTTLENECK_MEMORY, ROOF_BOTTLENECK_COMPUTE,
                                                   ROOF_BOTTLENECK_NETWORK};
@@ -636,12 +636,12 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_study_ph
     roof_text_printf(out, "\n### %s\n\n", prefill ? "Prefill by context" : "Decode by batch");
     begin_grid(&g, title, 3 + 2 * count);
     for (size_t i = 0; i < phase->points; i++) {
-        const struct roof_study_point *const p = &phase->point[i];
+        const struct roof_survey_point *const p = &phase->point[i];
         if (!p->detail) {
             continue;
         }
         integer_cell(&g, p->size);
-        quantity_cell(&g, roof_study_time(p->inference), ROOF_UNIT_MILLISECONDS);
+        quantity_cell(&g, roof_survey_time(p->inference), ROOF_UNIT_MILLISECONDS);
         cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
         for (size_t k = 0; k < count; k++) {
             share_cell(&g, p->share.bottleneck[causes[k]]);
@@ -653,9 +653,9 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_study_ph
 }
 
 /* From which batch products are compute-bound. */
-static void put_bounds(struct roof_text *out, const struct roof_study_phase *phase)
+static void put_bounds(struct roof_text *out, const struct roof_survey_phase *phase)
 {
-    const struct roof_inference *const r = phase->base;
+    const struct roof_model_prediction *const r = phase->base;
     struct grid g;
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
@@ -664,7 +664,7 @@ static void put_bounds(struct roof_text *out, const struct roof_study_phase *pha
         r->scenario.context);
     BEGIN_GRID(&g, "operator", ">FLOP/byte now", ">ridge", ">from batch");
     for (size_t i = 0; i < count; i++) {
-        const struct roof_inference_node *const n = &r->node[order[i]];
+        const struct roof_node_prediction *const n = &r->node[order[i]];
         const double batch = phase->limits.compute_bound_batch[order[i]];
         if (roof_is_product(n->prediction.workload.op)) {
             cell(&g, n->node.name);
@@ -677,7 +677,7 @@ static void put_bounds(struct roof_text *out, const struct roof_study_phase *pha
     put_grid(out, &g);
 }
 
-static void put_bottlenecks(struct roof_text *out, const struct roof_study *s)
+static void put_bottlenecks(struct roof_text *out, const struct roof_survey *s)
 {
     roof_text_put(out, "\n## Bottlenecks\n\nShares are of the bound time; operators are named "
                        "with the most time first.\n");
@@ -692,7 +692,7 @@ static void put_bottlenecks(struct roof_text *out, const struct roof_study *s)
 
 /* --- scaling ------------------------------------------------------------------------------- */
 
-static const char *fits(const struct roof_inference *r)
+static const char *fits(const struct roof_model_prediction *r)
 {
     return r->fits == ROOF_FIT_YES ? "yes" : r->fits == ROOF_FIT_NO ? "no" : "-";
 }
@@ -708,9 +708,9 @@ static void put_limit(struct roof_text *out, const char *what, double most)
     }
 }
 
-static void put_room(struct roof_text *out, const struct roof_study_phase *phase)
+static void put_room(struct roof_text *out, const struct roof_survey_phase *phase)
 {
-    const struct roof_inference *const r = phase->base;
+    const struct roof_model_prediction *const r = phase->base;
     const struct roof_scenario *const s = &r->scenario;
     if (r->fits == ROOF_FIT_UNKNOWN) {
         roof_text_put(out, "\nThe capacity of the device is unknown, and so is what fits.\n");
@@ -732,26 +732,26 @@ static void put_room(struct roof_text *out, const struct roof_study_phase *phase
 }
 
 /* The cells that rows of both phases begin with. */
-static void begin_scaling(struct grid *g, const struct roof_study_point *p)
+static void begin_scaling(struct grid *g, const struct roof_survey_point *p)
 {
     integer_cell(g, p->size);
-    quantity_cell(g, roof_study_time(p->inference), ROOF_UNIT_MILLISECONDS);
-    quantity_cell(g, roof_study_expected(p->inference), ROOF_UNIT_MILLISECONDS);
+    quantity_cell(g, roof_survey_time(p->inference), ROOF_UNIT_MILLISECONDS);
+    quantity_cell(g, roof_survey_expected(p->inference), ROOF_UNIT_MILLISECONDS);
     number_cell(g, p->inference->tokens_per_s);
 }
 
-static void put_scaling_decode(struct roof_text *out, const struct roof_study_phase *phase)
+static void put_scaling_decode(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     static const char *const title[] = {
         ">batch", ">bound",   ">expected", ">tokens/s",    ">expected tokens/s", "bound by",
         "fits",   ">weights", ">KV cache", ">activations", ">compute",           ">network"};
-    const int causes = ROOF_STUDY_CAUSE_COUNT - (phase->base->devices > 1 ? 0 : 1);
+    const int causes = ROOF_SURVEY_CAUSE_COUNT - (phase->base->devices > 1 ? 0 : 1);
     struct grid g;
     roof_text_printf(out, "\n### Decode over batch, context %" PRId64 "\n\n",
                      phase->base->scenario.context);
     begin_grid(&g, title, 7 + (size_t)causes);
     for (size_t i = 0; i < phase->points; i++) {
-        const struct roof_study_point *const p = &phase->point[i];
+        const struct roof_survey_point *const p = &phase->point[i];
         if (!p->scaling) {
             continue;
         }
@@ -767,7 +767,7 @@ static void put_scaling_decode(struct roof_text *out, const struct roof_study_ph
     put_room(out, phase);
 }
 
-static void put_scaling_prefill(struct roof_text *out, const struct roof_study_phase *phase)
+static void put_scaling_prefill(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     struct grid g;
     roof_text_printf(out, "\n### Prefill over context, batch %" PRId64 "\n\n",
@@ -775,14 +775,14 @@ static void put_scaling_prefill(struct roof_text *out, const struct roof_study_p
     BEGIN_GRID(&g, ">context", ">bound", ">expected", ">tokens/s", ">attention", ">weights",
                ">compute", "bound by", ">KV cache", "fits");
     for (size_t i = 0; i < phase->points; i++) {
-        const struct roof_study_point *const p = &phase->point[i];
+        const struct roof_survey_point *const p = &phase->point[i];
         if (!p->scaling) {
             continue;
         }
         begin_scaling(&g, p);
         share_cell(&g, p->share.attention);
-        share_cell(&g, p->share.cause[ROOF_STUDY_WEIGHTS]);
-        share_cell(&g, p->share.cause[ROOF_STUDY_COMPUTE]);
+        share_cell(&g, p->share.cause[ROOF_SURVEY_WEIGHTS]);
+        share_cell(&g, p->share.cause[ROOF_SURVEY_COMPUTE]);
         cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
         quantity_cell(&g, p->inference->kv_cache_bytes, ROOF_UNIT_CAPACITY);
         cell(&g, fits(p->inference));
@@ -791,7 +791,7 @@ static void put_scaling_prefill(struct roof_text *out, const struct roof_study_p
     put_room(out, phase);
 }
 
-static void put_scaling(struct roof_text *out, const struct roof_study *s)
+static void put_scaling(struct roof_text *out, const struct roof_survey *s)
 {
     roof_text_put(out, "\n## Scaling\n\nWhat the bound time goes to: to bytes of weights, KV cache "
                        "and activations in operators that wait for memory, to computing and "
@@ -806,13 +806,13 @@ static void put_scaling(struct roof_text *out, const struct roof_study *s)
 
 /* --- opportunities ------------------------------------------------------------------------- */
 
-static void put_change(struct roof_text *out, const struct roof_study_phase *phase,
-                       const struct roof_study_change *c)
+static void put_change(struct roof_text *out, const struct roof_survey_phase *phase,
+                       const struct roof_survey_change *c)
 {
-    const struct roof_inference *const base = phase->base;
-    const struct roof_inference *const r = c->inference;
+    const struct roof_model_prediction *const base = phase->base;
+    const struct roof_model_prediction *const r = c->inference;
     switch (c->kind) {
-    case ROOF_STUDY_FORMATS:
+    case ROOF_SURVEY_FORMATS:
         if (r != NULL) {
             const struct roof_formats *const f = &r->scenario.common.formats;
             roof_text_printf(out, "weights %s, activations %s", roof_format(f->weights)->name,
@@ -821,32 +821,32 @@ static void put_change(struct roof_text *out, const struct roof_study_phase *pha
             roof_text_put(out, "narrower weights");
         }
         break;
-    case ROOF_STUDY_KV_FORMAT:
+    case ROOF_SURVEY_KV_FORMAT:
         roof_text_printf(out, "KV cache %s",
                          r == NULL ? "narrower" : roof_format(r->scenario.common.formats.kv)->name);
         break;
-    case ROOF_STUDY_BATCH_COMPUTE:
-    case ROOF_STUDY_BATCH_MEMORY:
+    case ROOF_SURVEY_BATCH_COMPUTE:
+    case ROOF_SURVEY_BATCH_MEMORY:
         roof_text_printf(out, "batch %" PRId64, c->size);
         break;
-    case ROOF_STUDY_ATTENTION:
+    case ROOF_SURVEY_ATTENTION:
         roof_text_put(out, base->scenario.unfused_attention != 0 ? "fused attention"
                                                                  : "unfused attention");
         break;
-    case ROOF_STUDY_PROJECTIONS:
+    case ROOF_SURVEY_PROJECTIONS:
         roof_text_put(out, base->scenario.split_projections != 0 ? "joined projections"
                                                                  : "split projections");
         break;
-    case ROOF_STUDY_TP:
+    case ROOF_SURVEY_TP:
         roof_text_printf(out, "tensor parallelism %" PRId64, c->size);
         break;
-    case ROOF_STUDY_LAUNCH:
+    case ROOF_SURVEY_LAUNCH:
         roof_text_put(out, "no launch overhead");
         break;
-    case ROOF_STUDY_KERNEL:
+    case ROOF_SURVEY_KERNEL:
         roof_text_printf(out, "%s at its bound", base->node[c->node].node.name);
         break;
-    case ROOF_STUDY_CHANGE_KIND_COUNT:
+    case ROOF_SURVEY_CHANGE_KIND_COUNT:
         break;
     }
 }
@@ -854,11 +854,11 @@ static void put_change(struct roof_text *out, const struct roof_study_phase *pha
 #define NO_GAIN 1.01
 
 /* What a kind of change means, and what comes with it. */
-static void put_note(struct roof_text *out, const struct roof_study_phase *phase,
-                     const struct roof_study_change *c)
+static void put_note(struct roof_text *out, const struct roof_survey_phase *phase,
+                     const struct roof_survey_change *c)
 {
-    const struct roof_inference *const base = phase->base;
-    const struct roof_inference_node *const node = &base->node[c->node];
+    const struct roof_model_prediction *const base = phase->base;
+    const struct roof_node_prediction *const node = &base->node[c->node];
     const double best = isnan(c->expected_gain) ? c->gain : c->expected_gain;
     char text[ROOF_QUANTITY_SIZE];
     if (c->refused.status != ROOF_OK) {
@@ -868,42 +868,42 @@ static void put_note(struct roof_text *out, const struct roof_study_phase *phase
     }
     roof_text_put(out, !(best >= NO_GAIN) ? "does not help; " : "");
     switch (c->kind) {
-    case ROOF_STUDY_FORMATS:
+    case ROOF_SURVEY_FORMATS:
         roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(c->loss));
         break;
-    case ROOF_STUDY_KV_FORMAT:
+    case ROOF_SURVEY_KV_FORMAT:
         put_quantity(out, c->inference->kv_cache_bytes, ROOF_UNIT_CAPACITY);
         roof_text_put(out, " of cache in place of ");
         put_quantity(out, base->kv_cache_bytes, ROOF_UNIT_CAPACITY);
         break;
-    case ROOF_STUDY_BATCH_COMPUTE:
+    case ROOF_SURVEY_BATCH_COMPUTE:
         roof_text_printf(out, "%s becomes compute-bound; each user waits longer", node->node.name);
         break;
-    case ROOF_STUDY_BATCH_MEMORY:
+    case ROOF_SURVEY_BATCH_MEMORY:
         roof_text_put(out, "the largest that fits; each user waits longer");
         break;
-    case ROOF_STUDY_ATTENTION:
+    case ROOF_SURVEY_ATTENTION:
         roof_text_put(out, base->scenario.unfused_attention != 0 ? "scores stay on the chip"
                                                                  : "scores are stored and read");
         break;
-    case ROOF_STUDY_PROJECTIONS:
+    case ROOF_SURVEY_PROJECTIONS:
         roof_text_put(out, base->scenario.split_projections != 0
                                ? "one product reads its input once"
                                : "each product reads its input again");
         break;
-    case ROOF_STUDY_TP:
+    case ROOF_SURVEY_TP:
         roof_text_printf(out, "on %.0f devices, %.2fx per device", c->inference->devices,
                          best * base->devices / c->inference->devices);
         break;
-    case ROOF_STUDY_LAUNCH:
+    case ROOF_SURVEY_LAUNCH:
         roof_text_put(out, "kernels launched ahead, as by a captured graph");
         break;
-    case ROOF_STUDY_KERNEL:
+    case ROOF_SURVEY_KERNEL:
         roof_text_printf(
             out, "its kernels are expected to take %s times their bound",
             roof_format_short(text, node->prediction.expected_s / node->prediction.time_s));
         break;
-    case ROOF_STUDY_CHANGE_KIND_COUNT:
+    case ROOF_SURVEY_CHANGE_KIND_COUNT:
         break;
     }
     if (c->inference != NULL && c->inference->fits != base->fits) {
@@ -921,21 +921,21 @@ static void gain_cell(struct grid *g, double gain)
     }
 }
 
-static void put_changes(struct roof_text *out, const struct roof_study_phase *phase)
+static void put_changes(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     struct grid g;
-    const struct roof_inference *const base = phase->base;
+    const struct roof_model_prediction *const base = phase->base;
     roof_text_printf(out, "\n### %s\n\n", phase_name(phase));
     BEGIN_GRID(&g, "change", ">bound time", ">expected time", ">gain at best", ">expected gain",
                "note");
     cell(&g, "(as it is)");
-    quantity_cell(&g, roof_study_time(base), ROOF_UNIT_MILLISECONDS);
-    quantity_cell(&g, roof_study_expected(base), ROOF_UNIT_MILLISECONDS);
+    quantity_cell(&g, roof_survey_time(base), ROOF_UNIT_MILLISECONDS);
+    quantity_cell(&g, roof_survey_expected(base), ROOF_UNIT_MILLISECONDS);
     gain_cell(&g, 1);
     gain_cell(&g, isnan(base->total.expected_s) ? ROOF_UNKNOWN : 1);
     cell(&g, base->fits == ROOF_FIT_NO ? "does not fit" : "");
     for (size_t i = 0; i < phase->changes; i++) {
-        const struct roof_study_change *const c = &phase->change[i];
+        const struct roof_survey_change *const c = &phase->change[i];
         put_change(&g.text, phase, c);
         end_cell(&g);
         quantity_cell(&g, c->time_s, ROOF_UNIT_MILLISECONDS);
@@ -948,7 +948,7 @@ static void put_changes(struct roof_text *out, const struct roof_study_phase *ph
     put_grid(out, &g);
 }
 
-static void put_opportunities(struct roof_text *out, const struct roof_study *s)
+static void put_opportunities(struct roof_text *out, const struct roof_survey *s)
 {
     roof_text_put(out, "\n## Opportunities\n\nOne change at a time, each predicted like the rest; "
                        "the gain is in tokens/s of all sequences, memory aside. Expected gains "
@@ -964,8 +964,8 @@ static void put_opportunities(struct roof_text *out, const struct roof_study *s)
     }
 }
 
-void roof_study_report(struct roof_text *out, const struct roof_study *study,
-                       const struct roof_study_about *about)
+void roof_survey_report(struct roof_text *out, const struct roof_survey *study,
+                        const struct roof_survey_about *about)
 {
     struct roof_text command = ROOF_TEXT_INIT;
     put_summary(out, study);

@@ -5,7 +5,7 @@
 set -eu
 LC_ALL=C
 export LC_ALL
-printf '/* Made by src/embed.sh. */\n#include "data.h"\n\n'
+printf '/* Made by src/catalog/embed.sh. */\n#include "catalog/data.h"\n\n'
 i=0
 for file; do
     printf 'static const unsigned char file_%d[] = {\n' "$i"

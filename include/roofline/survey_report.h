@@ -3,11 +3,11 @@
  * The document about a study: a model on a device, in Markdown. Reports compute nothing but ratios
  * of what they print.
  */
-#ifndef ROOFLINE_STUDY_REPORT_H
-#define ROOFLINE_STUDY_REPORT_H
+#ifndef ROOFLINE_SURVEY_REPORT_H
+#define ROOFLINE_SURVEY_REPORT_H
 
 #include "roofline/hardware.h"
-#include "roofline/study.h"
+#include "roofline/survey.h"
 #include "roofline/text.h"
 
 #ifdef __cplusplus
@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /** What the document says beside the study. */
-struct roof_study_about {
+struct roof_survey_about {
     const struct roof_hardware *product; /**< as in roof_report_text; NULL: none */
     const char *command;                 /**< that prints it again */
     const char *version;                 /**< of the program */
@@ -23,8 +23,8 @@ struct roof_study_about {
 };
 
 /** CommonMark with tables (GitHub's); cells are padded, so that it reads well as plain text too. */
-void roof_study_report(struct roof_text *out, const struct roof_study *study,
-                       const struct roof_study_about *about);
+void roof_survey_report(struct roof_text *out, const struct roof_survey *study,
+                        const struct roof_survey_about *about);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "json.h"
+#include "base/json.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define EXACT 0
@@ -19,7 +19,7 @@
 /* A prediction explained; part of a test, so that nothing is forgotten. */
 struct explained {
     struct roof_prediction prediction;
-    struct roof_explanation why;
+    struct roof_trace why;
 };
 
 static void explain(struct explained *out, enum roof_operator op, struct roof_shape shape,
@@ -31,7 +31,7 @@ static void explain(struct explained *out, enum roof_operator op, struct roof_sh
     w.shape = shape;
     w.formats.precision = precision;
     if (roof_predict(&out->prediction, &w, hardware, &error) != ROOF_OK ||
-        roof_explain(&out->why, &out->prediction, &error) != ROOF_OK) {
+        roof_trace_prediction(&out->why, &out->prediction, &error) != ROOF_OK) {
         fail_msg("%s: %s", roof_operator_row(op)->name, error.message);
     }
 }
@@ -109,7 +109,7 @@ static void test_gemv_in_full(void **unused)
             assert_string_equal(e.why.step[i].result, expected[i].result);
         }
     }
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     roof_hardware_free(device);
 }
 
@@ -124,11 +124,11 @@ static void test_scales(void **unused)
     assert_string_equal(weights->formula, "(n * k) * bits(nvfp4) / 8 + scales");
     assert_string_equal(weights->numbers, "(4 * 16) * 4.5 / 8 + 4");
     assert_string_equal(weights->result, "40 bytes (40 B)");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     /* 4 output channels of 4 bytes. */
     explain(&e, ROOF_OPERATOR_GEMV, SHAPE(.n = 4, .k = 16), ROOF_PRECISION_INT8_CHANNEL, device);
     assert_string_equal(find(&e, "", "weights_bytes")->numbers, "(4 * 16) * 8 / 8 + 16");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     roof_hardware_free(device);
 }
 
@@ -144,18 +144,18 @@ static void test_tensors(void **unused)
         assert_true(strcmp(e.why.step[i].name, "weights_bytes") != 0);
     }
     assert_string_equal(find(&e, "", "bytes")->formula, "activations_bytes + out_bytes");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     explain(&e, ROOF_OPERATOR_ROUTER, SHAPE(.tokens = 4, .experts = 8, .top_k = 2),
             ROOF_PRECISION_FP16, device);
     assert_string_equal(find(&e, "", "indices")->formula, "(tokens * top_k) * 4");
     assert_string_equal(find(&e, "", "indices")->numbers, "(4 * 2) * 4");
     assert_string_equal(find(&e, "", "indices")->result, "32 bytes (32 B)");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     /* The least there can be: one element, one byte. */
     explain(&e, ROOF_OPERATOR_GEMV, SHAPE(.n = 1, .k = 1), ROOF_PRECISION_FP8_E4M3, device);
     assert_string_equal(find(&e, "", "weights_bytes")->result, "1 bytes (1 B)");
     assert_string_equal(find(&e, "", "bytes")->numbers, "1 + 1 + 2");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     roof_hardware_free(device);
 }
 
@@ -259,7 +259,7 @@ static void test_every_operator(void **unused)
                         device);
                 check_steps(&e);
                 check_json(&e);
-                roof_explanation_free(&e.why);
+                roof_trace_free(&e.why);
             }
         }
         roof_hardware_free(device);
@@ -276,7 +276,7 @@ static void test_group_of_one(void **unused)
     explain(&e, ROOF_OPERATOR_ALL_REDUCE, SHAPE(.elements = 1000, .devices = 1),
             ROOF_PRECISION_FP16, device);
     check_steps(&e);
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     roof_hardware_free(device);
 }
 
@@ -309,7 +309,7 @@ static void test_results_are_the_prediction(void **unused)
             }
         }
         assert_non_null(strstr(e.why.step[e.why.count - 1].result, " us"));
-        roof_explanation_free(&e.why);
+        roof_trace_free(&e.why);
     }
     roof_hardware_free(device);
 }
@@ -334,16 +334,16 @@ static void test_sources(void **unused)
     assert_string_equal(find(&e, "", "bandwidth")->result, "100 GB/s");
     assert_string_equal(find(&e, "", "bandwidth")->source, "a data sheet; high confidence; HBM");
     assert_string_equal(find(&e, "", "peak fp16, matrix")->source, "a white paper");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
 
     /* What a vector operator runs at, and the format that a fallback leads to. */
     explain(&e, ROOF_OPERATOR_RMSNORM, SHAPE(.tokens = 2, .hidden = 3), ROOF_PRECISION_FP16,
             device);
     assert_string_equal(find(&e, "", "peak fp32, vector")->source, "a wiki");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     explain(&e, ROOF_OPERATOR_GEMM, SHAPE(.m = 2, .n = 3, .k = 4), ROOF_PRECISION_MXFP4, device);
     assert_string_equal(find(&e, "", "peak fp16, matrix")->source, "a white paper");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
 
     /* The link that is used. */
     explain(&e, ROOF_OPERATOR_ALL_GATHER, SHAPE(.elements = 8, .devices = 2), ROOF_PRECISION_FP16,
@@ -352,11 +352,11 @@ static void test_sources(void **unused)
     assert_string_equal(find(&e, "", "time")->formula,
                         "max(memory_time, compute_time, network_time)");
     assert_string_equal(find(&e, "", "network_time")->numbers, "8 / 10000000000"); /* 4 x 2 bytes */
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     explain(&e, ROOF_OPERATOR_ALL_GATHER, SHAPE(.elements = 8, .devices = 4), ROOF_PRECISION_FP16,
             device);
     assert_string_equal(find(&e, "", "link")->source, "a switch");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
 
     /* Sparse peaks have a source of their own. */
     struct roof_workload w = ROOF_WORKLOAD_INIT;
@@ -364,16 +364,16 @@ static void test_sources(void **unused)
     w.shape = SHAPE(.m = 2, .n = 3, .k = 4);
     w.sparse = 1;
     assert_int_equal(roof_predict(&e.prediction, &w, device, NULL), ROOF_OK);
-    assert_int_equal(roof_explain(&e.why, &e.prediction, NULL), ROOF_OK);
+    assert_int_equal(roof_trace_prediction(&e.why, &e.prediction, NULL), ROOF_OK);
     assert_string_equal(find(&e, "", "peak fp16, matrix, 2:4 sparse")->source, "the same, sparse");
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
 
     /* An overridden figure says so. */
     assert_int_equal(roof_hardware_set(device, "bandwidth_gb_s=500", NULL), ROOF_OK);
     explain(&e, ROOF_OPERATOR_GEMM, SHAPE(.m = 2, .n = 3, .k = 4), ROOF_PRECISION_FP16, device);
     assert_string_equal(find(&e, "", "bandwidth")->result, "500 GB/s");
     assert_non_null(strstr(find(&e, "", "bandwidth")->source, "--set"));
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     roof_hardware_free(device);
 }
 
@@ -395,7 +395,7 @@ static void test_embedded_sources(void **unused)
             for (size_t s = 0; s < e.why.count; s++) {
                 assert_null(strstr(e.why.step[s].source, "no source given"));
             }
-            roof_explanation_free(&e.why);
+            roof_trace_free(&e.why);
         }
         roof_hardware_free(device);
     }
@@ -443,7 +443,7 @@ static void test_composite(void **unused)
     assert_near(strtod(sum->result, NULL),
                 roof_to_unit(e.prediction.time_s, ROOF_UNIT_MICROSECONDS), EXACT);
     roof_text_free(&numbers);
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     roof_hardware_free(device);
 }
 
@@ -460,23 +460,23 @@ static void test_unknown_peak(void **unused)
         assert_null(strstr(e.why.step[i].name, "peak"));
     }
     assert_non_null(strstr(find(&e, "", "time")->result, "memory-bound"));
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     roof_hardware_free(device);
 }
 
 static void test_release(void **unused)
 {
     (void)unused;
-    struct roof_explanation none = {0};
-    roof_explanation_free(NULL);
-    roof_explanation_free(&none);
+    struct roof_trace none = {0};
+    roof_trace_free(NULL);
+    roof_trace_free(&none);
     struct roof_hardware *const device = parse_device(SYNTHETIC);
     struct explained e;
     explain(&e, ROOF_OPERATOR_GEMV, SHAPE(.n = 1, .k = 1), ROOF_PRECISION_FP16, device);
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     assert_int_equal(e.why.count, 0);
     assert_null(e.why.step);
-    roof_explanation_free(&e.why);
+    roof_trace_free(&e.why);
     roof_hardware_free(device);
 }
 
