@@ -28,6 +28,13 @@ enum roof_status {
 
 #define ROOF_ERROR_SOURCE_SIZE 512
 #define ROOF_ERROR_MESSAGE_SIZE 2048
+#define ROOF_ERROR_KEYS_MAX 12
+
+/** Where a message names an input by its key. */
+struct roof_error_key {
+    unsigned short at; /**< bytes before it */
+    unsigned short length;
+};
 
 /** What went wrong, where, and what is allowed; one line without a newline. */
 struct roof_error {
@@ -36,7 +43,13 @@ struct roof_error {
     int column;                          /**< in bytes, from 1; 0 when unknown */
     char source[ROOF_ERROR_SOURCE_SIZE]; /**< file name; "" when there is none */
     char message[ROOF_ERROR_MESSAGE_SIZE];
+    int key_count; /**< names of inputs in the message: a front end may spell them its own way */
+    struct roof_error_key key[ROOF_ERROR_KEYS_MAX];
 };
+
+/** Marks a key in a format of roof_error_set: ROOF_KEY("heads") or ROOF_KEY("%s"). The marks are
+ * not part of the message. */
+#define ROOF_KEY(key) "\016" key "\017"
 
 #if defined(__GNUC__)
 #define ROOF_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -71,6 +84,22 @@ enum roof_status roof_error_set(struct roof_error *error, enum roof_status statu
 enum roof_status roof_error_at(struct roof_error *error, enum roof_status status,
                                const char *source, int line, int column, const char *format, ...)
     ROOF_PRINTF(6, 7);
+
+/** Reports that memory ran out; returns ROOF_MEMORY. */
+enum roof_status roof_no_memory(struct roof_error *error);
+
+/** Puts text before the message of an error that is there, and gives it another status, which it
+ * returns. Its place and its keys stay. Does nothing but that where error is NULL; a lack of memory
+ * stays what it is. */
+enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status status,
+                                   const char *format, ...) ROOF_PRINTF(3, 4);
+
+/** Writes a key the way a front end spells it, for example "--kv-heads" for "kv_heads". */
+typedef void (*roof_speller)(char *out, size_t size, const char *key);
+
+/** Writes the line of roof_error_line with each key spelled by the caller. Returns out. */
+const char *roof_error_spelled(char *out, size_t size, const struct roof_error *error,
+                               roof_speller spell);
 
 /** Writes "source:line:column: message" (parts that are unknown left out) into out, truncated to
  * size and terminated. Returns out. */

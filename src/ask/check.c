@@ -54,7 +54,7 @@ struct reader {
 
 static enum roof_status no_memory(struct roof_error *error)
 {
-    return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    return roof_no_memory(error);
 }
 
 /* A copy that lives as long as the checks; NULL when memory is out. */

@@ -82,7 +82,7 @@ static inline int byte_at(struct roof_csv *csv, size_t at)
 static enum roof_status ended(const struct roof_csv *csv, struct roof_error *error)
 {
     return csv->failure == 0        ? ROOF_OK
-           : csv->failure == ENOMEM ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+           : csv->failure == ENOMEM ? roof_no_memory(error)
            : csv->failure == EFBIG  ? roof_error_at(error, ROOF_IO, csv->name, csv->line, 0,
                                                     "the line does not end within 64 MiB; what "
                                                      "follows is not read")
@@ -145,7 +145,7 @@ enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct ro
     out->buffer = malloc(CAPACITY);
     out->capacity = CAPACITY;
     if (out->buffer == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     out->file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (out->file < 0 || fstat(out->file, &info) != 0) {

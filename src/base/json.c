@@ -369,7 +369,7 @@ enum roof_status roof_json_index(struct roof_json *json, struct roof_error *erro
     json->span = calloc(json->spans, sizeof *json->span);
     json->line = calloc(lines, sizeof *json->line);
     if (json->span == NULL || json->line == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     json->lines = 1;
     for (size_t i = 0; i < json->length; i++) {
@@ -504,7 +504,7 @@ static enum roof_status check_keys(const struct roof_json *json, const cJSON *ob
     }
     const cJSON **const sorted = malloc(count * sizeof *sorted);
     if (sorted == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     size_t i = 0;
     for (const cJSON *child = object->child; child != NULL; child = child->next) {
@@ -571,7 +571,7 @@ static enum roof_status parse_owned(struct roof_json **out, char *text, size_t l
         free(json);
         free(name);
         free(text);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     static const char mark[] = "\xef\xbb\xbf"; /* some editors begin UTF-8 with it */
     if (length >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0) {
@@ -609,7 +609,7 @@ enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_
     *out = NULL;
     char *const copy = malloc(length + 1);
     if (copy == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     memcpy(copy, text, length);
     copy[length] = '\0';
@@ -838,7 +838,7 @@ enum roof_status roof_json_lines(const char ***out, const struct roof_json *json
     }
     *out = calloc(roof_json_count(node) + 1, sizeof **out);
     if (*out == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     size_t count = 0;
     for (const roof_json_value *item = roof_json_first(node); item != NULL;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/decimal.h"
 
 /* How a unit is stored in a key, and how it is shown: SI value = key value * multiple / divisor. */
@@ -81,8 +82,6 @@ static const struct {
 #define TIME_MAX 1e9
 #define RATE_MIN 1
 #define RATE_MAX 1e24
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 double roof_to_unit(double si, enum roof_unit unit)
 {
@@ -422,7 +421,7 @@ enum roof_status roof_values_append(struct roof_values *values, struct roof_run 
         const size_t room = values->run_count == 0 ? 1 : 2 * values->run_count;
         struct roof_run *const grown = realloc(values->run, room * sizeof *grown);
         if (grown == NULL) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+            return roof_no_memory(error);
         }
         values->run = grown;
     }
@@ -553,7 +552,7 @@ enum roof_status roof_parse_values(struct roof_values *out, const char *text, co
     const struct range limits = {.what = what, .min = min, .max = max};
     char *const copy = strdup(text);
     if (copy == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     enum roof_status status = ROOF_OK;
     char *item = copy;

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/status.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+/* What ROOF_KEY puts around a key. */
+#define BEGIN "\016"
+#define END "\017"
+static_assert(sizeof ROOF_KEY("") == sizeof BEGIN END, "the marks are those of ROOF_KEY");
 
 const char *roof_status_text(enum roof_status status)
 {
@@ -74,6 +80,30 @@ static void keep_one_line(char *text)
     }
 }
 
+/* Takes the marks of ROOF_KEY out of the message and notes where the keys are. */
+static void take_keys(struct roof_error *error)
+{
+    char *out = error->message;
+    error->key_count = 0;
+    for (const char *p = error->message; *p != '\0'; p++) {
+        struct roof_error_key *const key = &error->key[error->key_count];
+        const bool room = error->key_count < ROOF_ERROR_KEYS_MAX;
+        if (*p == BEGIN[0]) {
+            if (room) {
+                key->at = (unsigned short)(out - error->message);
+            }
+        } else if (*p == END[0]) {
+            if (room) {
+                key->length = (unsigned short)(out - error->message - key->at);
+                error->key_count++;
+            }
+        } else {
+            *out++ = *p;
+        }
+    }
+    *out = '\0';
+}
+
 static enum roof_status fill(struct roof_error *error, enum roof_status status, const char *source,
                              int line, int column, const char *format, va_list arguments)
     ROOF_PRINTF(6, 0);
@@ -87,6 +117,7 @@ static enum roof_status fill(struct roof_error *error, enum roof_status status, 
         error->column = column;
         snprintf(error->source, sizeof error->source, "%s", source);
         vsnprintf(error->message, sizeof error->message, format, arguments);
+        take_keys(error);
         keep_one_line(error->source);
         keep_one_line(error->message);
     }
@@ -126,4 +157,59 @@ const char *roof_error_line(char *out, size_t size, const struct roof_error *err
                  error->message);
     }
     return out;
+}
+
+enum roof_status roof_no_memory(struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_MEMORY, "out of memory");
+}
+
+enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status status,
+                                   const char *format, ...)
+{
+    if (error == NULL || error->status == ROOF_MEMORY) {
+        return error == NULL ? status : ROOF_MEMORY;
+    }
+    char before[ROOF_ERROR_MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(before, sizeof before, format, arguments);
+    va_end(arguments);
+    keep_one_line(before);
+    const size_t length = strlen(before);
+    memmove(error->message + length, error->message, sizeof error->message - length);
+    memcpy(error->message, before, length);
+    error->message[sizeof error->message - 1] = '\0';
+    for (int i = 0; i < error->key_count; i++) {
+        error->key[i].at = (unsigned short)(error->key[i].at + length);
+    }
+    error->status = status;
+    return status;
+}
+
+const char *roof_error_spelled(char *out, size_t size, const struct roof_error *error,
+                               roof_speller spell)
+{
+    struct roof_error spelled = *error;
+    size_t used = 0;
+    size_t from = 0;
+    for (int i = 0; i < error->key_count; i++) {
+        const struct roof_error_key *const at = &error->key[i];
+        char key[64] = "";
+        char name[64] = "";
+        if (at->length >= sizeof key || (size_t)at->at + at->length > strlen(error->message)) {
+            continue; /* cut off */
+        }
+        memcpy(key, error->message + at->at, at->length);
+        spell(name, sizeof name, key);
+        used += (size_t)snprintf(spelled.message + used, sizeof spelled.message - used, "%.*s%s",
+                                 (int)(at->at - from), error->message + from, name);
+        from = (size_t)at->at + at->length;
+        if (used >= sizeof spelled.message) {
+            return roof_error_line(out, size, &spelled);
+        }
+    }
+    (void)snprintf(spelled.message + used, sizeof spelled.message - used, "%s",
+                   error->message + from);
+    return roof_error_line(out, size, &spelled);
 }

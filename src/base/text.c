@@ -182,7 +182,7 @@ enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status st
     size_t listed = 0;
     unsigned char *const distances = calloc(count + 1, 1);
     if (distances == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     for (size_t i = 0; i < count; i++) {
         distances[i] = (unsigned char)nearness(wanted, names[i]);
@@ -197,7 +197,7 @@ enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status st
     }
     free(distances);
     const enum roof_status said =
-        list.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+        list.failed ? roof_no_memory(error)
                     : roof_error_set(error, status, "unknown %s '%.60s'; known, nearest first: %s",
                                      kind, wanted, list.data == NULL ? "none" : list.data);
     roof_text_free(&list);

@@ -234,7 +234,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *compar
         const size_t capacity = f->capacity == 0 ? 4096 : 2 * f->capacity;
         struct row *const grown = realloc(f->row, capacity * sizeof *grown);
         if (grown == NULL) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+            return roof_no_memory(error);
         }
         f->row = grown;
         f->capacity = capacity;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/base.h"
 #include "catalog/registry.h"
 
 /* Strings that are made while loading, and the document that all others point into. */
@@ -76,8 +77,6 @@ static const char *const confidence_names[] = {
     [ROOF_CONFIDENCE_MEDIUM] = "medium",
     [ROOF_CONFIDENCE_HIGH] = "high",
 };
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const struct roof_figure_key *roof_figure_key(enum roof_figure_id id)
 {
@@ -207,7 +206,7 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
     }
     figure->source = own(r->hardware, joined.data);
     return figure->source != NULL ? ROOF_OK
-                                  : roof_error_set(r->error, ROOF_MEMORY, "out of memory");
+                                  : roof_no_memory(r->error);
 }
 
 /* What has no unit is counted. */
@@ -328,7 +327,7 @@ static enum roof_status read_strings(struct reader *r, const char *const **out,
     const char **list = NULL;
     const enum roof_status status = roof_json_lines(&list, r->json, value, r->error);
     if (status == ROOF_OK && own(r->hardware, (char *)list) == NULL) {
-        return roof_error_set(r->error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(r->error);
     }
     *out = status == ROOF_OK ? list : *out;
     return status;
@@ -436,7 +435,7 @@ static enum roof_status from_json(struct roof_hardware **out, struct roof_json *
         free(hardware);
         free(owned);
         roof_json_free(json);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     owned->json = json;
     hardware->private_data = owned;

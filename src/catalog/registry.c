@@ -99,8 +99,7 @@ static enum roof_status by_alias(struct roof_json **out, const char *folder, con
 {
     struct roof_text quoted = ROOF_TEXT_INIT;
     roof_json_quote(&quoted, name);
-    enum roof_status status =
-        quoted.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+    enum roof_status status = quoted.failed ? roof_no_memory(error) : ROOF_OK;
     for (size_t i = 0; i < roof_data_file_count && status == ROOF_OK && *out == NULL; i++) {
         const struct roof_data_file *const file = &roof_data_files[i];
         size_t length = 0;
@@ -134,7 +133,7 @@ static enum roof_status unknown(const struct roof_registry *registry, const char
             id += strlen(id) + 1;
         }
         status = names == NULL
-                     ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                     ? roof_no_memory(error)
                      : roof_unknown_name(error, ROOF_USAGE, registry->noun, name, names, count);
         free(names);
     }
@@ -154,8 +153,7 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
     for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
         struct roof_text path = ROOF_TEXT_INIT;
         const bool found = in_directory(&path, registry, *d, name);
-        enum roof_status status =
-            path.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+        enum roof_status status = path.failed ? roof_no_memory(error) : ROOF_OK;
         if (found) {
             status = roof_json_read(out, path.data, error);
         }
@@ -168,7 +166,7 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
     /* The built-in ids and aliases are in lower case. */
     char *const lower = strdup(name);
     if (lower == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     for (char *p = lower; *p != '\0'; p++) {
         *p = (char)tolower((unsigned char)*p);
@@ -272,6 +270,5 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
         free(names.name[i]);
     }
     free(names.name);
-    return names.failed || out->failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                                       : status;
+    return names.failed || out->failed ? roof_no_memory(error) : status;
 }

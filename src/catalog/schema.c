@@ -98,7 +98,7 @@ enum roof_status roof_schema_open(struct roof_schema **out, const char *name,
     char file[NAME_SIZE];
     *out = calloc(1, sizeof **out);
     if (*out == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     snprintf(file, sizeof file, "%s.json", name);
     const enum roof_status status = open_file(*out, file, strlen(file), error);

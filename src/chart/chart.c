@@ -273,7 +273,7 @@ static enum roof_status room_for_dot(struct roof_chart *chart, struct roof_error
     const size_t room = chart->room == 0 ? 64 : 2 * chart->room;
     struct roof_chart_dot *const dot = realloc(chart->dot, room * sizeof *dot);
     if (dot == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     chart->dot = dot;
     chart->room = room;
@@ -302,7 +302,7 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
     }
     char *const copy = status == ROOF_OK ? strdup(clean) : NULL;
     if (status != ROOF_OK || copy == NULL) {
-        return status != ROOF_OK ? status : roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return status != ROOF_OK ? status : roof_no_memory(error);
     }
     chart->dot[chart->dots++] = (struct roof_chart_dot){
         .node = {.prediction = *prediction,

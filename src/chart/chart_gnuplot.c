@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "chart/place.h"
 #include "roofline/chart_text.h"
 
@@ -37,7 +38,6 @@ static const int shapes[] = {7, 5, 9, 11, 13, 15};
 /* Roofs: dark, then the first colours. */
 static const char *const roof_colours[] = {"#404040", "#0072B2", "#D55E00",
                                            "#009E73", "#CC79A7", "#E69F00"};
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct drawing {
     struct roof_text *out;

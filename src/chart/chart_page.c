@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/json.h"
 #include "catalog/data.h"
 #include "roofline/model_report.h"
 
 /* Rows of the table for readers without scripts. */
 #define PLAIN_ROWS_MAX 1000
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* A dot and a line of the table, whose figures many points of the grid share. */
 struct row {
@@ -50,7 +50,7 @@ struct page {
 
 static enum roof_status no_memory(struct roof_error *error)
 {
-    return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    return roof_no_memory(error);
 }
 
 /* --- figures ------------------------------------------------------------------------------- */

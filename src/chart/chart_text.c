@@ -327,7 +327,7 @@ enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart 
     page.cell = calloc(page.columns * page.rows, sizeof *page.cell);
     if (page.cell == NULL) {
         roof_chart_layout_free(layout);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     if (chart->title[0] != '\0') {
         roof_text_printf(out, "%s\n", chart->title);

@@ -590,7 +590,7 @@ enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct
     if (layout == NULL || layout->mark == NULL || layout->mark_of == NULL ||
         layout->by_size == NULL) {
         roof_chart_layout_free(layout);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     find_axes(layout, chart);
     find_sides(layout, chart, &text);
@@ -601,7 +601,7 @@ enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct
     roof_text_free(&text);
     if (failed) {
         roof_chart_layout_free(layout);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     *out = layout;
     return ROOF_OK;

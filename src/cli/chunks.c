@@ -43,7 +43,7 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
     struct cli_chunk *const chunk = context;
     chunk->rows++;
     roof_table_row(&chunk->table, &chunk->text, prediction); /* an inference begins with one */
-    return chunk->text.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+    return chunk->text.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
 static enum roof_status on_sample(void *context, const struct roof_prediction *prediction,
@@ -166,7 +166,7 @@ enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct r
     p.slot = calloc((size_t)p.slots, sizeof *p.slot);
     enum roof_status status = ROOF_OK;
     if (thread == NULL || p.slot == NULL) {
-        status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+        status = roof_no_memory(error);
     } else {
         (void)pthread_mutex_init(&p.lock, NULL);
         (void)pthread_cond_init(&p.due, NULL);

@@ -305,7 +305,7 @@ static enum roof_status offer_columns(struct offers *o, const struct line *line,
     enum roof_status status = roof_table_open(&table, ROOF_OUTPUT_CSV, kind, op, NULL, error);
     if (status == ROOF_OK) {
         roof_table_begin(&table, &header);
-        status = header.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+        status = header.failed ? roof_no_memory(error) : ROOF_OK;
     }
     char *rest = header.data;
     while (rest != NULL && *rest != '\0') {

@@ -264,7 +264,7 @@ enum roof_status cli_explain(struct roof_text *out, const struct cli_options *op
     struct roof_speedup_side side[2];
     struct work *const w = calloc(1, sizeof *w);
     if (w == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     enum roof_status status = read_sides(w, options, error);
     if (status == ROOF_OK) {

@@ -284,7 +284,7 @@ enum roof_status cli_predict_from(const struct cli_options *options, bool *bad,
 {
     struct work *const w = calloc(1, sizeof *w); /* large */
     if (w == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     w->options = options;
     w->known.options = options;

@@ -199,7 +199,7 @@ enum roof_status cli_predict_model(struct roof_text *out, const struct cli_optio
 {
     struct work *const w = calloc(1, sizeof *w);
     if (w == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     enum roof_status status = load(w, options, error);
     if (status == ROOF_OK) {

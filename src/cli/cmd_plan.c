@@ -59,7 +59,7 @@ static enum roof_status load_devices(struct work *w, const struct cli_options *o
         const size_t length = strcspn(item, ",");
         char *const name = strndup(item, length);
         if (name == NULL) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+            return roof_no_memory(error);
         }
         if (length == 0 || w->hardware_count == DEVICES_MAX) {
             status =
@@ -188,7 +188,7 @@ static enum roof_status read_list(int64_t **out, size_t *count, struct roof_valu
     *count = (size_t)values->count;
     *out = malloc((*count + 1) * sizeof **out);
     if (*out == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     for (size_t i = 0; i < *count; i++) {
         (*out)[i] = roof_values_at(values, (int64_t)i);
@@ -417,7 +417,7 @@ static enum roof_status read_formats(struct work *w, const struct cli_options *o
     char name[CLI_SIDE_SIZE];
     w->serving = calloc(w->engines->servings + 1, sizeof *w->serving);
     if (w->serving == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     if (list == NULL || strcmp(list, "all") == 0) {
         return ROOF_OK;
@@ -505,8 +505,7 @@ static enum roof_status load(struct work *w, const struct cli_options *given,
     }
     if (status == ROOF_OK && w->model->stored) {
         w->published = roof_model_copy(w->model);
-        status =
-            w->published == NULL ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+        status = w->published == NULL ? roof_no_memory(error) : ROOF_OK;
     }
     if (status == ROOF_OK) {
         roof_model_forget_formats(w->model); /* the plans say them */
@@ -712,7 +711,7 @@ enum roof_status cli_recommend_model(struct roof_text *out, const struct cli_opt
 {
     struct work *const w = calloc(1, sizeof *w);
     if (w == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     enum roof_status status = load(w, options, error);
     if (status == ROOF_OK) {

@@ -219,7 +219,7 @@ static enum roof_status add_operator(struct work *w, const struct roof_predictio
         roof_report_workload(&w->name, &prediction->workload);
     }
     return w->name.failed || w->group.failed
-               ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+               ? roof_no_memory(error)
                : roof_chart_add(&w->chart, prediction, w->name.data, w->group.data, 1, ROOF_UNKNOWN,
                                 error);
 }
@@ -252,8 +252,7 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
     }
     roof_text_put(&w->group, inference->phase);
     put_axes(&w->group, w, &inference->scenario, false);
-    return w->group.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                           : add_model(w, inference, w->group.data, error);
+    return w->group.failed ? roof_no_memory(error) : add_model(w, inference, w->group.data, error);
 }
 
 static enum roof_status add_grid(struct work *w, struct roof_error *error)
@@ -461,8 +460,7 @@ static enum roof_status draw(struct roof_text *out, const struct work *w, struct
     struct roof_text *const to = w->format == GNUPLOT ? out : &script;
     enum roof_status status = roof_chart_gnuplot(to, &w->chart, image, width, height, error);
     if (status == ROOF_OK && w->format != GNUPLOT) {
-        status = script.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                               : cli_gnuplot(out, &script, error);
+        status = script.failed ? roof_no_memory(error) : cli_gnuplot(out, &script, error);
     }
     roof_text_free(&script);
     return status;
@@ -481,7 +479,7 @@ static enum roof_status name_chart(struct work *w, struct roof_error *error)
         for (size_t i = 0; i < w->chart.roofs; i++) {
             roof_text_printf(&text, "%s%s", i == 0 ? "" : ", ", w->chart.roof[i].hardware->name);
         }
-        status = text.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+        status = text.failed ? roof_no_memory(error) : ROOF_OK;
         roof_chart_name(w->chart.title, text.failed || text.length == 0 ? "" : text.data);
     }
     roof_text_free(&text);
@@ -525,7 +523,7 @@ static enum roof_status plot(const struct cli_options *options, bool *bad, struc
 {
     struct work *const w = calloc(1, sizeof *w); /* large */
     if (w == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     w->options = w->known.options = options;
     roof_chart_init(&w->chart);

@@ -141,7 +141,7 @@ static enum roof_status recommend_operator(struct roof_text *out, const struct c
     struct roof_reasons reasons = {NULL, NULL};
     struct found *const found = malloc(sizeof *found);
     if (found == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     enum roof_status status = cli_recommend_options(&how, formats, options, error);
     if (status == ROOF_OK) {

@@ -34,7 +34,7 @@ static enum roof_status add_rows(struct sink *sink, struct cli_chunk *chunk,
 {
     const bool joined = sink->table.output == ROOF_OUTPUT_JSON && sink->table.rows > 0;
     if (chunk->text.failed) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     if (chunk->rows == 0) {
         return ROOF_OK;

@@ -179,7 +179,7 @@ enum roof_status cli_gnuplot(struct roof_text *image, const struct roof_text *sc
     }
     enum roof_status result = ROOF_OK;
     if (image->failed || message.failed) {
-        result = roof_error_set(error, ROOF_MEMORY, "out of memory");
+        result = roof_no_memory(error);
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && message.length == 0) {
         result = cannot(error, ENOENT);
     } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || image->length == 0) {

@@ -35,7 +35,7 @@ static enum roof_status load_list(struct cli_grid *out, const char *list, const 
         const size_t length = strcspn(item, ",");
         char *const name = strndup(item, length);
         if (name == NULL) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+            return roof_no_memory(error);
         }
         if (length == 0) {
             status = roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",

@@ -24,7 +24,7 @@ static enum roof_status look_up(void ***out, bool *fresh, struct cli_names *name
     }
     names->name[names->count] = strdup(name);
     if (names->name[names->count] == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     *fresh = true;
     *out = &names->object[names->count++];
@@ -105,7 +105,7 @@ enum roof_status cli_known_model(struct cli_known *known, const struct roof_mode
     bool fresh = false;
     roof_text_printf(&key, *layout == '\0' ? "%s" : "%s as %s", name, layout);
     enum roof_status status = key.failed
-                                  ? roof_error_set(error, ROOF_MEMORY, "out of memory")
+                                  ? roof_no_memory(error)
                                   : look_up(&object, &fresh, &known->models, key.data, error);
     if (status == ROOF_OK && fresh) {
         struct cli_options options = *known->options;

@@ -52,7 +52,7 @@ static enum roof_status build(struct table *t, const struct cli_command *command
     t->entry[t->size++] = t->end;
     for (size_t i = 0; i < t->size; i++) {
         if (t->entry[i] == NULL) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+            return roof_no_memory(error);
         }
     }
     return ROOF_OK;
@@ -137,7 +137,7 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     case ARG_EMISSARG:
         return roof_error_set(error, ROOF_USAGE, "the option '%s' needs a value", text);
     case ARG_EMALLOC:
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     case ARG_ENOMATCH:
         return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", text);
     case ARG_ELONGOPT: /* a flag with a value: --causal=1 */
@@ -538,7 +538,7 @@ enum roof_status cli_directories(struct cli_directories *out, struct roof_error 
         const size_t size = strlen(home) + strlen(below) + 1;
         out->owned = malloc(size);
         if (out->owned == NULL) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+            return roof_no_memory(error);
         }
         snprintf(out->owned, size, "%s%s", home, below);
         out->path[count++] = out->owned;

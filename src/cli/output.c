@@ -31,7 +31,7 @@ static enum roof_status name_file(struct cli_output *out, const char *path,
     const size_t size = strlen(path) + sizeof PART_SUFFIX;
     out->part = malloc(size);
     if (out->part == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     snprintf(out->part, size, "%s" PART_SUFFIX, path);
     out->mode = lstat(path, &info) == 0 && S_ISREG(info.st_mode) ? info.st_mode : 0;
@@ -189,7 +189,7 @@ enum roof_status cli_output_write(struct cli_output *out, struct roof_text *text
                                   struct roof_error *error)
 {
     if (text->failed) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     const bool written =
         text->length == 0 || fwrite(text->data, 1, text->length, out->file) == text->length;

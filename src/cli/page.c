@@ -112,14 +112,14 @@ enum roof_status cli_page_model(struct roof_text *out, const struct cli_options 
     struct roof_text title = ROOF_TEXT_INIT;
     struct work *const w = calloc(1, sizeof *w);
     if (w == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     roof_chart_init(&w->chart);
     w->chart.expected = true;
     enum roof_status status = load(w, options, error);
     if (status == ROOF_OK) {
         roof_text_printf(&title, "%s on %s", w->model->name, w->hardware->name);
-        status = title.failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : ROOF_OK;
+        status = title.failed ? roof_no_memory(error) : ROOF_OK;
     }
     if (status == ROOF_OK) {
         roof_chart_name(w->chart.title, title.data);

@@ -41,7 +41,7 @@ struct search {
 
 static enum roof_status no_memory(struct roof_error *error)
 {
-    return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    return roof_no_memory(error);
 }
 
 static enum roof_status stopped(const struct search *s, struct roof_error *error)

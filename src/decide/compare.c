@@ -200,7 +200,7 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
     const char *item = group_by;
     owned->columns = group_by == NULL ? NULL : strdup(group_by);
     if (group_by != NULL && owned->columns == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     r->out->column = owned->column;
     while (item != NULL) {
@@ -254,7 +254,7 @@ static void set_times(struct roof_compared *row, const struct roof_records *reco
 
 static enum roof_status out_of_memory(struct roof_error *error)
 {
-    return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    return roof_no_memory(error);
 }
 
 /* A row: predicted, skipped (its device is unknown), or bad. */
@@ -321,7 +321,7 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
     *out = (struct roof_comparison){.bad = 0};
     struct owned *const owned = calloc(1, sizeof *owned);
     if (owned == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     out->private_data = owned;
     struct run *const r = &owned->run;

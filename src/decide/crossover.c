@@ -197,7 +197,7 @@ enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_
     s.along = &roof_dimensions[out->along];
     s.at = malloc(sizeof *s.at);
     if (s.at == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     status = scan_all(out, &s);
     free(s.at);

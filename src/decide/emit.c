@@ -86,7 +86,7 @@ static bool ends(const char *text, const char *with)
 
 static enum roof_status no_memory(struct roof_error *error)
 {
-    return roof_error_set(error, ROOF_MEMORY, "out of memory");
+    return roof_no_memory(error);
 }
 
 /* Engines take the folder of a config.json, and names as the hub has them. */

@@ -284,7 +284,7 @@ enum roof_status roof_engines_load(struct roof_engines **out, struct roof_error 
     *out = NULL;
     struct owned *const o = calloc(1, sizeof *o);
     if (o == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     o->engines.private_data = o;
     o->engines.engine = o->engine;

@@ -545,7 +545,7 @@ enum roof_status roof_input_parse_list(struct roof_values *out, const struct roo
         char *const copy = strndup(item, length);
         int64_t value = 0;
         if (copy == NULL) {
-            status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+            status = roof_no_memory(error);
         } else if (length == 0) {
             status = roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
                                     name, text);

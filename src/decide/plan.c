@@ -185,7 +185,7 @@ static enum roof_status keep(struct search *s, const struct roof_plan *plan)
         const size_t capacity = s->capacity == 0 ? 256 : 2 * s->capacity;
         struct roof_plan *const grown = realloc(out->plan, capacity * sizeof *grown);
         if (grown == NULL) {
-            return roof_error_set(s->error, ROOF_MEMORY, "out of memory");
+            return roof_no_memory(s->error);
         }
         out->plan = grown;
         s->capacity = capacity;
@@ -607,7 +607,7 @@ static enum roof_status rank(struct search *s)
     struct roof_plans *const out = s->out;
     struct ranked *const all = malloc((out->count + 1) * sizeof *all);
     if (all == NULL) {
-        return roof_error_set(s->error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(s->error);
     }
     for (size_t i = 0; i < out->count; i++) {
         all[i].score = score(&out->plan[i], s->query->objective);
@@ -648,7 +648,7 @@ static enum roof_status model_with(const struct roof_model **out, struct search 
     }
     struct roof_model *const copy = roof_model_copy(q->model);
     if (copy == NULL) {
-        return roof_error_set(s->error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(s->error);
     }
     s->out->copy[s->out->copies++] = copy;
     *out = copy;
@@ -662,7 +662,7 @@ static enum roof_status make_models(struct search *s)
     s->out->model = calloc(engines->servings + 1, sizeof *s->out->model);
     s->out->copy = calloc(engines->servings + 1, sizeof *s->out->copy);
     if (s->out->model == NULL || s->out->copy == NULL) {
-        return roof_error_set(s->error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(s->error);
     }
     for (size_t i = 0; i < engines->servings && status == ROOF_OK; i++) {
         if (engines->serving[i].layout == NULL) {
@@ -681,7 +681,7 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
     struct search s = {.query = query, .out = out, .error = error};
     s.inference = malloc(sizeof *s.inference);
     if (s.inference == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     enum roof_status status = make_models(&s);
     if (status == ROOF_OK) {

@@ -69,7 +69,7 @@ enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan
     enum roof_fit *const fits[] = {&out->from_fits, &out->to_fits};
     struct roof_model_prediction *const inference = malloc(2 * sizeof *inference);
     if (inference == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     const struct roof_speedup_side side[] = {{out->from_name, NULL, &inference[0]},
                                              {out->to_name, NULL, &inference[1]}};

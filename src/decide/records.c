@@ -208,7 +208,7 @@ static enum roof_status add_column(struct roof_records *r, const char *name, siz
     struct column *const column = &p->column[i];
     char *const copy = strndup(name, length);
     if (copy == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     p->name[i] = copy;
     p->cell[i] = "";
@@ -289,7 +289,7 @@ static const char *text_of(const struct roof_records *r, enum role role)
 static enum roof_status with_memory(const struct roof_records *r, enum roof_status status,
                                     struct roof_error *error)
 {
-    return r->private_data->failed ? roof_error_set(error, ROOF_MEMORY, "out of memory") : status;
+    return r->private_data->failed ? roof_no_memory(error) : status;
 }
 
 /* --- CSV ----------------------------------------------------------------------------------- */
@@ -491,7 +491,7 @@ static enum roof_status next_object(struct roof_records *r, bool *more, struct r
     /* Texts point into it, so it may not grow on the way. */
     roof_text_clear(&p->decoded);
     if (roof_text_room(&p->decoded, length) == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     return read_members(r, line, count, error);
 }
@@ -560,7 +560,7 @@ enum roof_status roof_records_open(struct roof_records *out, const char *path,
     *out = (struct roof_records){.measured_s = ROOF_UNKNOWN};
     struct roof_records_private *const p = calloc(1, sizeof *p);
     if (p == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     out->private_data = p;
     out->column = p->name;
@@ -837,7 +837,7 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
         p->inference = malloc(sizeof *p->inference);
     }
     if (p->inference == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     if (strcmp(layout, "file") == 0) { /* printed where the formats are those of the model's file */
         layout = "";

@@ -33,7 +33,7 @@ static enum roof_status predict(struct builder *b, const struct roof_model_predi
 {
     struct holder *const h = calloc(1, sizeof *h);
     if (h == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     const enum roof_status status = roof_predict_model(&h->inference, model, s, b->hardware, error);
     if (status != ROOF_OK) {
@@ -245,7 +245,7 @@ static enum roof_status change_formats(struct builder *b, struct roof_survey_pha
     const struct roof_formats *const now = &phase->base->scenario.common.formats;
     const struct roof_model *const model = reformed(b);
     if (model == NULL) {
-        return roof_error_set(b->error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(b->error);
     }
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < sizeof formats / sizeof *formats && status == ROOF_OK; i++) {
@@ -540,7 +540,7 @@ enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_mod
     if (b.study == NULL || b.owned == NULL) {
         free(b.study);
         free(b.owned);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     b.study->private_data = b.owned;
     enum roof_status status = roof_accuracy_load(&b.accuracy, error);

@@ -160,7 +160,7 @@ static enum roof_status name_point(const struct cursor *cursor, const struct roo
     }
     roof_text_put(&text, ")");
     if (text.failed) {
-        status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+        status = roof_no_memory(error);
     } else {
         snprintf(error->message, sizeof error->message, "%s", text.data);
     }
@@ -188,7 +188,7 @@ enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, 
     struct roof_model_prediction *const inference =
         sweep->model == NULL ? NULL : malloc(sizeof *inference); /* the same for all points */
     if (sweep->model != NULL && inference == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     enum roof_status status = ROOF_OK;
     struct roof_prediction prediction;

@@ -9,12 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/base.h"
 #include "catalog/registry.h"
 #include "model/gguf.h"
 #include "model/model_make.h"
 #include "model/safetensors.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* --- config.json --------------------------------------------------------------------------- */
 
@@ -488,7 +487,7 @@ static enum roof_status read_about(struct config *c)
             return status;
         }
         if (roof_model_own(m, (char *)list) == NULL) {
-            return roof_error_set(c->error, ROOF_MEMORY, "out of memory");
+            return roof_no_memory(c->error);
         }
         *lists[i].list = list;
     }
@@ -522,7 +521,7 @@ static enum roof_status read_config(struct config *c)
     const unsigned flags = family->flags;
     if (unknown.failed) {
         roof_text_free(&unknown);
-        return roof_error_set(c->error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(c->error);
     }
     if (unknown.length > 0) {
         roof_model_note(c->model, roof_model_own(c->model, unknown.data));
@@ -586,7 +585,7 @@ static enum roof_status read_config(struct config *c)
     }
     struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
     if (layer == NULL) {
-        return roof_error_set(c->error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(c->error);
     }
     for (int64_t i = 0; i < m->layers; i++) {
         memset(layer[i].format, ROOF_PRECISION_AUTO, sizeof layer[i].format);
@@ -634,7 +633,7 @@ static enum roof_status from_json(struct roof_model **out, struct roof_json *jso
     struct roof_model *const model = roof_model_new();
     if (model == NULL) {
         roof_json_free(json);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     roof_model_attach(model, json);
     struct config c = {.model = model, .json = json, .root = roof_json_root(json), .error = error};
@@ -652,8 +651,7 @@ static enum roof_status from_json(struct roof_model **out, struct roof_json *jso
         model->id = id == NULL || strncmp(roof_json_source(json), "models/", 7) != 0
                         ? roof_json_source(json)
                         : roof_model_own(model, strndup(id, length));
-        status = model->id == NULL ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                                   : read_about(&c);
+        status = model->id == NULL ? roof_no_memory(error) : read_about(&c);
     }
     if (status == ROOF_OK) {
         status = read_config(&c);
@@ -714,7 +712,7 @@ static enum roof_status find_folder(bool *found, const char *name, struct roof_e
     if (*found && strchr(name, '/') == NULL) {
         char *const config = join(name, strlen(name), "config.json");
         if (config == NULL) {
-            return roof_error_set(error, ROOF_MEMORY, "out of memory");
+            return roof_no_memory(error);
         }
         *found = exists(config);
         free(config);
@@ -727,7 +725,7 @@ static enum roof_status from_gguf(struct roof_model **out, const char *path,
 {
     struct roof_model *const model = roof_model_new();
     if (model == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     const enum roof_status status = roof_gguf_read(model, path, error);
     if (status == ROOF_OK) {
@@ -746,9 +744,8 @@ static enum roof_status from_folder(struct roof_model **out, const char *folder,
     char *const config = join(folder, length, "config.json");
     char *const index = join(folder, length, "model.safetensors.index.json");
     char *const single = join(folder, length, "model.safetensors");
-    enum roof_status status = config == NULL || index == NULL || single == NULL
-                                  ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                                  : ROOF_OK;
+    enum roof_status status =
+        config == NULL || index == NULL || single == NULL ? roof_no_memory(error) : ROOF_OK;
     struct roof_json *json = NULL;
     if (status == ROOF_OK && !exists(config)) {
         status = roof_error_at(error, ROOF_IO, config, 0, 0,

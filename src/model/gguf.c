@@ -13,10 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "model/gguf.h"
 #include "model/model_make.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Far above what real files have; a header that claims more is refused. */
 #define HEADER_MAX (UINT64_C(256) * 1024 * 1024)
@@ -1138,7 +1137,7 @@ static enum roof_status read_siblings(struct gguf *g, const char *path, struct r
     }
     char *const sibling = malloc(length + sizeof ending);
     if (sibling == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     enum roof_status status = ROOF_OK;
     for (int64_t part = 1; part < parts && status == ROOF_OK; part++) {
@@ -1436,8 +1435,7 @@ static enum roof_status put_names(struct gguf *g, const char *path, struct roof_
     m->id = roof_model_own(m, strdup(path));
     clean(g->meta.name);
     m->name = g->meta.name[0] == '\0' ? m->id : roof_model_own(m, strdup(g->meta.name));
-    return m->id == NULL || m->name == NULL ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                                            : ROOF_OK;
+    return m->id == NULL || m->name == NULL ? roof_no_memory(error) : ROOF_OK;
 }
 
 static enum roof_status finish(struct gguf *g, const char *path, struct roof_error *error)
@@ -1464,7 +1462,7 @@ enum roof_status roof_gguf_read(struct roof_model *out, const char *path, struct
 {
     struct gguf *const g = calloc(1, sizeof *g);
     if (g == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     g->model = out;
     enum roof_status status = open_reader(&g->reader, path, "", error);

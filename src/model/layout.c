@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/pattern.h"
 #include "catalog/precision.h"
 #include "catalog/registry.h"
 #include "model/model_make.h"
 #include "roofline/quantity.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const struct roof_registry layouts = {.folder = "layouts", .noun = "layout"};
 
@@ -991,14 +990,12 @@ enum roof_status roof_layout_apply(struct roof_model *model, const char *name,
 {
     struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
     struct roof_model *const copy = malloc(sizeof *copy);
-    enum roof_status status = layer == NULL || copy == NULL
-                                  ? roof_error_set(error, ROOF_MEMORY, "out of memory")
-                                  : ROOF_OK;
+    enum roof_status status = layer == NULL || copy == NULL ? roof_no_memory(error) : ROOF_OK;
     if (layer != NULL && copy != NULL) {
         *copy = *model;
         status = apply(copy, layer, name, directories, error);
         if (status == ROOF_OK && !roof_model_set_layout(copy, name)) {
-            status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+            status = roof_no_memory(error);
         }
         if (status == ROOF_OK) {
             *model = *copy;
@@ -1026,7 +1023,7 @@ enum roof_status roof_layout_load(struct roof_layout_about *out, const char *nam
     struct about *const about = calloc(1, sizeof *about);
     bool user = false;
     if (about == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     out->private_data = about;
     enum roof_status status =

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "roofline/text.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* --- weights ------------------------------------------------------------------------------- */
 

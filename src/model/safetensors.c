@@ -15,10 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "model/model_make.h"
 #include "model/safetensors.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 #define HEADER_MAX 100000000 /* of the format itself; ours is ROOF_JSON_SIZE_MAX */
 #define FILES_MAX 4096
@@ -287,7 +286,7 @@ struct reading {
 
 static enum roof_status no_memory(struct reading *r)
 {
-    return roof_error_set(r->error, ROOF_MEMORY, "out of memory");
+    return roof_no_memory(r->error);
 }
 
 static int64_t times(int64_t a, int64_t b)
@@ -1370,7 +1369,7 @@ enum roof_status roof_safetensors_read(struct roof_model *model, const char *pat
 {
     struct reading *const r = calloc(1, sizeof *r);
     if (r == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     r->model = model;
     r->error = error;

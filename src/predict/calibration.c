@@ -7,7 +7,6 @@
 
 #include "catalog/registry.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define SCHEMA "roofline/calibration/1"
 #define FITS_MAX 4096
 
@@ -48,6 +47,7 @@ static const struct roof_parameter one_shot_parameters[] = {
 };
 static const struct roof_parameter vector_parameters[] = {
 #define ROOF_VECTOR_PARAMETER PARAMETER
+#include "base/base.h"
 #include "predict/kernel_parameters.h"
 };
 
@@ -256,7 +256,7 @@ static enum roof_status group_fits(struct owned *owned, size_t count, struct roo
     struct roof_kernel_fit *const grouped = calloc(count + 1, sizeof *grouped);
     size_t next[ROOF_KERNEL_COUNT];
     if (grouped == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     for (size_t n = 0; n < count; n++) {
         owned->first[owned->fit[n].kernel + 1]++;
@@ -283,7 +283,7 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
         free(c);
         free(owned);
         roof_json_free(json);
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     owned->json = json;
     c->private_data = owned;
@@ -306,7 +306,7 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
     if (status == ROOF_OK) {
         owned->fit = calloc(roof_json_count(fits) + 1, sizeof *owned->fit);
         if (owned->fit == NULL) {
-            status = roof_error_set(error, ROOF_MEMORY, "out of memory");
+            status = roof_no_memory(error);
         }
     }
     struct roof_kernel_fit *const fit = owned->fit;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/kernel.h"
 
+#include "base/base.h"
+
 #include <math.h>
 
 /* INFINITY is a float. */
@@ -90,7 +92,6 @@ static const struct tile {
 } tiles[] = {{128, 128}, {128, 256}, {256, 128}, {256, 256}, {64, 128}, {128, 64},
              {64, 256},  {64, 64},   {32, 128},  {32, 64},   {16, 128}, {16, 64}};
 static const double splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Costs that every tiling shares. */
 struct gemm {

@@ -394,7 +394,7 @@ enum roof_status roof_trace_prediction(struct roof_trace *out,
         roof_text_free(&b.offsets);
         free(out->step);
         *out = (struct roof_trace){0};
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
+        return roof_no_memory(error);
     }
     for (size_t i = 0; i < count; i++) {
         size_t offset[STRINGS];

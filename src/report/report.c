@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/csv.h"
 #include "base/json.h"
 #include "roofline/speedup_report.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* --- one prediction ------------------------------------------------------------------------ */
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/csv.h"
 #include "base/json.h"
 #include "roofline/input.h"
@@ -489,8 +490,6 @@ static const struct roof_field speedup_fields[] = {
                NULL),
     OF_SPEEDUP("expected_to_bottleneck", SPEEDUP_EXPECTED, expected_to_bottleneck, NONE, 0, NULL),
 };
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Every dimension is a column of this field; its key is that of the input row. */
 static const struct roof_field dimension_field = {.source = DIMENSION, .width = 6};
