@@ -111,6 +111,8 @@ enum roof_input_id {
 /** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands but
  * list and completion. */
 const struct roof_input *roof_input(size_t id);
+/** The first row with a key; NULL: none. */
+const struct roof_input *roof_input_find(const char *key);
 /** Whether a command takes an input. */
 bool roof_input_allowed(size_t id, enum roof_command command);
 

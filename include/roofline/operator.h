@@ -228,6 +228,11 @@ extern const struct roof_input roof_dimensions[ROOF_DIM_COUNT];
 /** The option as it is typed, "-m" or "--kv-len". Returns out. */
 const char *roof_input_name(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
 
+/** The key of an input: its own, or its option with "_" for "-". Returns out. */
+const char *roof_input_key(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
+/** The key with the marks of ROOF_KEY, for a message. Returns out. */
+const char *roof_input_marked(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
+
 /** Roles of the tensors an operator touches. */
 enum roof_role {
     ROOF_ROLE_WEIGHTS,

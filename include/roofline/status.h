@@ -94,6 +94,14 @@ enum roof_status roof_no_memory(struct roof_error *error);
 enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status status,
                                    const char *format, ...) ROOF_PRINTF(3, 4);
 
+/** Puts text, which may have keys, behind the message of an error that is there. */
+void roof_error_append(struct roof_error *error, const char *format, ...) ROOF_PRINTF(2, 3);
+
+/** Gives an error that is there a place; one that it has becomes part of the message. Returns
+ * status, which becomes the error's. */
+enum roof_status roof_error_move(struct roof_error *error, enum roof_status status,
+                                 const char *source, int line, int column);
+
 /** Writes a key the way a front end spells it, for example "--kv-heads" for "kv_heads". */
 typedef void (*roof_speller)(char *out, size_t size, const char *key);
 

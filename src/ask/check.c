@@ -815,14 +815,18 @@ static enum roof_status compare_refusal(struct roof_expectation *e, struct roof_
 static enum roof_status refused(const struct roof_checks *checks, size_t i,
                                 const struct roof_error *why, struct roof_error *error)
 {
-    char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE];
     const struct roof_checks_private *const p = checks->private_data;
-    (void)roof_json_error(p->json, p->inputs[i], error, "%s: %s", checks->check[i].name,
-                          roof_error_line(line, sizeof line, why));
-    if (error != NULL && why->status == ROOF_IO) {
-        error->status = ROOF_IO;
+    const enum roof_status status = why->status == ROOF_IO ? ROOF_IO : ROOF_INVALID;
+    int line = 0;
+    int column = 0;
+    roof_json_place(p->json, p->inputs[i], &line, &column);
+    if (error == NULL) {
+        return status;
     }
-    return why->status == ROOF_IO ? ROOF_IO : ROOF_INVALID;
+    *error = *why;
+    (void)roof_error_move(error, status, "", 0, 0); /* a place of its own is part of the message */
+    (void)roof_error_prefix(error, status, "%s: ", checks->check[i].name);
+    return roof_error_move(error, status, checks->name, line, column);
 }
 
 static enum roof_status run_check(struct roof_checks *checks, size_t i, struct roof_text *text,

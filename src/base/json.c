@@ -459,13 +459,17 @@ enum roof_status roof_json_place_error(const struct roof_json *json, const roof_
                                        const char *prefix, struct roof_error *error,
                                        enum roof_status status)
 {
-    char message[ROOF_ERROR_MESSAGE_SIZE];
+    int line = 0;
+    int column = 0;
     if (status == ROOF_MEMORY) {
         return status;
     }
-    snprintf(message, sizeof message, "%s", error == NULL ? "" : error->message);
-    return roof_json_error(json, node, error, "%s%s%s", prefix, *prefix == '\0' ? "" : ": ",
-                           message);
+    roof_json_place(json, node, &line, &column);
+    if (error != NULL) {
+        error->source[0] = '\0'; /* its message alone counts */
+    }
+    (void)roof_error_prefix(error, ROOF_INVALID, "%s%s", prefix, *prefix == '\0' ? "" : ": ");
+    return roof_error_move(error, ROOF_INVALID, json->source, line, column);
 }
 
 enum roof_status roof_json_only(const struct roof_json *json, const roof_json_value *object,

@@ -80,12 +80,11 @@ static void keep_one_line(char *text)
     }
 }
 
-/* Takes the marks of ROOF_KEY out of the message and notes where the keys are. */
-static void take_keys(struct roof_error *error)
+/* Takes the marks of ROOF_KEY out of the message from a place on, and notes where the keys are. */
+static void take_keys(struct roof_error *error, size_t from)
 {
-    char *out = error->message;
-    error->key_count = 0;
-    for (const char *p = error->message; *p != '\0'; p++) {
+    char *out = error->message + from;
+    for (const char *p = out; *p != '\0'; p++) {
         struct roof_error_key *const key = &error->key[error->key_count];
         const bool room = error->key_count < ROOF_ERROR_KEYS_MAX;
         if (*p == BEGIN[0]) {
@@ -117,7 +116,8 @@ static enum roof_status fill(struct roof_error *error, enum roof_status status, 
         error->column = column;
         snprintf(error->source, sizeof error->source, "%s", source);
         vsnprintf(error->message, sizeof error->message, format, arguments);
-        take_keys(error);
+        error->key_count = 0;
+        take_keys(error, 0);
         keep_one_line(error->source);
         keep_one_line(error->message);
     }
@@ -183,6 +183,40 @@ enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status st
     for (int i = 0; i < error->key_count; i++) {
         error->key[i].at = (unsigned short)(error->key[i].at + length);
     }
+    error->status = status;
+    return status;
+}
+
+void roof_error_append(struct roof_error *error, const char *format, ...)
+{
+    if (error != NULL) {
+        const size_t length = strlen(error->message);
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(error->message + length, sizeof error->message - length, format, arguments);
+        va_end(arguments);
+        take_keys(error, length);
+        keep_one_line(error->message + length);
+    }
+}
+
+enum roof_status roof_error_move(struct roof_error *error, enum roof_status status,
+                                 const char *source, int line, int column)
+{
+    if (error == NULL) {
+        return status;
+    }
+    if (error->source[0] != '\0') {
+        char place[ROOF_ERROR_SOURCE_SIZE + 32];
+        struct roof_error bare = *error;
+        bare.message[0] = '\0';
+        (void)roof_error_prefix(error, error->status, "%s",
+                                roof_error_line(place, sizeof place, &bare));
+    }
+    (void)snprintf(error->source, sizeof error->source, "%s", source);
+    keep_one_line(error->source);
+    error->line = line;
+    error->column = column;
     error->status = status;
     return status;
 }

@@ -205,8 +205,7 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
         roof_text_free(&joined);
     }
     figure->source = own(r->hardware, joined.data);
-    return figure->source != NULL ? ROOF_OK
-                                  : roof_no_memory(r->error);
+    return figure->source != NULL ? ROOF_OK : roof_no_memory(r->error);
 }
 
 /* What has no unit is counted. */
@@ -552,8 +551,8 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
     char key[64];
     if (equals == NULL || (size_t)(equals - assignment) >= sizeof key) {
         return roof_error_set(error, ROOF_USAGE,
-                              "--set takes KEY=VALUE such as bandwidth_gb_s=500 or "
-                              "peak_tflops.fp16=100, not '%s'",
+                              ROOF_KEY("set") " takes KEY=VALUE such as bandwidth_gb_s=500 or "
+                                              "peak_tflops.fp16=100, not '%s'",
                               assignment);
     }
     memcpy(key, assignment, (size_t)(equals - assignment));
@@ -630,8 +629,8 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
     }
     if (missing != ROOF_FIGURE_COUNT) {
         return roof_error_set(error, ROOF_USAGE,
-                              "%s: %s is unknown, and %.0f devices need it; give it with "
-                              "--set %s=VALUE",
+                              "%s: %s is unknown, and %.0f devices need it; give it with " ROOF_KEY(
+                                  "set") " %s=VALUE",
                               hardware->id, figure_keys[missing].key, devices,
                               figure_keys[missing].key);
     }

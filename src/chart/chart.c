@@ -94,8 +94,9 @@ enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, cons
             }
             if (unit > ROOF_COMPUTE_VECTOR) {
                 return roof_error_set(error, ROOF_USAGE,
-                                      "a unit is matrix or vector, not '%s' (--ceilings "
-                                      "fp16,fp64:vector)",
+                                      "a unit is matrix or vector, not '%s' (" ROOF_KEY(
+                                          "ceilings") " "
+                                                      "fp16,fp64:vector)",
                                       colon + 1);
             }
             kind = out->unit[unit];

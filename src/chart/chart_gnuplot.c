@@ -439,7 +439,7 @@ enum roof_status roof_chart_gnuplot(struct roof_text *out, const struct roof_cha
         return roof_error_set(
             error, ROOF_USAGE,
             "an image of %dx%d has no room for the names of %zu groups: give it a "
-            "larger --size",
+            "larger " ROOF_KEY("size"),
             width, height, chart->groups);
     }
     const struct roof_canvas canvas = {.width = width,

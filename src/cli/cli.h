@@ -15,6 +15,8 @@ int cli_exit_code(enum roof_status status);
 int cli_fail(const char *command, const struct roof_error *error);
 /* The same of something that is not the end of the work. */
 void cli_complain(const char *command, const struct roof_error *error);
+/* Spells a key of a message as the option that it is; a roof_speller. */
+void cli_spell(char *out, size_t size, const char *key);
 /* What was assumed when a model was read is told on stderr at the end, unless the work fails. */
 void cli_remark(const struct roof_model *model);
 

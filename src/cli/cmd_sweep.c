@@ -232,10 +232,12 @@ static enum roof_status run(const struct roof_sweep *sweep, const struct cli_opt
         sink.output.keep = sink.table.rows > 0 ? " is kept, and --resume continues it" : NULL;
         status = cli_output_close(&sink.output, status, error);
         if (status == ROOF_OK && sink.refused > 0) {
+            char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE];
             fprintf(stderr,
                     "roofline sweep: %" PRIu64 " of %" PRIu64
                     " points are not possible and left out; the first: %s\n",
-                    sink.refused, sink.slice.count, sink.first.message);
+                    sink.refused, sink.slice.count,
+                    roof_error_spelled(line, sizeof line, &sink.first, cli_spell));
         }
     }
     roof_text_free(&sink.text);

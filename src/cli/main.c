@@ -103,10 +103,19 @@ void cli_remark(const struct roof_model *model)
     }
 }
 
+void cli_spell(char *out, size_t size, const char *key)
+{
+    const struct roof_input *const input = roof_input_find(key);
+    const bool letter = input != NULL && input->option[1] == '\0'; /* -m has no longer name */
+    (void)snprintf(out, size, "%s%s", input == NULL ? "" : letter ? "-" : "--",
+                   input == NULL ? key : input->option);
+}
+
 void cli_complain(const char *command, const struct roof_error *error)
 {
     char message[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
-    fprintf(stderr, "roofline %s: %s\n", command, roof_error_line(message, sizeof message, error));
+    fprintf(stderr, "roofline %s: %s\n", command,
+            roof_error_spelled(message, sizeof message, error, cli_spell));
 }
 
 int cli_fail(const char *command, const struct roof_error *error)

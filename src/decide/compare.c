@@ -217,12 +217,14 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
                                      r->columns);
         }
         if (r->out->columns == GROUP_COLUMNS_MAX) {
-            return roof_error_set(error, ROOF_USAGE, "--group-by takes at most %d columns",
+            return roof_error_set(error, ROOF_USAGE,
+                                  ROOF_KEY("group_by") " takes at most %d columns",
                                   GROUP_COLUMNS_MAX);
         }
         for (size_t i = 0; i < r->out->columns; i++) {
             if (r->group_column[i] == found) {
-                return roof_error_set(error, ROOF_USAGE, "--group-by names '%s' twice", name);
+                return roof_error_set(error, ROOF_USAGE, ROOF_KEY("group_by") " names '%s' twice",
+                                      name);
             }
         }
         r->group_column[r->out->columns] = found;

@@ -452,6 +452,17 @@ const struct roof_input *roof_input(size_t id)
     return id < ROOF_DIM_COUNT ? &roof_dimensions[id] : &inputs[id - ROOF_DIM_COUNT];
 }
 
+const struct roof_input *roof_input_find(const char *key)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        if (strcmp(roof_input_key(name, roof_input(i)), key) == 0) {
+            return roof_input(i);
+        }
+    }
+    return NULL;
+}
+
 bool roof_input_allowed(size_t id, enum roof_command command)
 {
     const unsigned commands = id < ROOF_DIM_COUNT ? WORKLOAD : roof_input(id)->commands;
@@ -478,7 +489,7 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
     return input->of != (model ? ROOF_OF_OPERATORS : ROOF_OF_MODELS)
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE, "%s does not take %s",
-                                model ? "a model" : "an operator", roof_input_name(name, input));
+                                model ? "a model" : "an operator", roof_input_marked(name, input));
 }
 
 enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
@@ -487,7 +498,7 @@ enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
 {
     char name[ROOF_INPUT_NAME_SIZE];
     double *const at = (double *)(void *)((char *)scenario + input->offset);
-    return roof_parse_number(at, text, roof_input_name(name, input), (double)input->min,
+    return roof_parse_number(at, text, roof_input_marked(name, input), (double)input->min,
                              (double)input->max, error);
 }
 
@@ -508,13 +519,14 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
     case ROOF_INPUT_FLAG: /* the name costs more than the number, and only a mistake needs it */
         status = roof_parse_integer(out, text, "", input->min, input->max, NULL);
         return status == ROOF_OK ? ROOF_OK
-                                 : roof_parse_integer(out, text, roof_input_name(name, input),
+                                 : roof_parse_integer(out, text, roof_input_marked(name, input),
                                                       input->min, input->max, error);
     case ROOF_INPUT_TEXT:
     case ROOF_INPUT_NUMBER:
         break;
     }
-    return roof_error_set(error, ROOF_USAGE, "--%s has no single value", input->option);
+    return roof_error_set(error, ROOF_USAGE, "%s has no single value",
+                          roof_input_marked(name, input));
 }
 
 void roof_input_show(struct roof_text *out, const struct roof_input *input, int64_t value)
@@ -533,7 +545,7 @@ enum roof_status roof_input_parse_list(struct roof_values *out, const struct roo
 {
     *out = (struct roof_values){0};
     char name[ROOF_INPUT_NAME_SIZE];
-    roof_input_name(name, input);
+    roof_input_marked(name, input);
     if (input->kind == ROOF_INPUT_INTEGER) {
         return roof_parse_values(out, text, name, input->min, input->max, error);
     }

@@ -502,11 +502,9 @@ void roof_records_refuse(struct roof_records *records, const struct roof_error *
 {
     const struct roof_records_options *const options = &records->private_data->options;
     struct roof_error placed = *why;
-    char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE];
     records->bad++;
     if (strcmp(why->source, records->name) != 0) { /* none, or that of a file the record names */
-        roof_error_at(&placed, ROOF_INVALID, records->name, records->line, 0, "%s",
-                      roof_error_line(line, sizeof line, why));
+        (void)roof_error_move(&placed, ROOF_INVALID, records->name, records->line, 0);
     }
     options->bad(options->context, &placed);
 }
@@ -627,13 +625,8 @@ static void remember(struct column *column, const char *text, bool model, int64_
 static enum roof_status bad_cell(const struct roof_records *r, size_t column,
                                  struct roof_error *error)
 {
-    char why[ROOF_ERROR_MESSAGE_SIZE];
-    if (error == NULL || error->status == ROOF_MEMORY) {
-        return error == NULL ? ROOF_INVALID : ROOF_MEMORY;
-    }
-    snprintf(why, sizeof why, "%s", error->message);
-    return r->json ? roof_error_set(error, ROOF_INVALID, "%s: %s", r->column[column], why)
-                   : roof_error_set(error, ROOF_INVALID, "cell %zu: %s", column + 1, why);
+    return r->json ? roof_error_prefix(error, ROOF_INVALID, "%s: ", r->column[column])
+                   : roof_error_prefix(error, ROOF_INVALID, "cell %zu: ", column + 1);
 }
 
 static bool is_request(const char *phase)
@@ -729,12 +722,14 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     const char *const name = text_of(r, OPERATOR);
     *model = *name == '\0' ? kind == ROOF_RECORDS_MODELS : strcasecmp(name, "model") == 0;
     if (*model && kind == ROOF_RECORDS_OPERATORS) {
-        return roof_error_set(error, ROOF_INVALID,
-                              "operator model: these go with predict model NAME --from FILE");
+        return roof_error_set(
+            error, ROOF_INVALID,
+            "operator model: these go with predict model NAME " ROOF_KEY("from") " FILE");
     }
     if (!*model && kind == ROOF_RECORDS_MODELS) {
         return roof_error_set(error, ROOF_INVALID,
-                              "operator %s: operators go with predict --from FILE", name);
+                              "operator %s: operators go with predict " ROOF_KEY("from") " FILE",
+                              name);
     }
     if (*model) {
         return ROOF_OK;
@@ -824,14 +819,16 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
         return roof_error_set(error, ROOF_USAGE, "a row with operator model needs a model");
     }
     if (*text_of(r, DRAFT) != '\0' && p->asked.draft == NULL) {
-        return roof_error_set(error, ROOF_USAGE, "draft_model is no input: --draft-model gives it");
+        return roof_error_set(error, ROOF_USAGE,
+                              "draft_model is no input: " ROOF_KEY("draft_model") " gives it");
     }
     if (*text_of(r, DRAFT) != '\0' && strcmp(text_of(r, DRAFT), p->asked.draft->id) != 0) {
-        return roof_error_set(error, ROOF_USAGE, "draft_model is %s, --draft-model gives %s",
+        return roof_error_set(error, ROOF_USAGE,
+                              "draft_model is %s, " ROOF_KEY("draft_model") " gives %s",
                               text_of(r, DRAFT), p->asked.draft->id);
     }
     if (p->asked.draft != NULL && p->asked.draft_tokens == 0) {
-        return roof_error_set(error, ROOF_USAGE, "--draft-model needs draft_tokens");
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("draft_model") " needs draft_tokens");
     }
     if (p->inference == NULL) {
         p->inference = malloc(sizeof *p->inference);

@@ -509,8 +509,9 @@ static enum roof_status study(struct builder *b, const struct roof_scenario *ask
     enum roof_status status = ROOF_OK;
     if (asked->phase == ROOF_PHASE_MIXED) {
         return roof_error_set(b->error, ROOF_USAGE,
-                              "a report is of decode and prefill: --phase mixed goes with the "
-                              "other formats, and with --columns");
+                              "a report is of decode and prefill: " ROOF_KEY(
+                                  "phase") " mixed goes with the "
+                                           "other formats, and with " ROOF_KEY("columns"));
     }
     roof_scenario_phases(&s->prefill.scenario, &s->decode.scenario, asked);
     if (request) {

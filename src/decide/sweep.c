@@ -146,25 +146,25 @@ static enum roof_status name_point(const struct cursor *cursor, const struct roo
     if (error == NULL || sweep->axis_count + lists <= 1) {
         return status;
     }
-    struct roof_text text = ROOF_TEXT_INIT;
-    roof_text_printf(&text, "%s (at -H %s", error->message, sweep->hardware[cursor->hardware]->id);
+    roof_error_append(error, " (at " ROOF_KEY("hardware") " %s",
+                      sweep->hardware[cursor->hardware]->id);
     if (sweep->model != NULL) {
-        roof_text_printf(&text, " model %s", sweep->model[cursor->model]->id);
+        roof_error_append(error, " model %s", sweep->model[cursor->model]->id);
     }
     for (size_t i = 0; i < sweep->axis_count; i++) {
         const struct roof_input *const input = sweep->axis[i].input;
-        const int64_t value = roof_input_get(&cursor->asked, input);
         char name[ROOF_INPUT_NAME_SIZE];
-        roof_text_printf(&text, " %s ", roof_input_name(name, input));
-        roof_input_show(&text, input, value);
+        struct roof_text value = ROOF_TEXT_INIT;
+        roof_input_show(&value, input, roof_input_get(&cursor->asked, input));
+        const bool failed = value.failed;
+        roof_error_append(error, " %s %s", roof_input_marked(name, input),
+                          failed ? "" : value.data);
+        roof_text_free(&value);
+        if (failed) {
+            return roof_no_memory(error);
+        }
     }
-    roof_text_put(&text, ")");
-    if (text.failed) {
-        status = roof_no_memory(error);
-    } else {
-        snprintf(error->message, sizeof error->message, "%s", text.data);
-    }
-    roof_text_free(&text);
+    roof_error_append(error, ")");
     return status;
 }
 

@@ -381,7 +381,7 @@ static bool matches(const char *entry, const char *module)
     return has_components(module, entry);
 }
 
-#define GIVE_FORMATS "; give the formats with --layout or --class"
+#define GIVE_FORMATS "; give the formats with " ROOF_KEY("layout") " or " ROOF_KEY("class")
 
 /* By method, and where one says it, by bits: 4 when they are not given. */
 static const struct method {

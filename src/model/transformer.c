@@ -44,9 +44,10 @@ enum roof_status roof_scenario_classes(struct roof_scenario *scenario,
             unsigned bits = 0;
             enum roof_precision format = ROOF_PRECISION_AUTO;
             if (equals == NULL || (size_t)(equals - assignment[i]) >= sizeof name) {
-                return roof_error_set(error, ROOF_USAGE,
-                                      "--class takes NAME=P such as lm_head=bf16, not '%s'",
-                                      assignment[i]);
+                return roof_error_set(
+                    error, ROOF_USAGE,
+                    ROOF_KEY("class") " takes NAME=P such as lm_head=bf16, not '%s'",
+                    assignment[i]);
             }
             snprintf(name, sizeof name, "%.*s", (int)(equals - assignment[i]), assignment[i]);
             enum roof_status status = roof_weight_find(&bits, name, error);
@@ -73,7 +74,8 @@ static enum roof_status indivisible(const struct roof_model *model, const char *
                                     const char *option, int64_t parts, struct roof_error *error)
 {
     return roof_error_set(error, ROOF_USAGE,
-                          "%s has %" PRId64 " %s, which --%s %" PRId64 " does not divide",
+                          "%s has %" PRId64 " %s, which " ROOF_KEY("%s") " %" PRId64
+                                                                         " does not divide",
                           model->id, value, what, option, parts);
 }
 
@@ -103,11 +105,12 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
     }
     if (s->pp > m->layers) {
         return roof_error_set(error, ROOF_USAGE,
-                              "%s has %" PRId64 " layers, too few for --pp %" PRId64, m->id,
-                              m->layers, s->pp);
+                              "%s has %" PRId64 " layers, too few for " ROOF_KEY("pp") " %" PRId64,
+                              m->id, m->layers, s->pp);
     }
     if (ep > 1 && m->experts == 0) {
-        return roof_error_set(error, ROOF_USAGE, "%s has no experts for --ep %" PRId64, m->id, ep);
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has no experts for " ROOF_KEY("ep") " %" PRId64, m->id, ep);
     }
     if (m->experts % ep != 0) {
         return indivisible(m, "experts", m->experts, "ep", ep, error);
@@ -142,23 +145,26 @@ static enum roof_status check_range(const char *option, int64_t value, int64_t m
     return value >= min && value <= max
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
-                                "--%s must be %" PRId64 " to %" PRId64 ", not %" PRId64, option,
-                                min, max, value);
+                                ROOF_KEY("%s") " must be %" PRId64 " to %" PRId64 ", not %" PRId64,
+                                option, min, max, value);
 }
 
 static enum roof_status check_request(struct roof_scenario *s, struct roof_error *error)
 {
     if (s->prompt == 0 || s->generate == 0) {
-        return roof_error_set(error, ROOF_USAGE, "--prompt and --generate go together");
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prompt") " and " ROOF_KEY("generate") " go together");
     }
     if (s->phase != ROOF_PHASE_DECODE && s->phase != ROOF_PHASE_REQUEST) {
         return roof_error_set(error, ROOF_USAGE,
-                              "--prompt and --generate are a whole request, without --phase");
+                              ROOF_KEY("prompt") " and " ROOF_KEY(
+                                  "generate") " are a whole request, without " ROOF_KEY("phase"));
     }
     if (s->context > 0 || s->chunk > 0) {
         return roof_error_set(
             error, ROOF_USAGE,
-            "--prompt and --generate give the lengths, without --context, --chunk");
+            ROOF_KEY("prompt") " and " ROOF_KEY("generate") " give the lengths, without " ROOF_KEY(
+                "context") ", " ROOF_KEY("chunk"));
     }
     s->phase = ROOF_PHASE_REQUEST;
     return ROOF_OK;
@@ -194,7 +200,8 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
                                       struct roof_error *error)
 {
     if (s->phase != ROOF_PHASE_MIXED && (s->prefill_batch > 0 || s->prefill_context > 0)) {
-        return roof_error_set(error, ROOF_USAGE, "--prefill-%s goes with --phase mixed",
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prefill_%s") " goes with " ROOF_KEY("phase") " mixed",
                               s->prefill_batch > 0 ? "batch" : "context");
     }
     if (s->prompt > 0 || s->generate > 0) {
@@ -204,14 +211,18 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
         s->context = default_context(s, m);
     }
     if (s->phase != ROOF_PHASE_DECODE && s->draft_tokens > 0) {
-        return roof_error_set(error, ROOF_USAGE, "--draft-tokens goes with --phase decode");
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("draft_tokens") " goes with " ROOF_KEY("phase") " decode");
     }
     if (s->phase == ROOF_PHASE_DECODE && s->chunk > 0) {
-        return roof_error_set(error, ROOF_USAGE, "--chunk goes with --phase prefill or mixed");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("chunk") " goes with " ROOF_KEY("phase") " prefill or mixed");
     }
     if (s->prefix_hit > 0 && (s->phase != ROOF_PHASE_PREFILL || s->chunk > 0)) {
         return roof_error_set(error, ROOF_USAGE,
-                              "--prefix-hit goes with --phase prefill, without --chunk");
+                              ROOF_KEY("prefix_hit") " goes with " ROOF_KEY(
+                                  "phase") " prefill, without " ROOF_KEY("chunk"));
     }
     if (s->phase == ROOF_PHASE_PREFILL && s->chunk == 0) {
         const double cached = floor(s->prefix_hit * (double)s->context);
@@ -244,7 +255,8 @@ static enum roof_status check_tokens(const struct roof_scenario *s, const struct
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE,
                                 "a pass of %.0f tokens is more than the %.0f that are possible "
-                                "with %s: lower --batch or the context, or give --chunk",
+                                "with %s: lower " ROOF_KEY(
+                                    "batch") " or the context, or give " ROOF_KEY("chunk"),
                                 tokens, limit, m->id);
 }
 
@@ -263,15 +275,15 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     } sizes[] = {{"batch", shape->batch},
                  {"context", s.context},
                  {"chunk", s.chunk},
-                 {"prefill-batch", s.prefill_batch},
-                 {"prefill-context", s.prefill_context},
+                 {"prefill_batch", s.prefill_batch},
+                 {"prefill_context", s.prefill_context},
                  {"prompt", s.prompt},
                  {"generate", s.generate},
                  {"tp", s.tp},
                  {"pp", s.pp},
                  {"ep", shape->ep}};
     enum roof_status status =
-        check_range("draft-tokens", s.draft_tokens, 0, ROOF_DRAFT_TOKENS_MAX, error);
+        check_range("draft_tokens", s.draft_tokens, 0, ROOF_DRAFT_TOKENS_MAX, error);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == ROOF_OK; i++) {
         if (sizes[i].value != 0) { /* 0: it follows from others */
             status = check_range(sizes[i].option, sizes[i].value, 1, SEQUENCES_MAX, error);
@@ -282,14 +294,14 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
         double value;
         double limit;
     } fractions[] = {{"acceptance", s.acceptance, 1},
-                     {"prefix-hit", s.prefix_hit, 1},
+                     {"prefix_hit", s.prefix_hit, 1},
                      {"reserve", s.reserve, 0.99}};
     for (size_t i = 0; i < sizeof fractions / sizeof *fractions && status == ROOF_OK; i++) {
         if (!(fractions[i].value >= 0 && fractions[i].value <= fractions[i].limit)) {
             char given[ROOF_QUANTITY_SIZE];
             char limit[ROOF_QUANTITY_SIZE];
             status =
-                roof_error_set(error, ROOF_USAGE, "--%s must be 0 to %s, not %s",
+                roof_error_set(error, ROOF_USAGE, ROOF_KEY("%s") " must be 0 to %s, not %s",
                                fractions[i].option, roof_format_short(limit, fractions[i].limit),
                                roof_format_short(given, fractions[i].value));
         }
@@ -304,7 +316,8 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
         status = check_tokens(&s, model, error);
     }
     if (status == ROOF_OK && shape->routing > 0 && model->experts == 0) {
-        status = roof_error_set(error, ROOF_USAGE, "%s has no experts for --routing", model->id);
+        status = roof_error_set(error, ROOF_USAGE, "%s has no experts for " ROOF_KEY("routing"),
+                                model->id);
     }
     if (status == ROOF_OK) {
         status = check_split(&s, model, error);

@@ -924,6 +924,23 @@ const char *roof_input_name(char out[ROOF_INPUT_NAME_SIZE], const struct roof_in
     return out;
 }
 
+const char *roof_input_key(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input)
+{
+    (void)snprintf(out, ROOF_INPUT_NAME_SIZE, "%s",
+                   input->key == NULL ? input->option : input->key);
+    for (char *p = out; *p != '\0'; p++) {
+        *p = *p == '-' ? '_' : *p;
+    }
+    return out;
+}
+
+const char *roof_input_marked(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input)
+{
+    char key[ROOF_INPUT_NAME_SIZE];
+    (void)snprintf(out, ROOF_INPUT_NAME_SIZE, ROOF_KEY("%.36s"), roof_input_key(key, input));
+    return out;
+}
+
 enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,
                                      struct roof_error *error)
 {
@@ -931,7 +948,7 @@ enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension 
     return roof_operator_has(op, dimension)
                ? ROOF_OK
                : roof_error_set(error, ROOF_USAGE, "%s does not take %s", rows[op].row.name,
-                                roof_input_name(name, &roof_dimensions[dimension]));
+                                roof_input_marked(name, &roof_dimensions[dimension]));
 }
 
 /* Names every required dimension that is not given. */
@@ -945,7 +962,7 @@ static enum roof_status missing_dimensions(const struct roof_workload *w, struct
         if ((row->required & (1U << row->dims[i])) != 0 && roof_input_get(w, input) == 0) {
             char name[ROOF_INPUT_NAME_SIZE];
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s N",
-                                     used == 0 ? "" : ", ", roof_input_name(name, input));
+                                     used == 0 ? "" : ", ", roof_input_marked(name, input));
         }
     }
     return roof_error_set(error, ROOF_USAGE, "%s needs %s (roofline list operators %s)", row->name,
@@ -980,28 +997,33 @@ static enum roof_status check_pairs(const struct roof_workload *w, struct roof_e
     const struct roof_shape *const shape = &w->shape;
     if (shape->kv_heads > 0 && shape->heads % shape->kv_heads != 0) {
         return roof_error_set(error, ROOF_USAGE,
-                              "--heads %" PRId64 " must be a multiple of --kv-heads %" PRId64,
+                              ROOF_KEY("heads") " %" PRId64 " must be a multiple of " ROOF_KEY(
+                                  "kv_heads") " %" PRId64,
                               shape->heads, shape->kv_heads);
     }
     if (shape->causal > 0 && shape->query_len > shape->kv_len) {
         return roof_error_set(error, ROOF_USAGE,
-                              "with --causal, --query-len %" PRId64
-                              " must be at most --kv-len %" PRId64,
+                              "with " ROOF_KEY("causal") ", " ROOF_KEY(
+                                  "query_len") " %" PRId64
+                                               " must be at most " ROOF_KEY("kv_len") " %" PRId64,
                               shape->query_len, shape->kv_len);
     }
     if (shape->ep > 0 && shape->experts % shape->ep != 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "--experts %" PRId64 " must be a multiple of --ep %" PRId64,
-                              shape->experts, shape->ep);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("experts") " %" PRId64 " must be a multiple of " ROOF_KEY("ep") " %" PRId64,
+            shape->experts, shape->ep);
     }
     if (shape->within < shape->devices) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "--within %" PRId64 " must be at least --devices %" PRId64,
-                              shape->within, shape->devices);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("within") " %" PRId64 " must be at least " ROOF_KEY("devices") " %" PRId64,
+            shape->within, shape->devices);
     }
     if (shape->top_k > shape->experts) {
         return roof_error_set(error, ROOF_USAGE,
-                              "--top-k %" PRId64 " must be at most --experts %" PRId64,
+                              ROOF_KEY("top_k") " %" PRId64
+                                                " must be at most " ROOF_KEY("experts") " %" PRId64,
                               shape->top_k, shape->experts);
     }
     return ROOF_OK;
@@ -1025,7 +1047,7 @@ enum roof_status roof_sizes_resolve(struct roof_workload *workload, struct roof_
             return roof_error_set(error, ROOF_USAGE,
                                   "%s must be an integer from %" PRId64 " to %" PRId64
                                   ", not %" PRId64,
-                                  roof_input_name(name, input), input->min, input->max, value);
+                                  roof_input_marked(name, input), input->min, input->max, value);
         }
     }
     return check_pairs(workload, error);
@@ -1060,22 +1082,25 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
     if (roof_precision_weight_only(f->activations) ||
         (roof_precision_weight_only(f->out) && w->op != ROOF_OPERATOR_QUANTIZE)) {
         const bool input = roof_precision_weight_only(f->activations);
-        return roof_error_set(
-            error, ROOF_USAGE, "%s stores weights only; %s takes " ROOF_TENSOR_FORMATS,
-            roof_format(input ? f->activations : f->out)->name, input ? "--activations" : "--out");
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s stores weights only; %s takes " ROOF_TENSOR_FORMATS,
+                              roof_format(input ? f->activations : f->out)->name,
+                              input ? ROOF_KEY("activations") : ROOF_KEY("out"));
     }
     const enum roof_operator_kind kind = rows[w->op].row.kind;
     if (f->compute != ROOF_PRECISION_AUTO && roof_format(f->compute)->unit == ROOF_PRECISION_FP16 &&
         f->compute != ROOF_PRECISION_FP16) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "--compute: nothing multiplies %s; it is converted to 16 bits",
-                              roof_format(f->compute)->name);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("compute") ": nothing multiplies %s; it is converted to 16 bits",
+            roof_format(f->compute)->name);
     }
     if (f->compute != ROOF_PRECISION_AUTO &&
         (kind == ROOF_KIND_VECTOR || kind == ROOF_KIND_COLLECTIVE)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s does not take --compute: it runs at the fp32 vector peak",
-                              rows[w->op].row.name);
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "%s does not take " ROOF_KEY("compute") ": it runs at the fp32 vector peak",
+            rows[w->op].row.name);
     }
     return ROOF_OK;
 }

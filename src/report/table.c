@@ -933,7 +933,8 @@ static enum roof_status choose(struct roof_table *table, const char *columns,
         }
         for (size_t i = 0; i < table->count; i++) {
             if (strcmp(column_key(&table->column[i]), name) == 0) {
-                return roof_error_set(error, ROOF_USAGE, "--columns names '%s' twice", name);
+                return roof_error_set(error, ROOF_USAGE, ROOF_KEY("columns") " names '%s' twice",
+                                      name);
             }
         }
         table->column[table->count++] = all.column[found];
@@ -948,7 +949,9 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
 {
     *out = (struct roof_table){.output = output};
     if (columns != NULL && (output == ROOF_OUTPUT_TEXT || output == ROOF_OUTPUT_JSON)) {
-        return roof_error_set(error, ROOF_USAGE, "--columns goes with --format csv, ndjson or md");
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("columns") " goes with " ROOF_KEY("format") " csv, ndjson or md");
     }
     const bool all = machine(output) || columns != NULL;
     switch (kind) {

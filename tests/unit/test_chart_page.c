@@ -450,7 +450,7 @@ static void test_impossible(void **state)
     sizes = sizes_of(model, 8, 1024); /* heads cannot be split by three */
     sizes.scenario.tp = 3;
     assert_int_equal(roof_chart_page(&text, &chart, &sizes, &error), ROOF_USAGE);
-    assert_non_null(strstr(error.message, "--tp 3"));
+    assert_non_null(strstr(error.message, "which tp 3 "));
     sizes = (struct roof_page_sizes){.model = model, .scenario = sizes.scenario};
     assert_int_equal(roof_chart_page(&text, &chart, &sizes, &error), ROOF_USAGE);
     assert_non_null(strstr(error.message, "decode, prefill or mixed"));

@@ -291,12 +291,12 @@ static void test_bad_rows(void **unused)
                     {9, "measured_us"},
                     {10, "measured_us"},
                     {11, "measured_us"},
-                    {12, "-k"},
+                    {12, "needs k N"},
                     {13, "cell 4: "},
                     {14, "cell 4: "},
                     {15, "cell 7: "},
                     {16, "cell 8: "},
-                    {17, "gemv does not take -m"},
+                    {17, "gemv does not take m"},
                     {18, "quotes"},
                     {19, "needs a model"}};
     for (size_t i = 0; i < COUNT(expected); i++) {

@@ -1179,7 +1179,7 @@ static void test_link(void **state)
         if (isnan(cases[i].gb_per_s)) {
             const char *const key = roof_figure_key(cases[i].figure)->key;
             if (status != ROOF_USAGE || strstr(error.message, key) == NULL ||
-                strstr(error.message, "--set") == NULL) {
+                strstr(error.message, "with set ") == NULL) {
                 fail_msg("{%s}: status %d '%s'", cases[i].figures, (int)status, error.message);
             }
             assert_true(link.bytes_per_s == 42);

@@ -696,10 +696,10 @@ static void test_checkpoint_refused(void **state)
         const char *message;
     } cases[] = {
         {"{\"quant_method\": \"new\"}", "quantization_config: method 'new' is not known; give the "
-                                        "formats with --layout or --class"},
+                                        "formats with layout or class"},
         {"{\"quant_method\": \"modelopt\", \"quant_algo\": \"W5\"}",
-         "quantization_config: method 'modelopt' W5 is not known; give the formats with --layout "
-         "or --class"},
+         "quantization_config: method 'modelopt' W5 is not known; give the formats with layout "
+         "or class"},
         {"{\"quant_method\": \"modelopt\"}", "quantization_config: method 'modelopt' is not known"},
         {"{\"quant_method\": \"gptq\", \"bits\": 3}",
          "quantization_config: method 'gptq' is not known"},
@@ -741,12 +741,12 @@ static void test_parts_refused(void **state)
         {BITS("\"8\""), "quantization_config: bits must be a number"},
         {BITS("true"), "quantization_config: bits must be a number"},
         {GROUP("16"), "quantization_config: groups of 128, 64 and 32 are known, not of 16; give "
-                      "the formats with --layout or --class"},
+                      "the formats with layout or class"},
         {GROUP("-1"), "quantization_config: groups of 128, 64 and 32 are known, not of -1"},
         {GROUP("\"32\""), "quantization_config: group_size must be a number"},
         {FP8("weight_block_size", "[64, 64]"),
          "quantization_config: of weight_block_size only [128, 128] is known; give the formats "
-         "with --layout or --class"},
+         "with layout or class"},
         {FP8("weight_block_size", "[128, 64]"), "quantization_config: of weight_block_size"},
         {FP8("weight_block_size", "[64, 128]"), "quantization_config: of weight_block_size"},
         {FP8("weight_block_size", "[128]"), "quantization_config: of weight_block_size"},
@@ -754,7 +754,7 @@ static void test_parts_refused(void **state)
         {FP8("weight_block_size", "false"), "quantization_config: of weight_block_size"},
         {FP8("kv_cache_quant_algo", "\"FP6\""),
          "quantization_config: kv_cache_quant_algo is none of FP8, INT8 and NVFP4; give the "
-         "formats with --layout or --class"},
+         "formats with layout or class"},
         {FP8("kv_cache_quant_algo", "8"), "quantization_config: kv_cache_quant_algo is none of"},
         {FP8("kv_cache_scheme", "{\"num_bits\": 2, \"type\": \"int\"}"),
          "quantization_config: kv_cache_scheme is none of FP8, INT8 and NVFP4"},
@@ -784,7 +784,7 @@ static void test_parts_refused(void **state)
         {TENSORS("{\"a\":\n3}"),
          GROUPS "weights of such num_bits, type and group_size are not known"},
         {FP8("dynamic", "{\"-:.*mlp.*\": {}}"),
-         "quantization_config: what dynamic says is not known; give the formats with --layout"},
+         "quantization_config: what dynamic says is not known; give the formats with layout"},
         {FP8("lm_head", "true"), "quantization_config: what lm_head says is not known"},
         {FP8("modules_in_block_to_quantize", "[[\"a\"]]"),
          "quantization_config: what modules_in_block_to_quantize says is not known"},
@@ -806,7 +806,7 @@ static void test_parts_refused(void **state)
         {TENSORS("{\"a\": {\"targets\": [\"Linear\",\n\"Embedding\"], " FP8_WEIGHTS "}}"),
          GROUPS "of classes only Linear is known"},
         {TENSORS("\n{\"a\": {\"targets\": [\"re:.*w9\", \"\"], " FP8_WEIGHTS "}}"),
-         GROUPS "the targets name no weight of this model; give the formats with --layout"},
+         GROUPS "the targets name no weight of this model; give the formats with layout"},
         {TENSORS("{\"a\": {\"targets\":\n\"Linear\", " FP8_WEIGHTS "}}"),
          GROUPS "targets must be an array"},
         {TENSORS("{\"a\": {\"targets\": [\n7], " FP8_WEIGHTS "}}"),
@@ -833,7 +833,7 @@ static void test_exclusions_refused(void **state)
                      "[\"lm_head\", \"re:((a{1,200}){1,200}){1,200}\"]}"));
     not_applied(m, "checkpoint", ROOF_INVALID, 3, 13,
                 "regular expression '((a{1,200}){1,200}){1,200}': a count in braces; give the "
-                "formats with --layout or --class");
+                "formats with layout or class");
     roof_model_free(m);
 
     /* 512 layers x 17 weights x a megabyte; and as many short entries as take as long. */
@@ -856,9 +856,8 @@ static void test_exclusions_refused(void **state)
         assert_false(text.failed);
         m = parse(text.data);
         roof_text_free(&text);
-        not_applied(
-            m, "checkpoint", ROOF_INVALID, 2, lists[i].column,
-            "these lists of modules take too long; give the formats with --layout or --class");
+        not_applied(m, "checkpoint", ROOF_INVALID, 2, lists[i].column,
+                    "these lists of modules take too long; give the formats with layout or class");
         roof_model_free(m);
     }
 }

@@ -603,7 +603,7 @@ static void test_drafts(void **state)
                                          "\"vocab_size\": 1000}");
     s.draft = odd;
     assert_int_equal(roof_predict_model(&own, m, &s, h, &error), ROOF_USAGE);
-    assert_string_equal(error.message, "tiny has 3 attention heads, which --tp 2 does not divide");
+    assert_string_equal(error.message, "tiny has 3 attention heads, which tp 2 does not divide");
     /* What is said of the model's own weights and experts is not said of the draft. */
     s = asked(ROOF_PHASE_DECODE, 2, 50);
     s.draft_tokens = 1;
@@ -1046,17 +1046,17 @@ static void test_unknown_links(void **state)
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 4, 100);
     s.tp = 2;
     not_inferred(m, s, h,
-                 "device: link_gb_s is unknown, and 2 devices need it; give it with --set "
+                 "device: link_gb_s is unknown, and 2 devices need it; give it with set "
                  "link_gb_s=VALUE");
     s.tp = 1;
     s.pp = 2;
     not_inferred(m, s, h,
-                 "device: link_gb_s is unknown, and 2 devices need it; give it with --set "
+                 "device: link_gb_s is unknown, and 2 devices need it; give it with set "
                  "link_gb_s=VALUE");
     s.pp = 1;
     s.common.shape.ep = 4;
     not_inferred(moe, s, h,
-                 "device: link_gb_s is unknown, and 4 devices need it; give it with --set "
+                 "device: link_gb_s is unknown, and 4 devices need it; give it with set "
                  "link_gb_s=VALUE");
     roof_hardware_free(h);
     h = parse_device(DEVICE(", \"devices_per_node\": 2, \"link_gb_s\": 10"));
@@ -1065,17 +1065,17 @@ static void test_unknown_links(void **state)
     (void)infer(m, s, h);
     s.tp = 4;
     not_inferred(m, s, h,
-                 "device: network_gb_s is unknown, and 4 devices need it; give it with --set "
+                 "device: network_gb_s is unknown, and 4 devices need it; give it with set "
                  "network_gb_s=VALUE");
     s.tp = 1;
     s.pp = 2; /* within the node */
     (void)infer(m, s, h);
     s.pp = 4; /* the third stage lies in the next */
     not_inferred(m, s, h,
-                 "device: network_gb_s is unknown, and 3 devices need it; give it with --set "
+                 "device: network_gb_s is unknown, and 3 devices need it; give it with set "
                  "network_gb_s=VALUE");
     s.tp = 3;
-    not_inferred(m, s, h, "tiny has 8 attention heads, which --tp 3 does not divide");
+    not_inferred(m, s, h, "tiny has 8 attention heads, which tp 3 does not divide");
     roof_hardware_free(h);
     roof_model_free(m);
     roof_model_free(moe);

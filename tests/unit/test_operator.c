@@ -1099,28 +1099,33 @@ static void test_refused_dimensions(void **unused)
             const struct roof_input *const input = &roof_dimensions[d];
             const struct roof_workload valid = workload(id, random_shape(id, 9));
             struct roof_workload w = valid;
-            char name[40];
-            snprintf(name, sizeof name, "%s%s ", input->letter != 0 ? "-" : "--", input->option);
+            char key[ROOF_INPUT_NAME_SIZE];
+            char taking[64];
+            char range[64];
+            char needed[64];
+            roof_input_key(key, input);
+            snprintf(taking, sizeof taking, "does not take %s", key);
+            snprintf(range, sizeof range, "%s must be an integer from", key);
+            snprintf(needed, sizeof needed, " %s N", key);
             const bool taken = roof_operator_has(id, (enum roof_dimension)d);
             assert_int_equal(roof_operator_takes(id, (enum roof_dimension)d, NULL),
                              taken ? ROOF_OK : ROOF_USAGE);
             if (!taken) {
-                name[strlen(name) - 1] = '\0'; /* the name ends the message */
                 roof_input_put(&w, input, 1);
-                assert_refused(&w, name, "does not take");
+                assert_refused(&w, row->name, taking);
                 continue;
             }
             roof_input_put(&w, input, input->max + 1);
-            assert_refused(&w, name, "must be an integer from");
+            assert_refused(&w, range, "not ");
             roof_input_put(&w, input, -1);
-            assert_refused(&w, name, "must be an integer from");
+            assert_refused(&w, range, "not ");
             roof_input_put(&w, input, INT64_MIN);
-            assert_refused(&w, name, "must be an integer from");
+            assert_refused(&w, range, "not ");
             roof_input_put(&w, input, INT64_MAX);
-            assert_refused(&w, name, "must be an integer from");
+            assert_refused(&w, range, "not ");
             roof_input_put(&w, input, 0);
             if ((row->required & (1U << d)) != 0) {
-                assert_refused(&w, name, "needs");
+                assert_refused(&w, needed, "needs");
                 assert_refused(&w, row->name, "needs");
             } else {
                 struct roof_error error = {0};
@@ -1139,14 +1144,14 @@ static void test_missing_dimensions(void **unused)
         struct roof_shape shape;
         const char *message; /* its beginning */
     } cases[] = {
-        {ROOF_OPERATOR_GEMM, {.n = 1}, "gemm needs -m N, -k N ("},
-        {ROOF_OPERATOR_GEMM, {.m = 1, .n = 1}, "gemm needs -k N ("},
+        {ROOF_OPERATOR_GEMM, {.n = 1}, "gemm needs m N, k N ("},
+        {ROOF_OPERATOR_GEMM, {.m = 1, .n = 1}, "gemm needs k N ("},
         {ROOF_OPERATOR_FLASH_ATTENTION,
          {.heads = 1},
-         "flash-attention needs --head-dim N, --kv-len N ("},
+         "flash-attention needs head_dim N, kv_len N ("},
         {ROOF_OPERATOR_MOE,
          {.hidden = 1},
-         "moe needs --tokens N, --intermediate N, --experts N, --top-k N ("},
+         "moe needs tokens N, intermediate N, experts N, top_k N ("},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct roof_workload w = workload(cases[i].op, cases[i].shape);
@@ -1175,22 +1180,22 @@ static void test_refused_combinations(void **unused)
         struct roof_shape shape;
         const char *first, *second;
     } cases[] = {
-        {OP(FLASH_ATTENTION), ATTENTION_OF(6, 4), "--heads 6", "multiple of --kv-heads 4"},
-        {OP(ATTENTION), ATTENTION_OF(6, 4), "--heads 6", "--kv-heads 4"},
-        {OP(ATTENTION_SCORES), ATTENTION_OF(4, 8), "--heads 4", "--kv-heads 8"},
-        {OP(ATTENTION_VALUES), ATTENTION_OF(4, 3), "--heads 4", "--kv-heads 3"},
+        {OP(FLASH_ATTENTION), ATTENTION_OF(6, 4), "heads 6", "multiple of kv_heads 4"},
+        {OP(ATTENTION), ATTENTION_OF(6, 4), "heads 6", "kv_heads 4"},
+        {OP(ATTENTION_SCORES), ATTENTION_OF(4, 8), "heads 4", "kv_heads 8"},
+        {OP(ATTENTION_VALUES), ATTENTION_OF(4, 3), "heads 4", "kv_heads 3"},
         {OP(ROPE),
          {.tokens = 1, .heads = 6, .kv_heads = 4, .head_dim = 8},
-         "--heads 6",
-         "--kv-heads 4"},
-        {OP(FLASH_ATTENTION), CAUSAL_OF(11, 10), "--query-len 11", "--kv-len 10"},
-        {OP(ATTENTION), CAUSAL_OF(2, 1), "--query-len 2", "--causal"},
+         "heads 6",
+         "kv_heads 4"},
+        {OP(FLASH_ATTENTION), CAUSAL_OF(11, 10), "query_len 11", "kv_len 10"},
+        {OP(ATTENTION), CAUSAL_OF(2, 1), "query_len 2", "with causal, "},
         {OP(MLA_PREFILL),
          {.heads = 1, .query_len = 3, .kv_len = 2, .causal = 1},
-         "--query-len 3",
-         "--kv-len 2"},
-        {OP(MOE), MOE_OF(4, 5), "--top-k 5", "--experts 4"},
-        {OP(ROUTER), {.tokens = 1, .experts = 1, .top_k = 2}, "--top-k 2", "--experts 1"},
+         "query_len 3",
+         "kv_len 2"},
+        {OP(MOE), MOE_OF(4, 5), "top_k 5", "experts 4"},
+        {OP(ROUTER), {.tokens = 1, .experts = 1, .top_k = 2}, "top_k 2", "experts 1"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct roof_workload w = workload(cases[i].op, cases[i].shape);
@@ -1221,8 +1226,8 @@ static void test_refused_formats(void **unused)
         weights.formats.weights = precision;
         cache.formats.kv = precision;
         if (roof_precision_weight_only(precision)) {
-            assert_refused(&input, name, "--activations");
-            assert_refused(&output, name, "--out");
+            assert_refused(&input, name, "; activations takes");
+            assert_refused(&output, name, "; out takes");
             assert_refused(&output, name, "weights only");
         } else {
             resolved(input);
@@ -1245,7 +1250,7 @@ static void test_refused_formats(void **unused)
         struct roof_workload w = workload(id, random_shape(id, 9));
         w.formats.compute = ROOF_PRECISION_FP16;
         if (kind == ROOF_KIND_VECTOR || kind == ROOF_KIND_COLLECTIVE) {
-            assert_refused(&w, "--compute", roof_operator_row(id)->name);
+            assert_refused(&w, "does not take compute", roof_operator_row(id)->name);
         } else {
             resolved(w);
         }

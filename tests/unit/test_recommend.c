@@ -554,7 +554,7 @@ static void test_invalid(void **unused)
     const struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
     struct roof_error error = {0};
     assert_int_equal(roof_recommend(&result, &w, gb10, &accuracy, &options, &error), ROOF_USAGE);
-    assert_non_null(strstr(error.message, "-k"));
+    assert_non_null(strstr(error.message, "needs k N"));
     assert_int_equal(result.count + result.rejected, 0);
     roof_hardware_free(gb10);
 }

@@ -116,9 +116,9 @@ static void test_rows(void **unused)
     check_rows("operator,n,k,weights,causal\n"
                "gemv,10,10,fp16,\ngemv,20,10,fp16,\ngemv,10,10,,\ngemv,,10,,\ngemv,10,10,fp8,0\n",
                "2:gemv 2.4;3:gemv 4.6;4:gemv 2.4;6:gemv 1.4;",
-               "5 gemv needs -n N (roofline list operators gemv)\n");
+               "5 gemv needs n N (roofline list operators gemv)\n");
     check_rows("{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"operator\":\"gemv\",\"k\":10}\n",
-               "1:gemv 2.4;", "2 gemv needs -n N (roofline list operators gemv)\n");
+               "1:gemv 2.4;", "2 gemv needs n N (roofline list operators gemv)\n");
 }
 
 /* Names of inputs in any case, with - for _ and blanks around them; those of others as they are. */
@@ -164,11 +164,11 @@ static void test_words(void **unused)
     check_rows("{\"operator\":\" Gemv\",\"n\":\"10.0\",\"k\":\" 10 \",\"sparse\":\"False\"}",
                "1:gemv 2.4;", "");
     check_rows("operator,n,k\ngemv,10.5,10\ngemv,1e99,10\ngemv,-1.0,10\n", "",
-               "2 cell 2: -n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
+               "2 cell 2: n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
                "follow), not '10.5'\n"
-               "3 cell 2: -n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
+               "3 cell 2: n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
                "follow), not '1e99'\n"
-               "4 cell 2: -n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
+               "4 cell 2: n must be an integer from 1 to 1000000000000 (k, M, G or Ki, Mi, Gi may "
                "follow), not '-1'\n");
     static const struct {
         const char *text;
@@ -215,11 +215,11 @@ static void test_bad_records(void **unused)
     } cases[] = {
         {"operator,n,k\ngemv,1\ngemv,10,10\n", "2 2 cells where the header has 3"},
         {"operator,n,k\ngemv,1,1,1\ngemv,10,10\n", "2 4 cells"},
-        {"operator,n,k\ngemm,1,1\ngemv,10,10\n", "2 gemm needs -m N"},
+        {"operator,n,k\ngemm,1,1\ngemv,10,10\n", "2 gemm needs m N"},
         {"operator,n,k\n,1,1\ngemv,10,10\n", "2 unknown operator ''"},
         {"operator,n,k\nmodel,1,1\ngemv,10,10\n", "2 operator model: "},
-        {"operator,n,k\ngemv,1,1k1\ngemv,10,10\n", "2 cell 3: -k must be"},
-        {"operator,n,k,tp\ngemv,1,1,1\ngemv,10,10,\n", "2 cell 4: an operator does not take --tp"},
+        {"operator,n,k\ngemv,1,1k1\ngemv,10,10\n", "2 cell 3: k must be"},
+        {"operator,n,k,tp\ngemv,1,1,1\ngemv,10,10,\n", "2 cell 4: an operator does not take tp"},
         {"operator,n,k,weights\ngemv,1,1,f\ngemv,10,10,\n", "2 cell 4: unknown precision 'f'"},
         {"operator,n,k,measured_us\ngemv,1,1,0\ngemv,10,10,\n", "2 measured_us must be"},
         {"operator,n,k\ngemv,\"1\"1,1\ngemv,10,10\n", "2 a cell with quotes"},
@@ -239,9 +239,9 @@ static void test_bad_records(void **unused)
         {"{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"n\":01}\n",
          "2 a number may not begin with 0"},
         {"{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"operator\":\"gemv\",\"n\":1.5,\"k\":1}\n",
-         "2 n: -n must be"},
+         "2 n: n must be"},
         {"{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n{\"operator\":\"gemv\",\"n\":1e300,\"k\":1}\n",
-         "2 n: -n must be"},
+         "2 n: n must be"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_error error = {0};
@@ -348,10 +348,10 @@ static void test_both(void **unused)
     assert_true(isnan(records.measured_s));
     assert_non_null(next());
     assert_null(next());
-    assert_string_equal(bad.data, "3 cell 3: an operator does not take --context\n"
-                                  "5 cell 4: a model does not take -n\n"
-                                  "6 cell 3: an operator does not take --context\n"
-                                  "8 cell 7: a model does not take --devices\n");
+    assert_string_equal(bad.data, "3 cell 3: an operator does not take context\n"
+                                  "5 cell 4: a model does not take n\n"
+                                  "6 cell 3: an operator does not take context\n"
+                                  "8 cell 7: a model does not take devices\n");
     roof_records_close(&records);
 }
 
@@ -378,9 +378,9 @@ static void test_models(void **unused)
     assert_int_equal(records.inference->scenario.generate, 10);
     assert_null(next());
     assert_string_equal(bad.data, "4 prefix_hit leaves a chunk of 50, not 49\n"
-                                  "5 draft_model is no input: --draft-model gives it\n"
+                                  "5 draft_model is no input: draft_model gives it\n"
                                   "6 no model small as fp8\n"
-                                  "7 operator gemv: operators go with predict --from FILE\n");
+                                  "7 operator gemv: operators go with predict from FILE\n");
     roof_records_close(&records);
 }
 

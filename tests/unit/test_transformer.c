@@ -1565,11 +1565,11 @@ static void test_refused_classes(void **state)
     static const struct {
         const char *assignment, *message;
     } cases[] = {
-        {"lm_head", "--class takes NAME=P such as lm_head=bf16, not 'lm_head'"},
+        {"lm_head", "class takes NAME=P such as lm_head=bf16, not 'lm_head'"},
         {"a23456789012345678901234567890123=bf16",
-         "--class takes NAME=P such as lm_head=bf16, not 'a23456789012345678901234567890123=bf16'"},
+         "class takes NAME=P such as lm_head=bf16, not 'a23456789012345678901234567890123=bf16'"},
         {"a2345678901234567890123456789012=bf16",
-         "--class takes NAME=P such as lm_head=bf16, not 'a2345678901234567890123456789012=bf16'"},
+         "class takes NAME=P such as lm_head=bf16, not 'a2345678901234567890123456789012=bf16'"},
         {"a234567890123456789012345678901=bf16", "unknown class 'a234567890123456789012345678901'"},
         {"head=bf16", "unknown class 'head'"},
         {"lm_head=bf", "unknown precision 'bf'"},
@@ -1607,32 +1607,32 @@ static void refused(const char *config, struct roof_scenario s, const char *mess
 static void test_refused_splits(void **state)
 {
     (void)state;
-    refused(DENSE, WITH(.tp = 3), "tiny has 8 attention heads, which --tp 3 does not divide");
-    refused(DENSE, WITH(.tp = 16), "tiny has 8 attention heads, which --tp 16 does not divide");
+    refused(DENSE, WITH(.tp = 3), "tiny has 8 attention heads, which tp 3 does not divide");
+    refused(DENSE, WITH(.tp = 16), "tiny has 8 attention heads, which tp 16 does not divide");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 12, "
             "\"num_key_value_heads\": 4, \"head_dim\": 8, \"intermediate_size\": 60, "
             "\"vocab_size\": 9}",
-            WITH(.tp = 6), "tiny has 4 KV heads, which --tp 6 does not divide");
+            WITH(.tp = 6), "tiny has 4 KV heads, which tp 6 does not divide");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
             "\"intermediate_size\": 81, \"vocab_size\": 9}",
             WITH(.tp = 2),
-            "tiny has 81 elements between the products of the MLP, which --tp 2 does not divide");
+            "tiny has 81 elements between the products of the MLP, which tp 2 does not divide");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
             "\"intermediate_size\": 80, \"vocab_size\": 9, \"num_experts\": 8, \"moe_k\": 2, "
             "\"moe_intermediate_size\": 25}",
             WITH(.tp = 2),
-            "tiny has 25 elements between the products of an expert, which --tp 2 does not divide");
+            "tiny has 25 elements between the products of an expert, which tp 2 does not divide");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, "
             "\"intermediate_size\": 80, \"vocab_size\": 9, \"num_experts\": 8, \"moe_k\": 2, "
             "\"moe_intermediate_size\": 24, \"shared_expert_intermediate_size\": 41}",
             WITH(.tp = 2),
-            "tiny has 41 elements between the products of the shared experts, which --tp 2 does "
+            "tiny has 41 elements between the products of the shared experts, which tp 2 does "
             "not divide");
-    refused(DENSE, WITH(.pp = 5), "tiny has 4 layers, too few for --pp 5");
-    refused(DENSE, WITH(.common.shape.ep = 2), "tiny has no experts for --ep 2");
-    refused(MOE, WITH(.common.shape.ep = 3), "tiny has 8 experts, which --ep 3 does not divide");
-    refused(MOE, WITH(.common.shape.ep = 16), "tiny has 8 experts, which --ep 16 does not divide");
-    refused(DENSE, WITH(.common.shape.routing = 1), "tiny has no experts for --routing");
+    refused(DENSE, WITH(.pp = 5), "tiny has 4 layers, too few for pp 5");
+    refused(DENSE, WITH(.common.shape.ep = 2), "tiny has no experts for ep 2");
+    refused(MOE, WITH(.common.shape.ep = 3), "tiny has 8 experts, which ep 3 does not divide");
+    refused(MOE, WITH(.common.shape.ep = 16), "tiny has 8 experts, which ep 16 does not divide");
+    refused(DENSE, WITH(.common.shape.routing = 1), "tiny has no experts for routing");
     /* An MLP that no layer has need not be divided; neither do the KV heads of a latent. */
     struct roof_model *m = parse("{\"hidden_size\": 64, \"num_hidden_layers\": 4, "
                                  "\"num_attention_heads\": 8, \"intermediate_size\": 81, "
@@ -1653,92 +1653,89 @@ static void test_refused_sizes(void **state)
 {
     (void)state;
     static const double unknown = ROOF_UNKNOWN;
-    refused(DENSE, WITH(.context = -1), "--context must be 1 to 1000000000, not -1");
-    refused(DENSE, WITH(.context = 1000000001),
-            "--context must be 1 to 1000000000, not 1000000001");
+    refused(DENSE, WITH(.context = -1), "context must be 1 to 1000000000, not -1");
+    refused(DENSE, WITH(.context = 1000000001), "context must be 1 to 1000000000, not 1000000001");
     refused(DENSE, WITH(.common.shape.batch = 1000000001),
-            "--batch must be 1 to 1000000000, not 1000000001");
-    refused(DENSE, WITH(.chunk = -5), "--chunk must be 1 to 1000000000, not -5");
+            "batch must be 1 to 1000000000, not 1000000001");
+    refused(DENSE, WITH(.chunk = -5), "chunk must be 1 to 1000000000, not -5");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_batch = -1),
-            "--prefill-batch must be 1 to 1000000000, not -1");
-    refused(DENSE, WITH(.prefill_context = -1),
-            "--prefill-context must be 1 to 1000000000, not -1");
-    refused(DENSE, WITH(.prompt = -1), "--prompt must be 1 to 1000000000, not -1");
-    refused(DENSE, WITH(.generate = -1), "--generate must be 1 to 1000000000, not -1");
-    refused(DENSE, WITH(.draft_tokens = -1), "--draft-tokens must be 0 to 64, not -1");
+            "prefill_batch must be 1 to 1000000000, not -1");
+    refused(DENSE, WITH(.prefill_context = -1), "prefill_context must be 1 to 1000000000, not -1");
+    refused(DENSE, WITH(.prompt = -1), "prompt must be 1 to 1000000000, not -1");
+    refused(DENSE, WITH(.generate = -1), "generate must be 1 to 1000000000, not -1");
+    refused(DENSE, WITH(.draft_tokens = -1), "draft_tokens must be 0 to 64, not -1");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .context = 48, .chunk = 49),
-            "--chunk must be 1 to 48, not 49");
+            "chunk must be 1 to 48, not 49");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_context = 100, .chunk = 101),
-            "--chunk must be 1 to 100, not 101");
+            "chunk must be 1 to 100, not 101");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_context = 100),
-            "--chunk must be 1 to 100, not 512");
+            "chunk must be 1 to 100, not 512");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .prefill_context = 1, .chunk = 3),
-            "--chunk must be 1 to 1, not 3");
+            "chunk must be 1 to 1, not 3");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = 1.5),
-            "--prefix-hit must be 0 to 1, not 1.5");
+            "prefix_hit must be 0 to 1, not 1.5");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefix_hit = -0.5),
-            "--prefix-hit must be 0 to 1, not -0.5");
+            "prefix_hit must be 0 to 1, not -0.5");
     struct roof_scenario s = WITH(.context = 10);
     s.acceptance = 1.01;
-    refused(DENSE, s, "--acceptance must be 0 to 1, not 1.01");
+    refused(DENSE, s, "acceptance must be 0 to 1, not 1.01");
     s.acceptance = unknown;
-    refused(DENSE, s, "--acceptance must be 0 to 1, not -");
+    refused(DENSE, s, "acceptance must be 0 to 1, not -");
     s = WITH(.context = 10);
     s.reserve = 1;
-    refused(DENSE, s, "--reserve must be 0 to 0.99, not 1");
+    refused(DENSE, s, "reserve must be 0 to 0.99, not 1");
     s.reserve = -0.1;
-    refused(DENSE, s, "--reserve must be 0 to 0.99, not -0.1");
+    refused(DENSE, s, "reserve must be 0 to 0.99, not -0.1");
     s.reserve = unknown;
-    refused(DENSE, s, "--reserve must be 0 to 0.99, not -");
+    refused(DENSE, s, "reserve must be 0 to 0.99, not -");
     s = WITH(.context = 10);
     s.prefix_hit = unknown;
-    refused(DENSE, s, "--prefix-hit must be 0 to 1, not -");
+    refused(DENSE, s, "prefix_hit must be 0 to 1, not -");
 }
 
 /* What does not go together. */
 static void test_refused_combinations(void **state)
 {
     (void)state;
-    refused(DENSE, WITH(.prompt = 10), "--prompt and --generate go together");
-    refused(DENSE, WITH(.generate = 10), "--prompt and --generate go together");
+    refused(DENSE, WITH(.prompt = 10), "prompt and generate go together");
+    refused(DENSE, WITH(.generate = 10), "prompt and generate go together");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .phase = ROOF_PHASE_PREFILL),
-            "--prompt and --generate are a whole request, without --phase");
+            "prompt and generate are a whole request, without phase");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .phase = ROOF_PHASE_MIXED),
-            "--prompt and --generate are a whole request, without --phase");
+            "prompt and generate are a whole request, without phase");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .context = 20),
-            "--prompt and --generate give the lengths, without --context, --chunk");
+            "prompt and generate give the lengths, without context, chunk");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .chunk = 5),
-            "--prompt and --generate give the lengths, without --context, --chunk");
+            "prompt and generate give the lengths, without context, chunk");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .draft_tokens = 2),
-            "--draft-tokens goes with --phase decode");
+            "draft_tokens goes with phase decode");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .draft_tokens = 2),
-            "--draft-tokens goes with --phase decode");
-    refused(DENSE, WITH(.chunk = 5), "--chunk goes with --phase prefill or mixed");
-    refused(DENSE, WITH(.prefill_batch = 2), "--prefill-batch goes with --phase mixed");
+            "draft_tokens goes with phase decode");
+    refused(DENSE, WITH(.chunk = 5), "chunk goes with phase prefill or mixed");
+    refused(DENSE, WITH(.prefill_batch = 2), "prefill_batch goes with phase mixed");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .prefill_context = 2),
-            "--prefill-context goes with --phase mixed");
-    refused(DENSE, WITH(.prefix_hit = 0.5),
-            "--prefix-hit goes with --phase prefill, without --chunk");
+            "prefill_context goes with phase mixed");
+    refused(DENSE, WITH(.prefix_hit = 0.5), "prefix_hit goes with phase prefill, without chunk");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 5, .prefix_hit = 0.5),
-            "--prefix-hit goes with --phase prefill, without --chunk");
+            "prefix_hit goes with phase prefill, without chunk");
     /* One is as much as ten. */
-    refused(DENSE, WITH(.prompt = 1), "--prompt and --generate go together");
-    refused(DENSE, WITH(.generate = 1), "--prompt and --generate go together");
+    refused(DENSE, WITH(.prompt = 1), "prompt and generate go together");
+    refused(DENSE, WITH(.generate = 1), "prompt and generate go together");
     refused(DENSE, WITH(.prompt = 1, .generate = 1, .context = 1),
-            "--prompt and --generate give the lengths, without --context, --chunk");
+            "prompt and generate give the lengths, without context, chunk");
     refused(DENSE, WITH(.prompt = 1, .generate = 1, .chunk = 1),
-            "--prompt and --generate give the lengths, without --context, --chunk");
+            "prompt and generate give the lengths, without context, chunk");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .draft_tokens = 1),
-            "--draft-tokens goes with --phase decode");
-    refused(DENSE, WITH(.chunk = 1), "--chunk goes with --phase prefill or mixed");
-    refused(DENSE, WITH(.prefill_batch = 1), "--prefill-batch goes with --phase mixed");
+            "draft_tokens goes with phase decode");
+    refused(DENSE, WITH(.chunk = 1), "chunk goes with phase prefill or mixed");
+    refused(DENSE, WITH(.prefill_batch = 1), "prefill_batch goes with phase mixed");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .prefill_batch = 2),
-            "--prefill-batch goes with --phase mixed");
+            "prefill_batch goes with phase mixed");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .prefill_context = 2),
-            "--prefill-context goes with --phase mixed");
-    refused(DENSE, WITH(.prefill_context = 1), "--prefill-context goes with --phase mixed");
+            "prefill_context goes with phase mixed");
+    refused(DENSE, WITH(.prefill_context = 1), "prefill_context goes with phase mixed");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .chunk = 1, .prefix_hit = 0.5),
-            "--prefix-hit goes with --phase prefill, without --chunk");
+            "prefix_hit goes with phase prefill, without chunk");
     struct roof_scenario s = WITH(.context = 10);
     s.common.formats.activations = P(Q4_K);
     struct roof_model *const m = parse(DENSE);
@@ -1757,16 +1754,16 @@ static void test_too_many_tokens(void **state)
     roof_model_free(m);
     refused(DENSE, WITH(.common.shape.batch = 999001000),
             "a pass of 999001000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower --batch or the context, or give --chunk");
+            "lower batch or the context, or give chunk");
     refused(DENSE,
             WITH(.phase = ROOF_PHASE_PREFILL, .common.shape.batch = 1000000, .context = 1000),
             "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower --batch or the context, or give --chunk");
+            "lower batch or the context, or give chunk");
     refused(DENSE,
             WITH(.phase = ROOF_PHASE_MIXED, .prefill_batch = 1000000, .chunk = 999,
                  .common.shape.batch = 1000000),
             "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower --batch or the context, or give --chunk");
+            "lower batch or the context, or give chunk");
 }
 
 /* Where experts' inputs are wider than the logits: 10^12 over 8 times 64 elements. */
@@ -1783,7 +1780,7 @@ static void test_too_many_tokens_for_the_experts(void **state)
     refused(config,
             WITH(.phase = ROOF_PHASE_PREFILL, .common.shape.batch = 1000000, .context = 1954),
             "a pass of 1954000000 tokens is more than the 1953125000 that are possible with tiny: "
-            "lower --batch or the context, or give --chunk");
+            "lower batch or the context, or give chunk");
 }
 
 /* A learned table ends: no request, context, prompt or draft goes beyond it. */
