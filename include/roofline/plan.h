@@ -28,13 +28,13 @@ enum roof_plan_objective {
 
 /** What a plan may miss. Same order as `limit` of a query. */
 enum roof_plan_limit {
-    ROOF_LIMIT_TTFT,         /**< s, at most */
-    ROOF_LIMIT_TPOT,         /**< s, at most */
-    ROOF_LIMIT_TOKENS_PER_S, /**< at least */
-    ROOF_LIMIT_CONCURRENCY,  /**< sequences in flight in all copies, at least */
-    ROOF_LIMIT_COST,         /**< per million tokens, at most */
-    ROOF_LIMIT_POWER,        /**< W of all devices, at most */
-    ROOF_LIMIT_COUNT
+    ROOF_PLAN_LIMIT_TTFT,         /**< s, at most */
+    ROOF_PLAN_LIMIT_TPOT,         /**< s, at most */
+    ROOF_PLAN_LIMIT_TOKENS_PER_S, /**< at least */
+    ROOF_PLAN_LIMIT_CONCURRENCY,  /**< sequences in flight in all copies, at least */
+    ROOF_PLAN_LIMIT_COST,         /**< per million tokens, at most */
+    ROOF_PLAN_LIMIT_POWER,        /**< W of all devices, at most */
+    ROOF_PLAN_LIMIT_COUNT
 };
 const char *roof_plan_limit_name(enum roof_plan_limit limit);
 
@@ -84,8 +84,8 @@ struct roof_plan {
     double joule;     /**< per token, every device at its TDP; NAN without one */
     double watt;      /**< TDP of all devices */
     enum roof_accuracy_class loss;
-    bool pareto;                    /**< nothing has both more tokens/s per user and per device */
-    double value[ROOF_LIMIT_COUNT]; /**< what the limits look at */
+    bool pareto; /**< nothing has both more tokens/s per user and per device */
+    double value[ROOF_PLAN_LIMIT_COUNT]; /**< what the limits look at */
 };
 
 struct roof_plan_query {
@@ -110,7 +110,7 @@ struct roof_plan_query {
     const int64_t *devices; /**< how many may be used, each time all of them: by copies too */
     size_t device_counts;
     enum roof_plan_objective objective;
-    double limit[ROOF_LIMIT_COUNT]; /**< NAN: none */
+    double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none */
     enum roof_accuracy_class max_loss;
     bool native_only; /**< each product on a unit for the format that its weights or its KV cache
                            have: none that is stored narrower than it is multiplied */
@@ -121,8 +121,8 @@ struct roof_plans {
     size_t count;
     size_t rejected[ROOF_REJECTED_COUNT];
     /** Candidates that miss this limit alone, and the one that misses it least. */
-    size_t missed[ROOF_LIMIT_COUNT];
-    struct roof_plan nearest[ROOF_LIMIT_COUNT];
+    size_t missed[ROOF_PLAN_LIMIT_COUNT];
+    struct roof_plan nearest[ROOF_PLAN_LIMIT_COUNT];
     /** The candidate whose largest excess over a limit is least, and that excess (1: none misses).
      */
     struct roof_plan closest;

@@ -123,7 +123,7 @@ static enum roof_status put_prices(struct work *w, const struct cli_options *opt
                                    struct roof_error *error)
 {
     const bool costs =
-        w->query.objective == ROOF_PLAN_COST || !isnan(w->query.limit[ROOF_LIMIT_COST]);
+        w->query.objective == ROOF_PLAN_COST || !isnan(w->query.limit[ROOF_PLAN_LIMIT_COST]);
     enum roof_status status = ROOF_OK;
     for (int i = 0; i < options->prices.count; i++) {
         const char *list = options->prices.value[i];
@@ -149,13 +149,13 @@ static enum roof_status put_limits(struct work *w, const struct cli_options *opt
         size_t input;
         enum roof_plan_limit limit;
         bool time;
-    } limits[] = {{ROOF_INPUT_MAX_TTFT, ROOF_LIMIT_TTFT, true},
-                  {ROOF_INPUT_MAX_TPOT, ROOF_LIMIT_TPOT, true},
-                  {ROOF_INPUT_MIN_TOKENS_PER_S, ROOF_LIMIT_TOKENS_PER_S, false},
-                  {ROOF_INPUT_MAX_COST, ROOF_LIMIT_COST, false},
-                  {ROOF_INPUT_MAX_POWER, ROOF_LIMIT_POWER, false}};
+    } limits[] = {{ROOF_INPUT_MAX_TTFT, ROOF_PLAN_LIMIT_TTFT, true},
+                  {ROOF_INPUT_MAX_TPOT, ROOF_PLAN_LIMIT_TPOT, true},
+                  {ROOF_INPUT_MIN_TOKENS_PER_S, ROOF_PLAN_LIMIT_TOKENS_PER_S, false},
+                  {ROOF_INPUT_MAX_COST, ROOF_PLAN_LIMIT_COST, false},
+                  {ROOF_INPUT_MAX_POWER, ROOF_PLAN_LIMIT_POWER, false}};
     enum roof_status status = ROOF_OK;
-    for (size_t i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (size_t i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         w->query.limit[i] = ROOF_UNKNOWN;
     }
     for (size_t i = 0; i < sizeof limits / sizeof *limits && status == ROOF_OK; i++) {
@@ -295,7 +295,7 @@ static enum roof_status read_query(struct work *w, const struct cli_options *opt
     if (status == ROOF_OK) {
         status = put_limits(w, options, error);
     }
-    q->limit[ROOF_LIMIT_CONCURRENCY] = in_flight == NULL ? ROOF_UNKNOWN : (double)concurrency;
+    q->limit[ROOF_PLAN_LIMIT_CONCURRENCY] = in_flight == NULL ? ROOF_UNKNOWN : (double)concurrency;
     return status;
 }
 

@@ -11,12 +11,13 @@
 
 const char *roof_plan_limit_name(enum roof_plan_limit limit)
 {
-    static const char *const names[ROOF_LIMIT_COUNT] = {[ROOF_LIMIT_TTFT] = "time to first token",
-                                                        [ROOF_LIMIT_TPOT] = "time per token",
-                                                        [ROOF_LIMIT_TOKENS_PER_S] = "tokens/s",
-                                                        [ROOF_LIMIT_CONCURRENCY] = "concurrency",
-                                                        [ROOF_LIMIT_COST] = "cost",
-                                                        [ROOF_LIMIT_POWER] = "power"};
+    static const char *const names[ROOF_PLAN_LIMIT_COUNT] = {
+        [ROOF_PLAN_LIMIT_TTFT] = "time to first token",
+        [ROOF_PLAN_LIMIT_TPOT] = "time per token",
+        [ROOF_PLAN_LIMIT_TOKENS_PER_S] = "tokens/s",
+        [ROOF_PLAN_LIMIT_CONCURRENCY] = "concurrency",
+        [ROOF_PLAN_LIMIT_COST] = "cost",
+        [ROOF_PLAN_LIMIT_POWER] = "power"};
     return names[limit];
 }
 
@@ -160,12 +161,12 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
     p->watt = devices * tdp;
     p->joule = group * tdp / rate;
     p->cost = q->price == NULL ? ROOF_UNKNOWN : q->price[p->hardware] * group / 3600 / rate * 1e6;
-    p->value[ROOF_LIMIT_TTFT] = p->ttft_s;
-    p->value[ROOF_LIMIT_TPOT] = p->tpot_s;
-    p->value[ROOF_LIMIT_TOKENS_PER_S] = p->tokens_per_s;
-    p->value[ROOF_LIMIT_CONCURRENCY] = copies * batch;
-    p->value[ROOF_LIMIT_COST] = p->cost;
-    p->value[ROOF_LIMIT_POWER] = p->watt;
+    p->value[ROOF_PLAN_LIMIT_TTFT] = p->ttft_s;
+    p->value[ROOF_PLAN_LIMIT_TPOT] = p->tpot_s;
+    p->value[ROOF_PLAN_LIMIT_TOKENS_PER_S] = p->tokens_per_s;
+    p->value[ROOF_PLAN_LIMIT_CONCURRENCY] = copies * batch;
+    p->value[ROOF_PLAN_LIMIT_COST] = p->cost;
+    p->value[ROOF_PLAN_LIMIT_POWER] = p->watt;
 }
 
 /* How far a value is from a limit: above 1 it misses it; unknown misses every limit. */
@@ -174,7 +175,8 @@ static double excess(enum roof_plan_limit limit, double value, double bound)
     if (isnan(value)) {
         return (double)INFINITY;
     }
-    const bool at_least = limit == ROOF_LIMIT_TOKENS_PER_S || limit == ROOF_LIMIT_CONCURRENCY;
+    const bool at_least =
+        limit == ROOF_PLAN_LIMIT_TOKENS_PER_S || limit == ROOF_PLAN_LIMIT_CONCURRENCY;
     return at_least ? bound / value : value / bound;
 }
 
@@ -204,16 +206,16 @@ struct verdict {
 
 static struct verdict verdict_of(const struct roof_plan_query *q, const struct roof_plan *plan)
 {
-    struct verdict v = {.which = ROOF_LIMIT_COUNT, .most = 1};
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    struct verdict v = {.which = ROOF_PLAN_LIMIT_COUNT, .most = 1};
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         const double over = isnan(q->limit[i]) ? 1 : excess(limit, plan->value[i], q->limit[i]);
         if (over > 1) {
             v.misses++;
             v.which = limit;
             v.most = fmax(v.most, over);
-        } else if (limit == ROOF_LIMIT_TPOT || limit == ROOF_LIMIT_TOKENS_PER_S ||
-                   limit == ROOF_LIMIT_COST) {
+        } else if (limit == ROOF_PLAN_LIMIT_TPOT || limit == ROOF_PLAN_LIMIT_TOKENS_PER_S ||
+                   limit == ROOF_PLAN_LIMIT_COST) {
             v.open = v.open || !isnan(q->limit[i]);
         }
     }

@@ -330,17 +330,17 @@ static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double 
         return;
     }
     switch (limit) {
-    case ROOF_LIMIT_TTFT:
-    case ROOF_LIMIT_TPOT:
+    case ROOF_PLAN_LIMIT_TTFT:
+    case ROOF_PLAN_LIMIT_TPOT:
         roof_text_put(out, roof_format_quantity(text, value, ROOF_UNIT_MILLISECONDS));
         break;
-    case ROOF_LIMIT_POWER:
+    case ROOF_PLAN_LIMIT_POWER:
         roof_text_printf(out, "%s W", roof_format_short(text, value));
         break;
-    case ROOF_LIMIT_TOKENS_PER_S:
-    case ROOF_LIMIT_CONCURRENCY:
-    case ROOF_LIMIT_COST:
-    case ROOF_LIMIT_COUNT:
+    case ROOF_PLAN_LIMIT_TOKENS_PER_S:
+    case ROOF_PLAN_LIMIT_CONCURRENCY:
+    case ROOF_PLAN_LIMIT_COST:
+    case ROOF_PLAN_LIMIT_COUNT:
         roof_text_put(out, roof_format_short(text, value));
         break;
     }
@@ -357,7 +357,7 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
             begun = true;
         }
     }
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         if (plans->missed[i] > 0) {
             roof_text_printf(out, "  %8zu  of these miss the %s alone; nearest, with ",
@@ -382,7 +382,7 @@ static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
         roof_text_put(out, separator);
         roof_plan_describe(out, &plans->closest, query);
         separator = "\n  with ";
-        for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
             if (!isnan(query->limit[i])) {
                 const enum roof_plan_limit limit = (enum roof_plan_limit)i;
                 roof_text_printf(out, "%s%s ", separator, roof_plan_limit_name(limit));
@@ -472,13 +472,13 @@ static void put_object(struct roof_text *out, const struct roof_plan *plan, int 
 /* What was asked, where it is no list: {"model": "...", "prompt": 8000, ...}. */
 static void put_request(struct roof_text *out, const struct roof_plan_query *query)
 {
-    static const char *const keys[ROOF_LIMIT_COUNT] = {[ROOF_LIMIT_TTFT] = "max_ttft_ms",
-                                                       [ROOF_LIMIT_TPOT] = "max_tpot_ms",
-                                                       [ROOF_LIMIT_TOKENS_PER_S] =
-                                                           "min_tokens_per_s",
-                                                       [ROOF_LIMIT_CONCURRENCY] = "concurrency",
-                                                       [ROOF_LIMIT_COST] = "max_cost",
-                                                       [ROOF_LIMIT_POWER] = "max_power_w"};
+    static const char *const keys[ROOF_PLAN_LIMIT_COUNT] = {
+        [ROOF_PLAN_LIMIT_TTFT] = "max_ttft_ms",
+        [ROOF_PLAN_LIMIT_TPOT] = "max_tpot_ms",
+        [ROOF_PLAN_LIMIT_TOKENS_PER_S] = "min_tokens_per_s",
+        [ROOF_PLAN_LIMIT_CONCURRENCY] = "concurrency",
+        [ROOF_PLAN_LIMIT_COST] = "max_cost",
+        [ROOF_PLAN_LIMIT_POWER] = "max_power_w"};
     const struct roof_scenario *const s = &query->base;
     roof_text_put(out, "{\"model\": ");
     roof_json_quote(out, query->model->id);
@@ -490,8 +490,8 @@ static void put_request(struct roof_text *out, const struct roof_plan_query *que
     }
     roof_text_put(out, ", \"reserve\": ");
     roof_text_number(out, s->reserve);
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
-        const bool time = i == ROOF_LIMIT_TTFT || i == ROOF_LIMIT_TPOT;
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
+        const bool time = i == ROOF_PLAN_LIMIT_TTFT || i == ROOF_PLAN_LIMIT_TPOT;
         if (!isnan(query->limit[i])) {
             roof_text_printf(out, ", \"%s\": ", keys[i]);
             roof_text_number(out, time ? roof_given(query->limit[i], ROOF_UNIT_MILLISECONDS)
@@ -559,7 +559,7 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
     }
     roof_text_put(out, "],\n  \"missed\": [");
     separator = "\n    ";
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         if (plans->missed[i] > 0) {
             roof_text_printf(out, "%s{\"limit\": ", separator);
             roof_json_quote(out, roof_plan_limit_name((enum roof_plan_limit)i));

@@ -224,7 +224,7 @@ static void recommendations(const struct subject *s, const struct roof_model *mo
                                        .max_loss = ROOF_ACCURACY_SEVERE};
     roof_scenario_init(&a.query.base);
     a.query.base.context = 4096;
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         a.query.limit[i] = ROOF_UNKNOWN;
     }
     recommend_gemm(s, &a);

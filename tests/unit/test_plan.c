@@ -137,7 +137,7 @@ static struct roof_plan_query ask(int model, int64_t prompt, int64_t generate)
     } else {
         q.base.context = prompt;
     }
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         q.limit[i] = NONE;
     }
     return q;
@@ -321,25 +321,25 @@ static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_p
 
 static bool at_least(int limit)
 {
-    return limit == ROOF_LIMIT_TOKENS_PER_S || limit == ROOF_LIMIT_CONCURRENCY;
+    return limit == ROOF_PLAN_LIMIT_TOKENS_PER_S || limit == ROOF_PLAN_LIMIT_CONCURRENCY;
 }
 
 static double limited(const struct roof_plan *p, int limit)
 {
     switch ((enum roof_plan_limit)limit) {
-    case ROOF_LIMIT_TTFT:
+    case ROOF_PLAN_LIMIT_TTFT:
         return p->ttft_s;
-    case ROOF_LIMIT_TPOT:
+    case ROOF_PLAN_LIMIT_TPOT:
         return p->tpot_s;
-    case ROOF_LIMIT_TOKENS_PER_S:
+    case ROOF_PLAN_LIMIT_TOKENS_PER_S:
         return -p->tokens_per_s;
-    case ROOF_LIMIT_CONCURRENCY:
+    case ROOF_PLAN_LIMIT_CONCURRENCY:
         return -(double)(p->batch * p->dp);
-    case ROOF_LIMIT_COST:
+    case ROOF_PLAN_LIMIT_COST:
         return p->cost;
-    case ROOF_LIMIT_POWER:
+    case ROOF_PLAN_LIMIT_POWER:
         return p->watt;
-    case ROOF_LIMIT_COUNT:
+    case ROOF_PLAN_LIMIT_COUNT:
         break;
     }
     return 0;
@@ -372,8 +372,8 @@ struct grid {
     size_t count;
     size_t candidates;
     size_t rejected[ROOF_REJECTED_COUNT];
-    size_t missed[ROOF_LIMIT_COUNT];
-    double nearest[ROOF_LIMIT_COUNT];
+    size_t missed[ROOF_PLAN_LIMIT_COUNT];
+    double nearest[ROOF_PLAN_LIMIT_COUNT];
     double closest; /* least of the largest excesses over the limits; 1: none */
 };
 
@@ -382,7 +382,7 @@ static void judge(struct grid *g, const struct roof_plan *p, const struct roof_p
     int misses = 0;
     int last = 0;
     double most = 1;
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const double limit = at_least(i) ? -q->limit[i] : q->limit[i];
         if (!isnan(limit) && known(limited(p, i)) > limit) {
             misses++;
@@ -525,7 +525,7 @@ static void check_plan(const struct roof_plan *p, const struct roof_plan *expect
     assert_close(p->cost, expected->cost);
     assert_close(p->joule, expected->joule);
     assert_close(p->watt, expected->watt);
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         assert_same(p->value[i], at_least(i) ? -limited(p, i) : limited(p, i));
     }
 }
@@ -590,14 +590,14 @@ static size_t check(const struct roof_plan_query *q)
         const double other = goal(&g->plan[i], q->objective);
         assert_true(best <= other || best - other <= TIGHT * fabs(other));
     }
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         assert_int_equal(plans.missed[i], g->missed[i]);
         if (g->missed[i] > 0) {
             struct roof_plan near = plans.nearest[i];
             assert_close(known(limited(&near, i)), g->nearest[i]);
             assert_int_equal(predict(&near, q), ROOF_REJECTED_COUNT);
             check_plan(&plans.nearest[i], &near);
-            for (int k = 0; k < ROOF_LIMIT_COUNT; k++) {
+            for (int k = 0; k < ROOF_PLAN_LIMIT_COUNT; k++) {
                 const double limit = at_least(k) ? -q->limit[k] : q->limit[k];
                 assert_int_equal(!isnan(limit) && known(limited(&near, k)) > limit, k == i);
             }
@@ -673,7 +673,7 @@ static double part_of(const struct roof_plans *plans, int limit, double part)
     }
     qsort(value, count, sizeof *value, by_value);
     const double at = value[(size_t)(part * (double)(count - 1))];
-    return at * (limit == ROOF_LIMIT_CONCURRENCY ? 1 : 1 + 1e-9); /* batches are few */
+    return at * (limit == ROOF_PLAN_LIMIT_CONCURRENCY ? 1 : 1 + 1e-9); /* batches are few */
 }
 
 static void test_limits(void **state)
@@ -683,15 +683,15 @@ static void test_limits(void **state)
     for (int model = 0; model < MODELS; model++) {
         struct roof_plan_query q = ask_less(model);
         struct roof_plans all = search(&q);
-        for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
             for (size_t k = 0; k < COUNT(parts); k++) {
                 q = ask_less(model);
                 q.objective = objectives[((size_t)i + k) % COUNT(objectives)];
                 q.limit[i] = part_of(&all, i, parts[k]);
                 const size_t one = check(&q);
                 assert_true(one > 0 && one <= all.count);
-                assert_true(one < all.count || i == ROOF_LIMIT_CONCURRENCY);
-                const int other = (i + 1 + (int)k) % ROOF_LIMIT_COUNT;
+                assert_true(one < all.count || i == ROOF_PLAN_LIMIT_CONCURRENCY);
+                const int other = (i + 1 + (int)k) % ROOF_PLAN_LIMIT_COUNT;
                 q.limit[other] = part_of(&all, other, 0.5);
                 assert_true(check(&q) <= one);
             }
@@ -706,7 +706,7 @@ static void test_limit_itself(void **state)
     (void)state;
     struct roof_plan_query q = ask_less(DENSE);
     struct roof_plans all = search(&q);
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         size_t at = 0;
         while (isnan(all.plan[at].value[i])) {
             at++;
@@ -741,7 +741,7 @@ static void test_tighter(void **state)
         struct roof_plan_query q = ask_less((int)o % MODELS);
         q.objective = objectives[o];
         struct roof_plans all = search(&q);
-        for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
             struct roof_plans before = search(&q);
             for (int step = 0; step < 3; step++) {
                 const double part = at_least(i) ? 0.4 * step : 0.8 - 0.4 * step;
@@ -840,13 +840,13 @@ static void test_warm(void **state)
     struct roof_plans all = search(&q);
     int beaten = 0;
     for (int i = 1; i < 10; i++) {
-        const double limit = part_of(&all, ROOF_LIMIT_TPOT, 0.1 * i);
+        const double limit = part_of(&all, ROOF_PLAN_LIMIT_TPOT, 0.1 * i);
         size_t within = 0;
         for (size_t k = 0; k < all.count; k++) {
             within += all.plan[k].tpot_s <= limit;
             beaten += all.plan[k].tpot_s <= limit && all.plan[k].ideal_tpot_s > limit;
         }
-        q.limit[ROOF_LIMIT_TPOT] = limit;
+        q.limit[ROOF_PLAN_LIMIT_TPOT] = limit;
         struct roof_plans plans = search(&q);
         assert_int_equal(plans.count, within);
         roof_plans_free(&plans);
@@ -860,13 +860,14 @@ static void test_warm(void **state)
 static void test_nearest(void **state)
 {
     (void)state;
-    static const double out_of_reach[ROOF_LIMIT_COUNT] = {
-        [ROOF_LIMIT_TTFT] = 1e-9,       [ROOF_LIMIT_TPOT] = 1e-9, [ROOF_LIMIT_TOKENS_PER_S] = 1e12,
-        [ROOF_LIMIT_CONCURRENCY] = 1e9, [ROOF_LIMIT_COST] = 1e-9, [ROOF_LIMIT_POWER] = 1};
+    static const double out_of_reach[ROOF_PLAN_LIMIT_COUNT] = {
+        [ROOF_PLAN_LIMIT_TTFT] = 1e-9,         [ROOF_PLAN_LIMIT_TPOT] = 1e-9,
+        [ROOF_PLAN_LIMIT_TOKENS_PER_S] = 1e12, [ROOF_PLAN_LIMIT_CONCURRENCY] = 1e9,
+        [ROOF_PLAN_LIMIT_COST] = 1e-9,         [ROOF_PLAN_LIMIT_POWER] = 1};
     for (int model = 0; model < MODELS; model++) {
         struct roof_plan_query q = ask_less(model);
         struct roof_plans all = search(&q);
-        for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+        for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
             q = ask_less(model);
             q.limit[i] = out_of_reach[i];
             assert_int_equal(check(&q), 0);
@@ -874,7 +875,7 @@ static void test_nearest(void **state)
             assert_int_equal(none.missed[i], all.count);
             assert_int_equal(none.rejected[ROOF_REJECTED_LIMIT], all.count);
             roof_plans_free(&none);
-            const int other = (i + 1) % ROOF_LIMIT_COUNT;
+            const int other = (i + 1) % ROOF_PLAN_LIMIT_COUNT;
             q.limit[other] = part_of(&all, other, 0.5);
             assert_int_equal(check(&q), 0);
             none = search(&q);
@@ -1101,7 +1102,7 @@ static void test_names(void **state)
     }
     roof_plans_free(&plans);
     roof_plans_free(NULL);
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         for (int k = 0; k < i; k++) {
             assert_string_not_equal(roof_plan_limit_name((enum roof_plan_limit)i),
                                     roof_plan_limit_name((enum roof_plan_limit)k));
@@ -1139,8 +1140,8 @@ static void test_built_in(void **state)
         q.objective = objectives[o];
         assert_true(check(&q) > 50);
     }
-    q.limit[ROOF_LIMIT_TPOT] = 5e-3;
-    q.limit[ROOF_LIMIT_TTFT] = 0.02;
+    q.limit[ROOF_PLAN_LIMIT_TPOT] = 5e-3;
+    q.limit[ROOF_PLAN_LIMIT_TTFT] = 0.02;
     assert_true(check(&q) > 0);
     roof_model_free(model);
     for (size_t i = 0; i < COUNT(ids); i++) {

@@ -48,7 +48,7 @@ static int set_up(void **unused)
                                        .devices = devices,
                                        .device_counts = COUNT(devices),
                                        .max_loss = ROOF_ACCURACY_2_TO_5};
-    for (int i = 0; i < ROOF_LIMIT_COUNT; i++) {
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         f.query.limit[i] = ROOF_UNKNOWN;
     }
     for (size_t i = 0; i < f.engines->count; i++) {
