@@ -121,6 +121,12 @@ enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engine
 bool roof_serving_published(const struct roof_serving *serving);
 /** Whether a combination is for a model: those of published checkpoints are for some only. */
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model);
+/** Whether a name is that of a combination (its number): the name that engines give it or, for a
+ * name that they give to none, the format of its weights. */
+bool roof_serving_called(const struct roof_engines *engines, size_t serving, const char *name);
+
+/** The engines whose kernels were measured, as bits. */
+unsigned roof_engines_measured(const struct roof_engines *engines);
 
 /** The engines that run a combination (its number) on a device: a set of bits by number. */
 unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,

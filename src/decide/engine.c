@@ -330,6 +330,27 @@ bool roof_serving_suits(const struct roof_serving *serving, const struct roof_mo
            (model->quantization != NULL && strcmp(serving->quantization, model->quantization) == 0);
 }
 
+bool roof_serving_called(const struct roof_engines *engines, size_t serving, const char *name)
+{
+    enum roof_precision weights = ROOF_PRECISION_AUTO;
+    for (size_t i = 0; i < engines->servings; i++) {
+        if (strcmp(engines->serving[i].id, name) == 0) {
+            return strcmp(engines->serving[serving].id, name) == 0;
+        }
+    }
+    return roof_precision_find(&weights, name, NULL) == ROOF_OK &&
+           engines->serving[serving].weights == weights;
+}
+
+unsigned roof_engines_measured(const struct roof_engines *engines)
+{
+    unsigned measured = 0;
+    for (size_t i = 0; i < engines->count; i++) {
+        measured |= 1U << i & ~engines->lent;
+    }
+    return measured;
+}
+
 const struct roof_engine_format *roof_engine_format(const struct roof_engine *engine,
                                                     const struct roof_serving *serving,
                                                     const struct roof_hardware *hardware)

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "decide/plan_query.h"
+
+/* Where only the engine of the script was searched, a script tells when another one that was
+ * measured does better. */
+static enum roof_status search_others(struct roof_plan_answer *answer,
+                                      const struct roof_plan_request *request,
+                                      struct roof_error *error)
+{
+    if (request->emit == NULL || request->engine != NULL) {
+        return ROOF_OK;
+    }
+    struct roof_plan_query query = answer->query;
+    query.by = roof_engines_measured(request->engines);
+    if (!request->stack_given) {
+        query.base.common.stack = ROOF_STACK_BEST;
+    }
+    const enum roof_status status = roof_plan_search(&answer->others, &query, error);
+    return status == ROOF_UNSATISFIED ? ROOF_OK : status;
+}
+
+/* Gives the best plan the formats of a name: its own, if they are called so, or others with its KV
+ * cache, or any. */
+static enum roof_status with_formats(struct roof_plan *out, const struct roof_plan_answer *answer,
+                                     const char *name, struct roof_error *error)
+{
+    const struct roof_engines *const engines = answer->query.engines;
+    const struct roof_serving *const s = engines->serving;
+    const struct roof_plan *const best = &answer->plans.plan[0];
+    *out = *best;
+    out->serving = engines->servings;
+    for (size_t i = 0; i < engines->servings; i++) {
+        const bool found = out->serving < engines->servings;
+        const bool nearer =
+            !found || (s[out->serving].kv != s[best->serving].kv && s[i].kv == s[best->serving].kv);
+        if (answer->plans.model[i] != NULL && roof_serving_called(engines, i, name) &&
+            roof_plan_engines(&answer->query, i, best->hardware) != 0 &&
+            (nearer || i == best->serving)) {
+            out->serving = i;
+        }
+    }
+    return out->serving < engines->servings
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_UNSATISFIED, "no engine runs %s on %s", name,
+                                answer->query.hardware[best->hardware]->id);
+}
+
+/* Puts the best plan on a device: with its formats, or else with those of the best plan there, or
+ * else with those that lose least. */
+static enum roof_status on_device(struct roof_plan *out, const struct roof_plan_answer *answer,
+                                  size_t hardware, const char *name, struct roof_error *error)
+{
+    const struct roof_plans *const plans = &answer->plans;
+    *out = plans->plan[0];
+    out->hardware = hardware;
+    if (roof_plan_engines(&answer->query, out->serving, hardware) == 0) {
+        out->serving = roof_plan_least_loss(plans, &answer->query, hardware);
+        for (size_t i = plans->count; i > 0; i--) {
+            if (plans->plan[i - 1].hardware == hardware) {
+                out->serving = plans->plan[i - 1].serving; /* the best comes last */
+            }
+        }
+    }
+    return out->serving < answer->query.engines->servings
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_UNSATISFIED, "no engine runs on %s", name);
+}
+
+/* Explains two devices or formats, at the split and batch of the best plan of both. */
+static enum roof_status explain_sides(struct roof_plan_answer *answer, const char *const name[2],
+                                      struct roof_error *error)
+{
+    struct roof_plan side[2];
+    for (int i = 0; i < 2; i++) {
+        if (answer->query.serving != NULL) {
+            TRY(with_formats(&side[i], answer, name[i], error));
+        } else {
+            TRY(on_device(&side[i], answer, (size_t)i, name[i], error));
+        }
+    }
+    answer->explained = true;
+    return roof_plan_why(&answer->why, &side[0], &side[1], &answer->plans, &answer->query, error);
+}
+
+/* Explains why the best plan has its formats: compared to those with the least loss on the device.
+ * Where it has these, explains why it has its device: compared to the next one that has a plan. */
+static enum roof_status explain_best(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    const struct roof_plans *const plans = &answer->plans;
+    const struct roof_plan *const best = &plans->plan[0];
+    struct roof_plan from = *best;
+    from.serving = roof_plan_least_loss(plans, &answer->query, best->hardware);
+    bool differs = from.serving != best->serving;
+    for (size_t i = 1; i < plans->count && !differs; i++) {
+        differs = plans->plan[i].hardware != best->hardware;
+        from.hardware = plans->plan[i].hardware;
+        from.serving = plans->plan[i].serving;
+    }
+    const enum roof_status status =
+        differs ? roof_plan_why(&answer->why, &from, best, plans, &answer->query, error) : ROOF_OK;
+    answer->explained = differs && status == ROOF_OK;
+    return status == ROOF_USAGE ? ROOF_OK : status; /* no plan is worse for lack of a comparison */
+}
+
+static enum roof_status explain(struct roof_plan_answer *answer,
+                                const struct roof_plan_request *request, struct roof_error *error)
+{
+    if (answer->plans.count == 0) {
+        return ROOF_OK;
+    }
+    if (request->side[0] == NULL) {
+        return request->explain && request->emit == NULL ? explain_best(answer, error) : ROOF_OK;
+    }
+    const enum roof_status status = explain_sides(answer, request->side, error);
+    /* The question was well asked: it is the engines, or the model, that have no answer. */
+    return status == ROOF_USAGE ? roof_error_prefix(error, ROOF_UNSATISFIED, "%s", "") : status;
+}
+
+static enum roof_status fill_answer(struct roof_plan_answer *out,
+                                    const struct roof_plan_request *request,
+                                    struct roof_error *error)
+{
+    TRY(roof_plan_query_make(out, request, error));
+    TRY(search_others(out, request, error));
+    const enum roof_status status = roof_plan_search(&out->plans, &out->query, error);
+    if (status != ROOF_OK && status != ROOF_UNSATISFIED) {
+        return status;
+    }
+    return explain(out, request, error);
+}
+
+enum roof_status roof_plan_answer_open(struct roof_plan_answer **out,
+                                       const struct roof_plan_request *request,
+                                       struct roof_error *error)
+{
+    *out = calloc(1, sizeof **out);
+    if (*out == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = fill_answer(*out, request, error);
+    if (status != ROOF_OK) {
+        roof_plan_answer_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void roof_plan_answer_free(struct roof_plan_answer *answer)
+{
+    if (answer != NULL) {
+        roof_plans_free(&answer->plans);
+        roof_plans_free(&answer->others);
+        roof_accuracy_free(&answer->accuracy);
+        roof_model_free(answer->model);
+        free(answer->serving);
+        free(answer->batch);
+        free(answer->devices);
+        free(answer);
+    }
+}

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: MIT
+#include "decide/plan_query.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "roofline/input.h"
+
+#define NAME_SIZE 128
+#define SERVINGS_SHOWN 64 /* names of formats in a message */
+#define LIMIT_MAX 1e15
+#define PRICE_MAX 1e9
+
+static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
+static const int64_t usual_devices[] = {1, 2, 4, 8};
+
+void roof_plan_request_init(struct roof_plan_request *out)
+{
+    *out = (struct roof_plan_request){.ranking = ROOF_RANKING_EXPECTED,
+                                      .max_loss = ROOF_ACCURACY_2_TO_5};
+    roof_scenario_init(&out->base);
+    for (size_t i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
+        out->limit[i] = ROOF_UNKNOWN;
+    }
+}
+
+/* --- values from text ---------------------------------------------------------------------- */
+
+/* Takes the next name from a list "a,b,c"; false at its end. A name that is too long to be one
+ * becomes empty, which none is. */
+static bool next_name(char name[NAME_SIZE], const char **list)
+{
+    if (*list == NULL) {
+        return false;
+    }
+    const size_t length = strcspn(*list, ",");
+    (void)snprintf(name, NAME_SIZE, "%.*s", (int)(length < NAME_SIZE ? length : 0), *list);
+    *list = (*list)[length] == '\0' ? NULL : *list + length + 1;
+    return true;
+}
+
+size_t roof_plan_limit_input(enum roof_plan_limit limit)
+{
+    static const size_t inputs[ROOF_PLAN_LIMIT_COUNT] = {
+        [ROOF_PLAN_LIMIT_TTFT] = ROOF_INPUT_MAX_TTFT,
+        [ROOF_PLAN_LIMIT_TPOT] = ROOF_INPUT_MAX_TPOT,
+        [ROOF_PLAN_LIMIT_TOKENS_PER_S] = ROOF_INPUT_MIN_TOKENS_PER_S,
+        [ROOF_PLAN_LIMIT_CONCURRENCY] = ROOF_INPUT_CONCURRENCY,
+        [ROOF_PLAN_LIMIT_COST] = ROOF_INPUT_MAX_COST,
+        [ROOF_PLAN_LIMIT_POWER] = ROOF_INPUT_MAX_POWER};
+    return inputs[limit];
+}
+
+enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, const char *text,
+                                      struct roof_error *error)
+{
+    const struct roof_input *const input = roof_input(roof_plan_limit_input(limit));
+    char name[ROOF_INPUT_NAME_SIZE];
+    int64_t sequences = 0;
+    (void)roof_input_marked(name, input);
+    if (limit == ROOF_PLAN_LIMIT_TTFT || limit == ROOF_PLAN_LIMIT_TPOT) {
+        return roof_parse_time(out, text, name, error);
+    }
+    if (limit != ROOF_PLAN_LIMIT_CONCURRENCY) {
+        return roof_parse_number(out, text, name, 0, LIMIT_MAX, error);
+    }
+    TRY(roof_input_parse(&sequences, input, text, error));
+    *out = (double)sequences;
+    return ROOF_OK;
+}
+
+/* Reads "h100-sxm=2.5". */
+static enum roof_status read_price(double *price, const struct roof_hardware *const *hardware,
+                                   size_t hardware_count, const char *text,
+                                   struct roof_error *error)
+{
+    const char *const equals = strchr(text, '=');
+    bool found = false;
+    double value = 0;
+    if (equals == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("price_per_hour") " is ID=PRICE,..., not '%s'", text);
+    }
+    TRY(roof_parse_number(&value, equals + 1, ROOF_KEY("price_per_hour"), 0, PRICE_MAX, error));
+    for (size_t h = 0; h < hardware_count; h++) {
+        const char *const id = hardware[h]->id;
+        if (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0) {
+            if (!isnan(price[h])) {
+                return roof_error_set(error, ROOF_USAGE,
+                                      ROOF_KEY("price_per_hour") " %s: %s has a price already",
+                                      text, id);
+            }
+            price[h] = value;
+            found = true;
+        }
+    }
+    if (!found) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("%s") " %s: the device is not among " ROOF_KEY("%s"),
+                              "price_per_hour", text, "hardware");
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_read_prices(double *price, const struct roof_hardware *const *hardware,
+                                       size_t hardware_count, const char *list,
+                                       struct roof_error *error)
+{
+    char text[NAME_SIZE];
+    while (next_name(text, &list)) {
+        TRY(read_price(price, hardware, hardware_count, text, error));
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t choice,
+                                          struct roof_error *error)
+{
+    const int64_t first = ROOF_OBJECTIVE_TIME + 1; /* those of operators stand before */
+    if (choice < first) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("%s") " of a model is throughput, latency, cost or energy",
+                              "objective");
+    }
+    *out = (enum roof_plan_objective)(choice - first);
+    return ROOF_OK;
+}
+
+/* --- checks -------------------------------------------------------------------------------- */
+
+static enum roof_status check_question(const struct roof_plan_request *request,
+                                       struct roof_error *error)
+{
+    const struct roof_scenario *const base = &request->base;
+    if (request->ranking != ROOF_RANKING_EXPECTED) {
+        return roof_error_set(error, ROOF_USAGE, "plans of models rank by expected times");
+    }
+    if ((base->prompt > 0) != (base->generate > 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prompt") " and " ROOF_KEY("generate") " go together");
+    }
+    if (base->prompt > 0 && base->context > 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("%s") ", or " ROOF_KEY("%s") " and " ROOF_KEY("%s") ", not both", "context",
+            "prompt", "generate");
+    }
+    for (size_t i = 0; i < request->device_counts; i++) {
+        if (request->devices[i] > ROOF_PLAN_DEVICES_MAX) {
+            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("devices") " goes up to %d here",
+                                  ROOF_PLAN_DEVICES_MAX);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* A device that is there twice would have its plans twice. */
+static enum roof_status check_hardware(const struct roof_plan_request *request,
+                                       struct roof_error *error)
+{
+    const struct roof_hardware *const *const hardware = request->hardware;
+    if (request->hardware_count == 0 || request->hardware_count > ROOF_PLAN_HARDWARE_MAX) {
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("hardware") " takes 1 to %d names",
+                              ROOF_PLAN_HARDWARE_MAX);
+    }
+    for (size_t i = 1; i < request->hardware_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(hardware[k]->id, hardware[i]->id) == 0) {
+                return roof_error_set(error, ROOF_USAGE, "'%s' twice", hardware[i]->id);
+            }
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Where costs matter, every device needs a price. */
+static enum roof_status check_prices(const struct roof_plan_request *request,
+                                     struct roof_error *error)
+{
+    const bool costs =
+        request->objective == ROOF_PLAN_COST || !isnan(request->limit[ROOF_PLAN_LIMIT_COST]);
+    for (size_t h = 0; h < request->hardware_count && costs; h++) {
+        if (request->price == NULL || isnan(request->price[h])) {
+            const char *const id = request->hardware[h]->id;
+            return roof_error_set(error, ROOF_USAGE,
+                                  "a cost needs the price of %s: " ROOF_KEY("%s") " %s=PRICE", id,
+                                  "price_per_hour", id);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* --- lists --------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a;
+    const int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Copies values in ascending order, each once, with one more of them unless that is 0: the search
+ * stops at the first batch that is too large. */
+static enum roof_status copy_ascending(int64_t **out, size_t *count, const int64_t *values,
+                                       size_t value_count, int64_t more, struct roof_error *error)
+{
+    int64_t *const copy = malloc((value_count + 1) * sizeof *copy);
+    *out = copy;
+    if (copy == NULL) {
+        return roof_no_memory(error);
+    }
+    memcpy(copy, values, value_count * sizeof *copy);
+    copy[value_count] = more;
+    value_count += more != 0;
+    qsort(copy, value_count, sizeof *copy, by_size);
+    *count = 0;
+    for (size_t i = 0; i < value_count; i++) {
+        if (i == 0 || copy[i] != copy[*count - 1]) {
+            copy[(*count)++] = copy[i];
+        }
+    }
+    return ROOF_OK;
+}
+
+/* The number of sequences that are asked to be in flight is a batch that the search tries, unless
+ * the batches are given. */
+static enum roof_status make_lists(struct roof_plan_answer *out,
+                                   const struct roof_plan_request *request,
+                                   struct roof_error *error)
+{
+    struct roof_plan_query *const query = &out->query;
+    const double concurrency = request->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
+    if (request->batch != NULL) {
+        TRY(copy_ascending(&out->batch, &query->batches, request->batch, request->batches, 0,
+                           error));
+    } else {
+        TRY(copy_ascending(&out->batch, &query->batches, usual_batches, COUNT(usual_batches),
+                           isnan(concurrency) ? 0 : (int64_t)concurrency, error));
+    }
+    const bool given = request->devices != NULL;
+    TRY(copy_ascending(&out->devices, &query->device_counts,
+                       given ? request->devices : usual_devices,
+                       given ? request->device_counts : COUNT(usual_devices), 0, error));
+    query->batch = out->batch;
+    query->devices = out->devices;
+    return ROOF_OK;
+}
+
+/* --- engines ------------------------------------------------------------------------------- */
+
+/* The stack of an engine's own kernels, where they were measured apart; else ROOF_STACK_BEST. */
+static int64_t stack_of(const struct roof_engines *engines, size_t engine)
+{
+    const char *const *const stacks = roof_input(ROOF_INPUT_STACK)->choices;
+    for (int64_t i = 0; stacks[i] != NULL; i++) {
+        if (strcmp(stacks[i], engines->engine[engine].id) == 0) {
+            return i;
+        }
+    }
+    return ROOF_STACK_BEST;
+}
+
+/* An engine that is asked for alone runs its own kernels. */
+static void take_stack(struct roof_plan_query *query)
+{
+    for (size_t i = 0; i < query->engines->count; i++) {
+        if (query->by == 1U << i) {
+            query->base.common.stack = stack_of(query->engines, i);
+        }
+    }
+}
+
+/* An engine that is asked for does not run in the time of another one's kernels. */
+static enum roof_status check_stack(const struct roof_plan_answer *answer,
+                                    const struct roof_plan_request *request,
+                                    struct roof_error *error)
+{
+    const struct roof_engines *const engines = request->engines;
+    const unsigned asked = request->emit != NULL     ? 1U << answer->engine
+                           : request->engine != NULL ? answer->query.by
+                                                     : 0;
+    const int64_t given = answer->query.base.common.stack;
+    const char *other = NULL;
+    for (size_t i = 0; i < engines->count && given != ROOF_STACK_BEST; i++) {
+        const int64_t stack = (asked >> i & 1U) == 0 ? ROOF_STACK_BEST : stack_of(engines, i);
+        if (stack == given) {
+            return ROOF_OK;
+        }
+        other = stack == ROOF_STACK_BEST || other != NULL ? other : engines->engine[i].id;
+    }
+    return other == NULL
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     ROOF_KEY("%s") " %s with " ROOF_KEY(
+                         "%s") " %s: these are not its kernels; leave out " ROOF_KEY("%s"),
+                     "stack", roof_input(ROOF_INPUT_STACK)->choices[given],
+                     request->emit != NULL ? "emit" : "engine", other, "stack");
+}
+
+/* Takes the engines that are named, or the one whose words are wanted, or those whose kernels were
+ * measured: the times of the others are only lent. */
+static enum roof_status choose_engines(struct roof_plan_answer *out,
+                                       const struct roof_plan_request *request,
+                                       struct roof_error *error)
+{
+    struct roof_plan_query *const query = &out->query;
+    const char *list = request->engine == NULL ? request->emit : request->engine;
+    char name[NAME_SIZE];
+    if (request->emit != NULL) {
+        TRY(roof_engine_find(&out->engine, request->engines, request->emit, error));
+    }
+    if (request->engine != NULL && strcmp(request->engine, "all") == 0) {
+        return check_stack(out, request, error);
+    }
+    while (next_name(name, &list)) {
+        size_t number = 0;
+        TRY(roof_engine_find(&number, request->engines, name, error));
+        query->by |= 1U << number;
+    }
+    query->by = query->by == 0 ? roof_engines_measured(request->engines) : query->by;
+    if (!request->stack_given) {
+        take_stack(query);
+    }
+    if (request->emit != NULL && (query->by >> out->engine & 1U) == 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("emit") " %s: it is not among " ROOF_KEY("engine"),
+                              request->emit);
+    }
+    return check_stack(out, request, error);
+}
+
+/* --- formats ------------------------------------------------------------------------------- */
+
+static enum roof_status unknown_formats(const struct roof_engines *engines, const char *name,
+                                        struct roof_error *error)
+{
+    const char *known[SERVINGS_SHOWN];
+    size_t count = 0;
+    for (size_t i = 0; i < engines->servings && count < SERVINGS_SHOWN; i++) {
+        size_t k = 0;
+        while (k < count && strcmp(known[k], engines->serving[i].id) != 0) {
+            k++;
+        }
+        known[count] = engines->serving[i].id;
+        count += k == count;
+    }
+    return roof_unknown_name(error, ROOF_USAGE, "formats of engines", name, known, count);
+}
+
+/* Marks the combinations of formats that a name is for, and tells whether there are any. */
+static bool mark_servings(bool *serving, const struct roof_engines *engines, const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; i < engines->servings; i++) {
+        if (roof_serving_called(engines, i, name)) {
+            found = serving[i] = true;
+        }
+    }
+    return found;
+}
+
+static bool are_formats(const struct roof_engines *engines, const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; i < engines->servings && !found; i++) {
+        found = roof_serving_called(engines, i, name);
+    }
+    return found;
+}
+
+enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engines *engines,
+                                             const char *const side[2], struct roof_error *error)
+{
+    *out = are_formats(engines, side[0]);
+    return *out == are_formats(engines, side[1])
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     ROOF_KEY("%s") " %s,%s: both are devices, or both formats that engines run",
+                     "explain", side[0], side[1]);
+}
+
+/* Takes the combinations of formats that are named, and those that are to be explained. */
+static enum roof_status choose_formats(struct roof_plan_answer *out,
+                                       const struct roof_plan_request *request,
+                                       struct roof_error *error)
+{
+    const struct roof_engines *const engines = request->engines;
+    const char *list = request->formats;
+    char name[NAME_SIZE];
+    bool formats = false;
+    out->serving = calloc(engines->servings + 1, sizeof *out->serving);
+    if (out->serving == NULL) {
+        return roof_no_memory(error);
+    }
+    if (list != NULL && strcmp(list, "all") != 0) {
+        out->query.serving = out->serving;
+        while (next_name(name, &list)) {
+            if (!mark_servings(out->serving, engines, name)) {
+                return unknown_formats(engines, name, error);
+            }
+        }
+    }
+    if (request->side[0] == NULL) {
+        return ROOF_OK;
+    }
+    if (request->emit != NULL || request->formats != NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("%s") " goes without " ROOF_KEY("%s") " and " ROOF_KEY("%s"),
+                              "explain", "emit", "formats");
+    }
+    TRY(roof_plan_sides_are_formats(&formats, engines, request->side, error));
+    for (int i = 0; i < 2 && formats; i++) {
+        (void)mark_servings(out->serving, engines, request->side[i]);
+        out->query.serving = out->serving;
+    }
+    return ROOF_OK;
+}
+
+/* --- the query ----------------------------------------------------------------------------- */
+
+/* The plans give the model their formats, so that it loses its own; those it was published in
+ * remain those of the layout "checkpoint". */
+static enum roof_status copy_model(struct roof_plan_answer *out,
+                                   const struct roof_plan_request *request,
+                                   struct roof_error *error)
+{
+    out->model = roof_model_copy(request->model);
+    if (out->model == NULL) {
+        return roof_no_memory(error);
+    }
+    roof_model_forget_formats(out->model);
+    out->query.model = out->model;
+    out->query.published = request->model->stored ? request->model : NULL;
+    return ROOF_OK;
+}
+
+/* Sets the default context, and checks that the model takes the lengths. */
+static enum roof_status set_context(struct roof_plan_query *query, struct roof_error *error)
+{
+    struct roof_scenario resolved = query->base;
+    if (query->base.generate > 0) {
+        resolved.context = query->base.prompt + query->base.generate;
+        resolved.prompt = resolved.generate = 0;
+    }
+    TRY(roof_scenario_resolve(&resolved, query->model, error));
+    if (query->base.generate == 0) {
+        query->base.context = resolved.context;
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_query_make(struct roof_plan_answer *out,
+                                      const struct roof_plan_request *request,
+                                      struct roof_error *error)
+{
+    struct roof_plan_query *const query = &out->query;
+    *query = (struct roof_plan_query){.hardware = request->hardware,
+                                      .hardware_count = request->hardware_count,
+                                      .price = request->price,
+                                      .engines = request->engines,
+                                      .directories = request->directories,
+                                      .accuracy = &out->accuracy,
+                                      .base = request->base,
+                                      .objective = request->objective,
+                                      .max_loss = request->max_loss,
+                                      .native_only = request->native_only};
+    memcpy(query->limit, request->limit, sizeof query->limit);
+    TRY(check_question(request, error));
+    TRY(make_lists(out, request, error));
+    TRY(choose_engines(out, request, error));
+    TRY(choose_formats(out, request, error));
+    TRY(check_hardware(request, error));
+    TRY(check_prices(request, error));
+    TRY(copy_model(out, request, error));
+    TRY(roof_accuracy_load(&out->accuracy, error));
+    return set_context(query, error);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A question for plans: what a person gives, with the defaults and the choices that turn it into a
+ * query of plan.h, and the answer with all that was searched and explained for it.
+ *
+ * Errors name the inputs by their keys (input.h).
+ */
+#ifndef ROOF_PLAN_QUERY_H
+#define ROOF_PLAN_QUERY_H
+
+#include "roofline/plan.h"
+#include "roofline/plan_why.h"
+#include "roofline/recommend.h"
+
+/** Devices and numbers of devices that a request may have, and values of a list of it. */
+#define ROOF_PLAN_HARDWARE_MAX 64
+#define ROOF_PLAN_DEVICES_MAX 4096
+#define ROOF_PLAN_VALUES_MAX 4096
+
+/** Start with roof_plan_request_init. All pointers are borrowed; the answer needs them too. */
+struct roof_plan_request {
+    const struct roof_model *model; /**< as its file has it: the search gives it other formats */
+    const struct roof_hardware *const *hardware; /**< each device once, with its calibration */
+    size_t hardware_count;
+    const double *price; /**< per hour, of each hardware (roof_plan_read_prices); NAN: unknown */
+    const struct roof_engines *engines;
+    const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
+    struct roof_scenario base; /**< context, or prompt and generate, and what all plans share */
+    bool stack_given;          /**< base names the stack; else that of a single engine is taken */
+    const int64_t *batch;      /**< in any order; NULL: powers of two up to 2048 */
+    size_t batches;
+    const int64_t *devices; /**< in any order; NULL: 1, 2, 4 and 8 */
+    size_t device_counts;
+    const char *formats; /**< names, "fp8,bf16" (roof_serving_called); NULL or "all": any */
+    const char *engine;  /**< ids, "vllm,trtllm", or "all"; NULL: those with measured kernels */
+    const char *emit;    /**< the engine whose words are wanted: the only one, unless `engine` says
+                              others; NULL: none */
+    enum roof_plan_objective objective;
+    enum roof_ranking ranking; /**< ROOF_RANKING_EXPECTED is the only one that plans have */
+    enum roof_accuracy_class max_loss;
+    bool native_only;
+    double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none. The concurrency is one more batch, too */
+    const char *side[2]; /**< two devices, which `hardware` then are, or two formats; NULL: none */
+    bool explain;        /**< say why the best plan is the best; `side` is explained in any case */
+};
+
+void roof_plan_request_init(struct roof_plan_request *out);
+
+/** Reads a limit: a time with its unit, or a number. */
+enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, const char *text,
+                                      struct roof_error *error);
+/** The input (enum roof_input_id) that has a limit. */
+size_t roof_plan_limit_input(enum roof_plan_limit limit);
+
+/** Reads prices "h100-sxm=2.5,..." into those of the hardware, which start as NAN: a device gets
+ * one price. */
+enum roof_status roof_plan_read_prices(double *price, const struct roof_hardware *const *hardware,
+                                       size_t hardware_count, const char *list,
+                                       struct roof_error *error);
+
+/** The objective of plans among the choices of the input "objective", of which some are those of
+ * operators: ROOF_USAGE for these. */
+enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t choice,
+                                          struct roof_error *error);
+
+/** Whether two sides that are to be explained are formats that engines run, rather than devices.
+ * ROOF_USAGE when only one of them is. */
+enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engines *engines,
+                                             const char *const side[2], struct roof_error *error);
+
+/** What was asked in full, and what was found for it. */
+struct roof_plan_answer {
+    struct roof_plan_query query;
+    struct roof_plans plans;  /**< none, where nothing satisfies the constraints: it says why */
+    struct roof_plans others; /**< of all engines with measured kernels, where only that of `emit`
+                                   was searched; else empty */
+    size_t engine;            /**< the number of that of `emit` */
+    bool explained;           /**< `why` holds: it explains the sides, or the best plan */
+    struct roof_plan_why why;
+    /* What the query points to is owned. */
+    struct roof_model *model;
+    struct roof_accuracy accuracy;
+    bool *serving;
+    int64_t *batch;
+    int64_t *devices;
+};
+
+/**
+ * Searches and explains. ROOF_OK also where no plan is left; ROOF_UNSATISFIED when a side cannot be
+ * explained. On success the caller owns *out: roof_plan_answer_free. It is large.
+ */
+enum roof_status roof_plan_answer_open(struct roof_plan_answer **out,
+                                       const struct roof_plan_request *request,
+                                       struct roof_error *error);
+void roof_plan_answer_free(struct roof_plan_answer *answer);
+
+/** The part of roof_plan_answer_open that makes the query. What it leaves in *out on failure is
+ * released with the answer. */
+enum roof_status roof_plan_query_make(struct roof_plan_answer *out,
+                                      const struct roof_plan_request *request,
+                                      struct roof_error *error);
+
+#endif
