@@ -24,7 +24,7 @@ struct roof_check_input {
     const char *text; /**< its value; "" for a flag */
 };
 
-/** What is asked: as on a command line, with --format json. */
+/** What is asked, to be answered as JSON. */
 struct roof_check_request {
     enum roof_command command;            /**< ROOF_COMMAND_PREDICT or ROOF_COMMAND_RECOMMEND */
     const char *workload;                 /**< an operator, or "model" */
@@ -33,14 +33,13 @@ struct roof_check_request {
     size_t count;
 };
 
-/**
- * Answers a request: writes the JSON document to out. Also a document that says that nothing is
- * left is an answer. The library calls it so that its caller decides where devices and models are
- * looked for.
- */
-typedef enum roof_status (*roof_check_answer)(void *context, struct roof_text *out,
-                                              const struct roof_check_request *request,
-                                              struct roof_error *error);
+/** What answered a request. */
+struct roof_check_answer {
+    enum roof_status status; /**< ROOF_OK: text has the document; else why says what is wrong */
+    char *text;
+    size_t length;
+    struct roof_error why;
+};
 
 /** A number is as expected when it is within one of the two; each 0 when it is not given. */
 struct roof_tolerance {
@@ -94,12 +93,13 @@ struct roof_checks {
  */
 enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
                                   struct roof_error *error);
-/**
- * Asks every request and compares. Deviations are no failure; ROOF_INVALID (or ROOF_IO) with the
- * place when a request is refused that expects values, ROOF_MEMORY.
- */
-enum roof_status roof_checks_run(struct roof_checks *checks, roof_check_answer answer,
-                                 void *context, struct roof_error *error);
+/** Compares the answer of one request with what is expected. Deviations are no failure; ROOF_INVALID
+ * (or ROOF_IO) with the place when a request is refused that expects values, ROOF_MEMORY. */
+enum roof_status roof_check_take(struct roof_checks *checks, size_t check,
+                                 const struct roof_check_answer *answer, struct roof_error *error);
+/** Asks every request and compares, as roof_check_take. */
+enum roof_status roof_checks_run(struct roof_checks *checks, struct roof_store *store,
+                                 struct roof_error *error);
 /** Whether what was got can stand in the file: not where a refusal did not come, nor for a key of
  * what is not there, which is rather mistyped. */
 bool roof_expectation_updates(const struct roof_expectation *expectation);

@@ -11,6 +11,7 @@
 
 #include "roofline/operator.h"
 #include "roofline/quantity.h"
+#include "roofline/question.h"
 #include "roofline/status.h"
 #include "roofline/text.h"
 #include "roofline/transformer.h"
@@ -18,18 +19,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Bits of roof_input.commands. */
-enum roof_command {
-    ROOF_COMMAND_PREDICT = 1,
-    ROOF_COMMAND_SWEEP = 2,
-    ROOF_COMMAND_RECOMMEND = 4,
-    ROOF_COMMAND_LIST = 8,
-    ROOF_COMMAND_COMPARE = 16,
-    ROOF_COMMAND_PLOT = 32,
-    ROOF_COMMAND_CHECK = 64,
-    ROOF_COMMAND_COMPLETION = 128
-};
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
 enum roof_input_id {
@@ -111,7 +100,9 @@ enum roof_input_id {
 /** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands but
  * list and completion. */
 const struct roof_input *roof_input(size_t id);
-/** The first row with a key; NULL: none. */
+/** The number of the first row with a key; ROOF_INPUT_COUNT: none has it. */
+size_t roof_input_number(const char *key);
+/** The first row with a key; NULL: none has it. */
 const struct roof_input *roof_input_find(const char *key);
 /** Whether a command takes an input. */
 bool roof_input_allowed(size_t id, enum roof_command command);

@@ -15,19 +15,20 @@
 #include "roofline/model_prediction.h"
 #include "roofline/operator.h"
 #include "roofline/precision.h"
+#include "roofline/question.h"
 #include "roofline/text.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Same numbers as the choices of the input "format". */
+/** The formats of rows; the same numbers as those of enum roof_answer_format. */
 enum roof_output {
-    ROOF_OUTPUT_TEXT,
-    ROOF_OUTPUT_JSON,
-    ROOF_OUTPUT_NDJSON,
-    ROOF_OUTPUT_CSV,
-    ROOF_OUTPUT_MARKDOWN
+    ROOF_OUTPUT_TEXT = ROOF_TEXT,
+    ROOF_OUTPUT_JSON = ROOF_JSON,
+    ROOF_OUTPUT_NDJSON = ROOF_NDJSON,
+    ROOF_OUTPUT_CSV = ROOF_CSV,
+    ROOF_OUTPUT_MARKDOWN = ROOF_MARKDOWN
 };
 
 #define ROOF_COLUMNS_MAX 80

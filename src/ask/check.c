@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/json.h"
 #include "catalog/schema.h"
 #include "roofline/operator.h"
@@ -152,23 +153,13 @@ static bool is_asked(size_t id)
     return asked;
 }
 
-/* The key of an input: that of records and columns, else its option with _ for -. */
-static const char *key_of(char out[KEY_SIZE], size_t id)
-{
-    const struct roof_input *const input = roof_input(id);
-    snprintf(out, KEY_SIZE, "%s", input->key != NULL ? input->key : input->option);
-    for (char *dash = strchr(out, '-'); dash != NULL; dash = strchr(dash, '-')) {
-        *dash = '_';
-    }
-    return out;
-}
-
 /* The number of an input; ROOF_INPUT_COUNT: none. */
 static size_t find_input(const char *key)
 {
-    char own[KEY_SIZE];
+    char own[ROOF_INPUT_NAME_SIZE];
     size_t id = 0;
-    while (id < ROOF_INPUT_COUNT && (!is_asked(id) || strcmp(key_of(own, id), key) != 0)) {
+    while (id < ROOF_INPUT_COUNT &&
+           (!is_asked(id) || strcmp(roof_input_key(own, roof_input(id)), key) != 0)) {
         id++;
     }
     return id;
@@ -182,12 +173,12 @@ static bool is_workload(const char *key)
 /* Every member must be an input. */
 static enum roof_status check_inputs(const struct reader *r, const roof_json_value *inputs)
 {
-    char keys[ROOF_INPUT_COUNT][KEY_SIZE];
+    char keys[ROOF_INPUT_COUNT][ROOF_INPUT_NAME_SIZE];
     const char *known[ROOF_INPUT_COUNT + 2] = {"operator", "model"};
     size_t count = 2;
     for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
         if (is_asked(id)) {
-            known[count++] = key_of(keys[id], id);
+            known[count++] = roof_input_key(keys[id], roof_input(id));
         }
     }
     if (inputs != NULL && !roof_json_is_object(inputs)) {
@@ -220,9 +211,9 @@ static enum roof_status put_scalar(struct roof_text *out, const struct reader *r
         roof_text_put(out, id == ROOF_INPUT_MEASURED ? "us" : ""); /* as its key says */
         return ROOF_OK;
     }
-    char key[KEY_SIZE];
+    char key[ROOF_INPUT_NAME_SIZE];
     return roof_json_error(r->p->json, node, r->error, "%s must be a string or a number",
-                           key_of(key, id));
+                           roof_input_key(key, roof_input(id)));
 }
 
 static enum roof_status add_input(const struct reader *r, struct roof_check *check, size_t id,
@@ -829,51 +820,101 @@ static enum roof_status refused(const struct roof_checks *checks, size_t i,
     return roof_error_move(error, status, checks->name, line, column);
 }
 
-static enum roof_status run_check(struct roof_checks *checks, size_t i, struct roof_text *text,
-                                  roof_check_answer answer, void *context, struct roof_error *error)
+/* Compares what was expected with the document that answered, or with the refusal. */
+static enum roof_status compare_answer(struct roof_checks *checks, size_t i,
+                                       const struct roof_check_answer *answer,
+                                       struct roof_error *error)
 {
     struct roof_checks_private *const p = checks->private_data;
     struct roof_check *const check = &checks->check[i];
     const roof_json_value *const *const place =
         &p->place[(size_t)(check->expectation - p->expectation)];
-    const bool refusal = check->expectation[0].refusal;
+    if (check->expectation[0].refusal) {
+        return compare_refusal(&check->expectation[0], p, place[0],
+                               answer->status == ROOF_OK ? NULL : &answer->why, error);
+    }
+    if (answer->status != ROOF_OK) {
+        return refused(checks, i, &answer->why, error);
+    }
     struct roof_json *document = NULL;
-    struct roof_error why = {.status = ROOF_OK};
-    roof_text_clear(text);
-    enum roof_status status = answer(context, text, &check->request, &why);
-    if (status == ROOF_MEMORY || text->failed) {
-        return no_memory(error);
-    }
-    if (refusal) {
-        status = compare_refusal(&check->expectation[0], p, place[0],
-                                 status == ROOF_OK ? NULL : &why, error);
-    } else if (status != ROOF_OK) {
-        return refused(checks, i, &why, error);
-    } else {
-        status = roof_json_parse(&document, text->data, text->length, "answer", error);
-    }
-    for (size_t k = 0; document != NULL && k < check->count && status == ROOF_OK; k++) {
+    TRY(roof_json_parse(&document, answer->text, answer->length, "answer", error));
+    enum roof_status status = ROOF_OK;
+    for (size_t k = 0; k < check->count && status == ROOF_OK; k++) {
         status = compare(&check->expectation[k], p, place[k], document, error);
     }
+    roof_json_free(document);
+    return status;
+}
+
+enum roof_status roof_check_take(struct roof_checks *checks, size_t i,
+                                 const struct roof_check_answer *answer, struct roof_error *error)
+{
+    struct roof_check *const check = &checks->check[i];
+    TRY(compare_answer(checks, i, answer, error));
     for (size_t k = 0; k < check->count; k++) {
         check->deviations += check->expectation[k].passed ? 0 : 1;
     }
     checks->deviations += check->deviations;
     checks->failed += check->deviations > 0 ? 1 : 0;
-    roof_json_free(document);
+    return ROOF_OK;
+}
+
+/* Puts what a check asks into a question. */
+static enum roof_status put_request(struct roof_question *question,
+                                    const struct roof_check_request *request,
+                                    struct roof_error *error)
+{
+    char key[ROOF_INPUT_NAME_SIZE];
+    const bool model = request->model != NULL;
+    TRY(roof_question_put(question, model ? "model" : "operator",
+                          model ? request->model : request->workload, error));
+    for (size_t i = 0; i < request->count; i++) {
+        TRY(roof_question_put(question, roof_input_key(key, roof_input(request->input[i].input)),
+                              request->input[i].text, error));
+    }
+    return ROOF_OK;
+}
+
+/* Asks what a check asks. */
+static enum roof_status ask(struct roof_check_answer *out, struct roof_store *store,
+                            const struct roof_check_request *request, struct roof_error *error)
+{
+    struct roof_question *question = NULL;
+    TRY(roof_question_new(&question, error));
+    *out = (struct roof_check_answer){.text = NULL};
+    out->status = put_request(question, request, &out->why);
+    if (out->status == ROOF_OK) {
+        out->status = roof_answer(store, question, request->command, ROOF_JSON, &out->text,
+                                  &out->length, &out->why);
+    }
+    roof_question_free(question);
+    if (out->status == ROOF_MEMORY) {
+        roof_answer_free(out->text);
+        return roof_no_memory(error);
+    }
+    if (out->status == ROOF_UNSATISFIED && out->text != NULL) {
+        out->status = ROOF_OK; /* a document that says that nothing is left is an answer, too */
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status run_check(struct roof_checks *checks, size_t i, struct roof_store *store,
+                                  struct roof_error *error)
+{
+    struct roof_check_answer answer;
+    TRY(ask(&answer, store, &checks->check[i].request, error));
+    const enum roof_status status = roof_check_take(checks, i, &answer, error);
+    roof_answer_free(answer.text);
     return status;
 }
 
-enum roof_status roof_checks_run(struct roof_checks *checks, roof_check_answer answer,
-                                 void *context, struct roof_error *error)
+enum roof_status roof_checks_run(struct roof_checks *checks, struct roof_store *store,
+                                 struct roof_error *error)
 {
-    struct roof_text text = ROOF_TEXT_INIT;
-    enum roof_status status = ROOF_OK;
-    for (size_t i = 0; i < checks->count && status == ROOF_OK; i++) {
-        status = run_check(checks, i, &text, answer, context, error);
+    for (size_t i = 0; i < checks->count; i++) {
+        TRY(run_check(checks, i, store, error));
     }
-    roof_text_free(&text);
-    return status;
+    return ROOF_OK;
 }
 
 /* --- updating ------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "cli.h"
 
 /* What completes a line is asked of the program itself, by "completion words": the scripts of the
@@ -136,11 +137,11 @@ static enum roof_status offer_ids(struct offers *o,
                                   struct roof_error *error)
 {
     struct roof_text ids = ROOF_TEXT_INIT;
-    struct cli_directories directories;
+    struct roof_store *store = NULL;
     size_t count = 0;
-    enum roof_status status = cli_directories(&directories, error);
+    enum roof_status status = cli_store(&store, error);
     if (status == ROOF_OK) {
-        status = ids_of(&ids, &count, directories.path, error);
+        status = ids_of(&ids, &count, roof_store_folders(store), error);
     }
     const char *id = ids.data;
     for (size_t i = 0; i < count && status == ROOF_OK; i++) {
@@ -148,7 +149,7 @@ static enum roof_status offer_ids(struct offers *o,
         id += strlen(id) + 1;
     }
     roof_text_free(&ids);
-    free(directories.owned);
+    roof_store_free(store);
     return status;
 }
 
@@ -447,38 +448,48 @@ static enum roof_status offer_words(struct roof_text *text, int count, char **wo
     return offer_operands(&o, &line, error);
 }
 
-int cli_completion(const struct cli_command *command, int argc, char **argv)
+/* Puts the script of a shell, or prints the help. */
+static enum roof_status put_script(struct roof_text *text, const struct cli_options *options,
+                                   struct roof_error *error)
 {
-    struct roof_error error = {0};
-    struct roof_text text = ROOF_TEXT_INIT;
-    struct cli_options options;
-    enum roof_status status = ROOF_OK;
-    if (argc > 2 && strcmp(argv[1], "words") == 0) { /* they are no options of ours */
-        status = offer_words(&text, argc - 2, argv + 2, &error);
-    } else {
-        status = cli_options(&options, command, argc, argv, &error);
-        if (status == ROOF_OK && options.help) {
-            return 0;
-        }
-        const char *names[SHELLS];
-        bool found = false;
-        for (size_t i = 0; i < SHELLS; i++) {
-            names[i] = shells[i].name;
-            if (status == ROOF_OK && options.operand_count == 1 &&
-                strcmp(options.operand[0], names[i]) == 0) {
-                roof_text_put(&text, shells[i].script);
-                found = true;
-            }
-        }
-        if (status == ROOF_OK && options.operand_count != 1) {
-            status = roof_error_set(&error, ROOF_USAGE, "of which shell? bash, zsh or fish");
-        } else if (status == ROOF_OK && !found) {
-            status =
-                roof_unknown_name(&error, ROOF_USAGE, "shell", options.operand[0], names, SHELLS);
+    const char *names[SHELLS];
+    if (options->operand_count != 1) {
+        return roof_error_set(error, ROOF_USAGE, "of which shell? bash, zsh or fish");
+    }
+    for (size_t i = 0; i < SHELLS; i++) {
+        names[i] = shells[i].name;
+        if (strcmp(options->operand[0], names[i]) == 0) {
+            roof_text_put(text, shells[i].script);
+            return ROOF_OK;
         }
     }
+    return roof_unknown_name(error, ROOF_USAGE, "shell", options->operand[0], names, SHELLS);
+}
+
+static enum roof_status read_script(struct roof_text *text, const struct cli_command *command,
+                                    int argc, char **argv, struct roof_error *error)
+{
+    struct cli_options options;
+    enum roof_status status = cli_options_read(&options, command, argc, argv, error);
+    if (status == ROOF_OK && !options.help) {
+        status = put_script(text, &options, error);
+    }
+    cli_options_free(&options);
+    return status;
+}
+
+int cli_completion(const struct cli_command *command, int argc, char **argv)
+{
+    struct roof_error error = {.status = ROOF_OK};
+    struct roof_text text = ROOF_TEXT_INIT;
+    const bool words = argc > 2 && strcmp(argv[1], "words") == 0; /* they are no options of ours */
+    enum roof_status status = words ? offer_words(&text, argc - 2, argv + 2, &error)
+                                    : read_script(&text, command, argc, argv, &error);
+    if (status == ROOF_OK && text.failed) {
+        status = roof_no_memory(&error);
+    }
     if (status == ROOF_OK) {
-        status = cli_output_all(NULL, &text, &error);
+        status = cli_output_all(NULL, text.data, text.length, &error);
     }
     roof_text_free(&text);
     return status == ROOF_OK ? 0 : cli_fail(command->name, &error);

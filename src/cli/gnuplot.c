@@ -111,11 +111,12 @@ static bool take(int file, struct roof_text *out)
 }
 
 /* Writes the script and reads what comes, whichever is possible. */
-static void converse(int pipes[PIPES][2], const struct roof_text *script, struct roof_text *image,
+static void converse(int pipes[PIPES][2], const char *script, struct roof_text *image,
                      struct roof_text *message)
 {
     struct pollfd files[PIPES] = {
         {pipes[TO][1], POLLOUT, 0}, {pipes[FROM][0], POLLIN, 0}, {pipes[TROUBLE][0], POLLIN, 0}};
+    const size_t length = strlen(script);
     size_t written = 0;
     (void)fcntl(pipes[TO][1], F_SETFL, O_NONBLOCK);
     while (files[FROM].fd >= 0 || files[TROUBLE].fd >= 0) {
@@ -123,11 +124,10 @@ static void converse(int pipes[PIPES][2], const struct roof_text *script, struct
             return;
         }
         if (files[TO].fd >= 0 && files[TO].revents != 0) {
-            const ssize_t sent =
-                write(files[TO].fd, script->data + written, script->length - written);
+            const ssize_t sent = write(files[TO].fd, script + written, length - written);
             written += sent > 0 ? (size_t)sent : 0;
             const bool later = sent < 0 && (errno == EINTR || errno == EAGAIN);
-            if (written == script->length || (sent < 0 && !later)) {
+            if (written == length || (sent < 0 && !later)) {
                 (void)close(files[TO].fd);
                 files[TO].fd = pipes[TO][1] = -1;
             }
@@ -152,8 +152,7 @@ static const char *last_line(struct roof_text *message)
     return message->length == 0 ? "it says nothing" : line == NULL ? message->data : line + 1;
 }
 
-enum roof_status cli_gnuplot(struct roof_text *image, const struct roof_text *script,
-                             struct roof_error *error)
+enum roof_status cli_gnuplot(struct roof_text *image, const char *script, struct roof_error *error)
 {
     int pipes[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
     struct roof_text message = ROOF_TEXT_INIT;

@@ -7,7 +7,7 @@
 #include "cli.h"
 
 static const struct cli_command commands[] = {
-    {"predict", ROOF_COMMAND_PREDICT, cli_predict, "WORKLOAD",
+    {"predict", ROOF_COMMAND_PREDICT, CLI_WORKLOAD, cli_ask, "WORKLOAD",
      "Predicts the roofline time of an operator or a whole model and says what limits it.",
      "  roofline predict gemv -n 4096 -k 4096 -H gb10 -p nvfp4\n"
      "  roofline predict gemm -m 128 -n 24576 -k 1536 -w int4 -a fp16 -H gb200 --why\n"
@@ -18,34 +18,34 @@ static const struct cli_command commands[] = {
      "500\n"
      "  roofline predict --from shapes.csv -H h100-sxm -f csv\n"
      "  roofline predict model --from models.csv -H h200 -f csv\n"},
-    {"sweep", ROOF_COMMAND_SWEEP, cli_sweep, "WORKLOAD",
+    {"sweep", ROOF_COMMAND_SWEEP, CLI_WORKLOAD, cli_ask, "WORKLOAD",
      "Predicts a grid: every dimension, precision and device takes a list or a range.",
      "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"
      "  roofline sweep gemv -n 4Ki -k 4Ki -H gb10,h100,b200 -p fp16,fp8,nvfp4\n"
      "  roofline sweep model llama-3-8b,llama-3-70b -H h100,b200 --batch 1:64:x2 -p fp16,fp8\n"},
-    {"recommend", ROOF_COMMAND_RECOMMEND, cli_recommend, "WORKLOAD",
+    {"recommend", ROOF_COMMAND_RECOMMEND, CLI_WORKLOAD, cli_ask, "WORKLOAD",
      "Ranks the number formats for an operator, or the ways to serve a model, with reasons.",
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H gb10\n"
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"
      "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
      "      --generate 500 --max-tpot 30ms\n"},
-    {"compare", ROOF_COMMAND_COMPARE, cli_compare, "FILE.csv",
+    {"compare", ROOF_COMMAND_COMPARE, CLI_FILES, cli_ask, "FILE.csv",
      "Compares measured times with predictions, row by row or by groups.",
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
      "  roofline compare measured.csv --summary -f json\n"
      "  roofline compare measured.csv -f csv -o rows.csv\n"},
-    {"plot", ROOF_COMMAND_PLOT, cli_plot, "[WORKLOAD]",
+    {"plot", ROOF_COMMAND_PLOT, CLI_WORKLOAD, cli_ask, "[WORKLOAD]",
      "Draws the roofline chart of devices with operators, models or measured points on it.",
      "  roofline plot -H h100-sxm\n"
      "  roofline plot model llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
      "  roofline plot gemm -m 1:4096:x4 -n 4096 -k 4096 -H a100-sxm-80gb,h100-sxm -o gemm.png\n"
      "  roofline plot --from measured.csv -H h100-sxm --line cuBLAS=794TFLOPS -o measured.pdf\n"},
-    {"check", ROOF_COMMAND_CHECK, cli_check, "FILE.json ...",
+    {"check", ROOF_COMMAND_CHECK, CLI_FILES, cli_ask, "FILE.json ...",
      "Checks expected values against predictions and recommendations, for CI.",
      "  roofline check checks.json\n"
      "  roofline check checks/*.json -f junit -o results.xml\n"
      "  roofline check checks.json --update\n"},
-    {"list", ROOF_COMMAND_LIST, cli_list,
+    {"list", ROOF_COMMAND_LIST, CLI_LIST, cli_ask,
      "hardware|precisions|operators|models|layouts|engines [ID]",
      "Prints what is known: devices, formats, operators, models, layouts, engines.",
      "  roofline list hardware\n"
@@ -53,7 +53,7 @@ static const struct cli_command commands[] = {
      "  roofline list precisions nvfp4\n"
      "  roofline list operators flash-attention\n"
      "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
-    {"completion", ROOF_COMMAND_COMPLETION, cli_completion, "bash|zsh|fish",
+    {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, cli_completion, "bash|zsh|fish",
      "Prints what makes a shell complete the words of command lines.",
      "  . <(roofline completion bash)\n"
      "  roofline completion zsh > ~/.zsh/functions/_roofline\n"
@@ -88,18 +88,14 @@ int cli_exit_code(enum roof_status status)
 /* Lines that are told at the end. */
 static char remarks[4096];
 
-void cli_remark(const struct roof_model *model)
+void cli_remark(const struct roof_error *remark)
 {
-    for (const char *const *remark = model->remarks; *remark != NULL; remark++) {
-        char line[ROOF_ERROR_MESSAGE_SIZE + 16];
-        struct roof_error note; /* keeps it one line */
-        (void)roof_error_set(&note, ROOF_OK, "note: %s: %s", model->id, *remark);
-        (void)snprintf(line, sizeof line, "roofline: %s\n", note.message);
-        const size_t used = strlen(remarks);
-        /* It may be loaded twice. */
-        if (strstr(remarks, line) == NULL && used + strlen(line) < sizeof remarks) {
-            memcpy(remarks + used, line, strlen(line) + 1);
-        }
+    char line[ROOF_ERROR_MESSAGE_SIZE + 16];
+    (void)snprintf(line, sizeof line, "roofline: %s\n", remark->message);
+    const size_t used = strlen(remarks);
+    /* It may come twice. */
+    if (strstr(remarks, line) == NULL && used + strlen(line) < sizeof remarks) {
+        memcpy(remarks + used, line, strlen(line) + 1);
     }
 }
 
@@ -107,7 +103,10 @@ void cli_spell(char *out, size_t size, const char *key)
 {
     const struct roof_input *const input = roof_input_find(key);
     const bool letter = input != NULL && input->option[1] == '\0'; /* -m has no longer name */
-    (void)snprintf(out, size, "%s%s", input == NULL ? "" : letter ? "-" : "--",
+    (void)snprintf(out, size, "%s%s",
+                   input == NULL ? ""
+                   : letter      ? "-"
+                                 : "--",
                    input == NULL ? key : input->option);
 }
 

@@ -2,11 +2,13 @@
 #include <argtable2.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <strings.h>
 
+#include "base/base.h"
 #include "cli.h"
 
-/* The argtable of a command: one entry per allowed input, then the operands, --help and the end. */
+/* The argtable of a command has one entry per allowed input, then the operands, --help and the end.
+ */
 struct table {
     void *entry[ROOF_INPUT_COUNT + 3];
     size_t input[ROOF_INPUT_COUNT]; /* which input an entry is */
@@ -20,8 +22,6 @@ struct table {
 
 /* Operands are counted by argtable up to this; more than a command takes is our own message. */
 #define OPERANDS_SEEN (CLI_OPERANDS_MAX + 1)
-/* Room for a path, and more than the system takes. */
-#define PATH_SIZE 4100
 /* Most operands of a command that takes no list of files. */
 #define OPERANDS_MAX 2
 
@@ -40,7 +40,7 @@ static enum roof_status build(struct table *t, const struct cli_command *command
         t->entry[t->count] = input->kind == ROOF_INPUT_FLAG
                                  ? (void *)arg_lit0(letter, option, input->help)
                                  : (void *)arg_strn(letter, option, input->value, 0,
-                                                    input->many ? CLI_MANY_MAX : 1, input->help);
+                                                    input->many ? ROOF_TEXTS_MAX : 1, input->help);
         t->input[t->count++] = i;
     }
     t->operands = arg_strn(NULL, NULL, command->operands, 0, OPERANDS_SEEN, NULL);
@@ -58,7 +58,7 @@ static enum roof_status build(struct table *t, const struct cli_command *command
     return ROOF_OK;
 }
 
-/* argtable takes an empty text after a long option for none, and does not name the option. */
+/* Refuses an empty text after a long option, which argtable takes for none and does not name. */
 static enum roof_status check_empty(int argc, char **argv, struct roof_error *error)
 {
     for (int i = 1; i < argc; i++) {
@@ -73,8 +73,8 @@ static enum roof_status check_empty(int argc, char **argv, struct roof_error *er
     return ROOF_OK;
 }
 
-/* getopt takes any unambiguous beginning of a long option; scripts would break when one is added,
- * so only whole names pass. */
+/* Lets only whole names of long options pass. getopt takes any unambiguous beginning, and scripts
+ * would break when an option is added. */
 static enum roof_status check_long_options(const struct table *t, int argc, char **argv,
                                            struct roof_error *error)
 {
@@ -114,7 +114,7 @@ static enum roof_status check_long_options(const struct table *t, int argc, char
     return ROOF_OK;
 }
 
-/* The first thing argtable found wrong, as one line. */
+/* Says in one line what argtable found wrong first. */
 static enum roof_status parse_error(const struct table *t, struct roof_error *error)
 {
     const int code = t->end->error[0];
@@ -147,461 +147,173 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     }
 }
 
-/* The choices that predict has are those of the other tables, and html. */
-static enum roof_status read_output(struct cli_options *out, struct roof_error *error)
+/* Keeps an option of the program itself; false where it is a key of the question. */
+static bool keep_own(struct cli_options *out, size_t input, const char *text)
 {
-    const bool predict = out->command == ROOF_COMMAND_PREDICT;
-    const size_t input = predict ? ROOF_INPUT_PREDICT_FORMAT : ROOF_INPUT_FORMAT;
-    int64_t output = ROOF_OUTPUT_TEXT;
-    const enum roof_status status = cli_choice(&output, out, input, error);
-    out->html = output > ROOF_OUTPUT_MARKDOWN || (predict && out->value[input] == NULL &&
-                                                  cli_page_name(out->value[ROOF_INPUT_OUTPUT]));
-    out->output = out->html ? ROOF_OUTPUT_TEXT : (enum roof_output)output;
-    return status;
+    switch (input) {
+    case ROOF_INPUT_FORMAT:
+    case ROOF_INPUT_PREDICT_FORMAT:
+    case ROOF_INPUT_CHART_FORMAT:
+    case ROOF_INPUT_CHECK_FORMAT:
+        out->format_name = text;
+        return true;
+    case ROOF_INPUT_OUTPUT:
+        out->output = text;
+        return true;
+    case ROOF_INPUT_RESUME:
+        out->resume = true;
+        return true;
+    default:
+        return false;
+    }
 }
 
-/* Whether -o would put a file in place of one that is read, or write into it on the way. */
-static enum roof_status check_replaced(const char *output, const char *input,
-                                       struct roof_error *error)
-{
-    return cli_output_replaces(output, input)
-               ? roof_error_set(error, ROOF_USAGE, "-o %s would replace %s, which is read", output,
-                                input)
-           : cli_output_spoils(output, input)
-               ? roof_error_set(error, ROOF_USAGE, "%s is written while -o %s is made; rename it",
-                                input, output)
-               : ROOF_OK;
-}
-
-/* The same of what may be a path, or a known name that a file has, too. */
-static enum roof_status check_path(const char *output, const char *path, struct roof_error *error)
-{
-    static const char *const ends[] = {".json", ".gguf", ".safetensors"};
-    bool file = strchr(path, '/') != NULL;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends && !file; i++) {
-        const size_t length = strlen(path);
-        file = length > strlen(ends[i]) && strcmp(path + length - strlen(ends[i]), ends[i]) == 0;
-    }
-    return file ? check_replaced(output, path, error) : ROOF_OK;
-}
-
-/* The same of a list of names. */
-static enum roof_status check_named(const char *output, const char *names, struct roof_error *error)
-{
-    struct stat info;
-    enum roof_status status = ROOF_OK;
-    if (names == NULL || stat(names, &info) == 0) { /* with commas and all */
-        return names == NULL ? ROOF_OK : check_path(output, names, error);
-    }
-    for (const char *name = names, *next = NULL; name != NULL && status == ROOF_OK; name = next) {
-        char path[PATH_SIZE];
-        const size_t length = strcspn(name, ",");
-        next = name[length] == ',' ? name + length + 1 : NULL;
-        if (length < sizeof path) { /* else it is longer than a path can be */
-            memcpy(path, name, length);
-            path[length] = '\0';
-            status = check_path(output, path, error);
-        }
-    }
-    return status;
-}
-
-/* The same of a model, whose config.json is in its folder or beside its weights. */
-static enum roof_status check_model(const char *output, const char *name, struct roof_error *error)
-{
-    char path[PATH_SIZE];
-    struct stat info;
-    const bool folder = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
-    const char *const slash = strrchr(name, '/');
-    const size_t length = folder ? strlen(name) : slash == NULL ? 0 : (size_t)(slash - name);
-    const bool weights = strstr(name, ".safetensors") != NULL;
-    enum roof_status status = check_named(output, name, error);
-    if (status == ROOF_OK && (folder || weights) && length < PATH_SIZE / 2) {
-        snprintf(path, sizeof path, "%.*s%sconfig.json", (int)length, name, length == 0 ? "" : "/");
-        status = check_replaced(output, path, error);
-    }
-    return status;
-}
-
-static enum roof_status check_output(const struct cli_options *options, struct roof_error *error)
-{
-    static const size_t named[] = {ROOF_INPUT_HARDWARE, ROOF_INPUT_CALIBRATION, ROOF_INPUT_LAYOUT,
-                                   ROOF_INPUT_DRAFT_MODEL};
-    const bool files =
-        options->command == ROOF_COMMAND_CHECK || options->command == ROOF_COMMAND_COMPARE;
-    const char *const output = options->value[ROOF_INPUT_OUTPUT];
-    const char *const from = options->value[ROOF_INPUT_FROM];
-    if (output == NULL) {
-        return ROOF_OK;
-    }
-    enum roof_status status = from == NULL ? ROOF_OK : check_replaced(output, from, error);
-    for (int i = 0; i < options->operand_count && status == ROOF_OK; i++) {
-        status = files ? check_replaced(output, options->operand[i], error)
-                       : check_model(output, options->operand[i], error);
-    }
-    for (size_t i = 0; i < sizeof named / sizeof *named && status == ROOF_OK; i++) {
-        status = check_named(output, options->value[named[i]], error);
-    }
-    return status;
-}
-
-/* Where the values of an option go that may be given several times; NULL: of another. */
-static struct cli_many *many_of(struct cli_options *options, size_t input)
-{
-    return input == ROOF_INPUT_SET     ? &options->set
-           : input == ROOF_INPUT_CLASS ? &options->classes
-           : input == ROOF_INPUT_PRICE ? &options->prices
-           : input == ROOF_INPUT_LINE  ? &options->lines
-                                       : NULL;
-}
-
-/* Of KEY=VALUE the last of two values would win without a word. A key that covers another stands
- * beside it: linear and then q. */
-static enum roof_status check_key(const struct cli_many *many, size_t input, const char *text,
-                                  struct roof_error *error)
-{
-    const size_t length = strcspn(text, "=");
-    const bool keyed = input == ROOF_INPUT_SET || input == ROOF_INPUT_CLASS;
-    for (int i = 0; keyed && i < many->count; i++) {
-        if (strcspn(many->value[i], "=") == length && strncmp(many->value[i], text, length) == 0) {
-            return roof_error_set(error, ROOF_USAGE, "--%s %s: %.*s is given already",
-                                  roof_input(input)->option, text, (int)length, text);
-        }
-    }
-    return ROOF_OK;
-}
-
-enum roof_status cli_options_add(struct cli_options *options, size_t input, const char *text,
-                                 struct roof_error *error)
-{
-    struct cli_many *const many = many_of(options, input);
-    if (options->value[input] == NULL) {
-        options->value[input] = text;
-    }
-    if (many == NULL) {
-        return ROOF_OK;
-    }
-    if (many->count == CLI_MANY_MAX) {
-        return roof_error_set(error, ROOF_USAGE, "the option --%s is given more than %d times",
-                              roof_input(input)->option, CLI_MANY_MAX);
-    }
-    const enum roof_status status = check_key(many, input, text, error);
-    if (status == ROOF_OK) {
-        many->value[many->count++] = text;
-    }
-    return status;
-}
-
-enum roof_status cli_options(struct cli_options *out, const struct cli_command *command, int argc,
-                             char **argv, struct roof_error *error)
-{
-    *out = (struct cli_options){.command = command->id};
-    struct table t;
-    enum roof_status status = build(&t, command, error);
-    if (status == ROOF_OK) {
-        status = check_empty(argc, argv, error);
-    }
-    if (status == ROOF_OK) {
-        status = check_long_options(&t, argc, argv, error);
-    }
-    if (status == ROOF_OK) {
-        const int errors = arg_parse(argc, argv, t.entry);
-        if (t.help->count > 0) {
-            cli_help(command, t.operands->count > 0 ? t.operands->sval[0] : NULL);
-            out->help = true;
-        } else if (errors > 0) {
-            status = parse_error(&t, error);
-        }
-    }
-    if (status == ROOF_OK && !out->help) {
-        for (size_t i = 0; i < t.count; i++) {
-            const size_t input = t.input[i];
-            if (roof_input(input)->kind == ROOF_INPUT_FLAG) {
-                out->value[input] = ((struct arg_lit *)t.entry[i])->count > 0 ? "" : NULL;
-                continue;
-            }
-            const struct arg_str *const entry = t.entry[i];
-            if (entry->count > 0 && strncmp(entry->sval[0], "--", 2) == 0) {
-                char name[ROOF_INPUT_NAME_SIZE];
-                status = roof_error_set(error, ROOF_USAGE, "%s needs a value, not the option %s",
-                                        roof_input_name(name, roof_input(input)), entry->sval[0]);
-            }
-            for (int k = 0; k < entry->count && status == ROOF_OK; k++) {
-                status = cli_options_add(out, input, entry->sval[k], error);
-            }
-        }
-        const int most = command->id == ROOF_COMMAND_CHECK ? CLI_OPERANDS_MAX : OPERANDS_MAX;
-        for (int i = 0; i < t.operands->count; i++) {
-            if (i == most) {
-                status = roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'",
-                                        t.operands->sval[i]);
-                break;
-            }
-            out->operand[out->operand_count++] = t.operands->sval[i];
-        }
-    }
-    arg_freetable(t.entry, t.size);
-    if (status == ROOF_OK && !out->help) {
-        status = check_output(out, error);
-    }
-    /* Of records some may be of requests. */
-    if (status == ROOF_OK && out->value[ROOF_INPUT_PHASE] != NULL &&
-        (out->value[ROOF_INPUT_PROMPT] != NULL || out->value[ROOF_INPUT_GENERATE] != NULL) &&
-        out->value[ROOF_INPUT_FROM] == NULL) {
-        status = roof_error_set(error, ROOF_USAGE,
-                                "--prompt and --generate are a whole request, without --phase");
-    }
-    return status == ROOF_OK ? read_output(out, error) : status;
-}
-
-bool cli_is_model(const struct cli_options *options)
-{
-    return options->operand_count > 0 && strcmp(options->operand[0], "model") == 0;
-}
-
-enum roof_status cli_operator(enum roof_operator *out, const struct cli_options *options,
-                              struct roof_error *error)
-{
-    if (options->operand_count == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "which operator or model? for example: gemm -m 128 -n 4096 -k 4096, "
-                              "or: model llama-3-8b");
-    }
-    if (options->operand_count > 1) {
-        return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", options->operand[1]);
-    }
-    return roof_operator_find(out, options->operand[0], error);
-}
-
-/* One input that is a field of the scenario. */
-static enum roof_status put_input(struct roof_scenario *out, size_t id, const char *text,
-                                  struct roof_error *error)
-{
-    const struct roof_input *const input = roof_input(id);
-    int64_t value = 1;
-    enum roof_status status = ROOF_OK;
-    if (input->kind == ROOF_INPUT_NUMBER) {
-        return roof_input_parse_number(out, input, text, error);
-    }
-    if (input->kind != ROOF_INPUT_FLAG) {
-        status = roof_input_parse(&value, input, text, error);
-        if (status != ROOF_OK && strpbrk(text, ",:") != NULL) {
-            status = roof_error_set(error, ROOF_USAGE,
-                                    "'%s': lists and ranges go with roofline sweep", text);
-        }
-    }
-    if (status == ROOF_OK) {
-        roof_input_put(out, input, value);
-    }
-    return status;
-}
-
-enum roof_status cli_fields(struct roof_scenario *out, const struct cli_options *options,
+static enum roof_status put(struct cli_options *out, size_t input, const char *text,
                             struct roof_error *error)
 {
-    enum roof_status status = ROOF_OK;
-    for (size_t i = 0; i < ROOF_INPUT_COUNT && status == ROOF_OK; i++) {
-        if (options->value[i] != NULL && roof_input(i)->field) {
-            status = put_input(out, i, options->value[i], error);
-        }
-    }
-    return status;
-}
-
-enum roof_status cli_scenario(struct roof_scenario *out, const struct cli_options *options,
-                              struct roof_error *error)
-{
-    const bool model = cli_is_model(options);
-    /* The records of a file name their own. */
-    const bool any = options->value[ROOF_INPUT_FROM] != NULL && options->operand_count == 0;
-    roof_scenario_init(out);
-    enum roof_status status =
-        model || any ? ROOF_OK : cli_operator(&out->common.op, options, error);
-    for (size_t i = 0; i < ROOF_INPUT_COUNT && status == ROOF_OK; i++) {
-        if (options->value[i] == NULL) {
-            continue;
-        }
-        status = roof_input_taken(roof_input(i), model, error);
-        if (status == ROOF_OK && i < ROOF_DIM_COUNT && !model && !any) {
-            status = roof_operator_takes(out->common.op, (enum roof_dimension)i, error);
-        }
-    }
-    if (status == ROOF_OK) {
-        status = cli_fields(out, options, error);
-    }
-    return status == ROOF_OK && model ? cli_model_options(out, options, error) : status;
-}
-
-enum roof_status cli_model_options(struct roof_scenario *out, const struct cli_options *options,
-                                   struct roof_error *error)
-{
-    if (options->value[ROOF_INPUT_LAYOUT] != NULL &&
-        (options->value[ROOF_INPUT_WEIGHTS] != NULL ||
-         options->value[ROOF_INPUT_PRECISION_BOTH] != NULL)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "--layout gives the formats of the weights; change one with "
-                              "--class NAME=P, not with -w or -p");
-    }
-    return roof_scenario_classes(out, options->classes.value, options->classes.count, error);
-}
-
-/* Whether what is printed says what was assumed. */
-static bool in_report(const struct cli_options *options)
-{
-    return options->command == ROOF_COMMAND_PREDICT && options->output == ROOF_OUTPUT_TEXT &&
-           options->value[ROOF_INPUT_FROM] == NULL && options->value[ROOF_INPUT_EXPLAIN] == NULL;
-}
-
-enum roof_status cli_model(struct roof_model **out, const char *name,
-                           const struct cli_options *options, struct roof_error *error)
-{
-    *out = NULL;
-    struct cli_directories directories;
-    const char *const wanted = options->value[ROOF_INPUT_LAYOUT];
-    enum roof_status status = cli_directories(&directories, error);
-    if (status == ROOF_OK) {
-        status = roof_model_load(out, name, directories.path, error);
-    }
-    const bool as_stored =
-        wanted != NULL && strcmp(wanted, "checkpoint") == 0 && status == ROOF_OK && (*out)->stored;
-    if (status == ROOF_OK && wanted != NULL && !as_stored) {
-        status = roof_layout_apply(*out, wanted, directories.path, error);
-    }
-    if (status == ROOF_OK && (options->value[ROOF_INPUT_WEIGHTS] != NULL ||
-                              options->value[ROOF_INPUT_PRECISION_BOTH] != NULL)) {
-        roof_model_forget_formats(*out); /* a file's own, where the user asks for others */
-    }
-    if (status == ROOF_OK && !in_report(options)) {
-        cli_remark(*out);
-    }
-    free(directories.owned);
-    if (status != ROOF_OK) {
-        roof_model_free(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
-enum roof_status cli_draft(struct roof_model **out, struct roof_scenario *scenario,
-                           const struct cli_options *options, struct roof_error *error)
-{
-    const char *const name = options->value[ROOF_INPUT_DRAFT_MODEL];
-    struct cli_directories directories;
-    *out = NULL;
-    const bool acceptance = options->value[ROOF_INPUT_ACCEPTANCE] != NULL;
-    if ((name != NULL || acceptance) && options->value[ROOF_INPUT_DRAFT_TOKENS] == NULL &&
-        options->value[ROOF_INPUT_FROM] == NULL &&
-        options->command != ROOF_COMMAND_COMPARE) { /* records may say it */
-        return roof_error_set(
-            error, ROOF_USAGE, "--%s needs --draft-tokens N",
-            roof_input(name == NULL ? ROOF_INPUT_ACCEPTANCE : ROOF_INPUT_DRAFT_MODEL)->option);
-    }
-    if (name == NULL) {
-        return ROOF_OK;
-    }
-    enum roof_status status = cli_directories(&directories, error);
-    if (status == ROOF_OK) {
-        status = roof_model_load(out, name, directories.path, error);
-    }
-    if (status == ROOF_OK) {
-        cli_remark(*out);
-    }
-    free(directories.owned);
-    scenario->draft = *out;
-    return status;
-}
-
-enum roof_status cli_choice(int64_t *out, const struct cli_options *options, size_t input,
-                            struct roof_error *error)
-{
-    *out = 0;
-    return options->value[input] == NULL
+    char key[ROOF_INPUT_NAME_SIZE];
+    return keep_own(out, input, text)
                ? ROOF_OK
-               : roof_input_parse(out, roof_input(input), options->value[input], error);
+               : roof_question_put(out->question, roof_input_key(key, roof_input(input)), text,
+                                   error);
 }
 
-enum roof_status cli_directories(struct cli_directories *out, struct roof_error *error)
+/* Puts what was given for one entry of the table. */
+static enum roof_status put_entry(struct cli_options *out, const struct table *t, size_t i,
+                                  struct roof_error *error)
 {
-    *out = (struct cli_directories){0};
-    size_t count = 0;
-    const char *const data = getenv("ROOFLINE_DATA");
-    if (data != NULL && *data != '\0') {
-        out->path[count++] = data;
+    const size_t input = t->input[i];
+    if (roof_input(input)->kind == ROOF_INPUT_FLAG) {
+        return ((struct arg_lit *)t->entry[i])->count > 0 ? put(out, input, "", error) : ROOF_OK;
     }
-    const char *home = getenv("XDG_DATA_HOME");
-    const char *below = "/roofline";
-    if (home == NULL || *home == '\0') {
-        home = getenv("HOME");
-        below = "/.local/share/roofline";
+    const struct arg_str *const entry = t->entry[i];
+    if (entry->count > 0 && strncmp(entry->sval[0], "--", 2) == 0) {
+        char name[ROOF_INPUT_NAME_SIZE];
+        return roof_error_set(error, ROOF_USAGE, "%s needs a value, not the option %s",
+                              roof_input_name(name, roof_input(input)), entry->sval[0]);
     }
-    if (home != NULL && *home != '\0') {
-        const size_t size = strlen(home) + strlen(below) + 1;
-        out->owned = malloc(size);
-        if (out->owned == NULL) {
-            return roof_no_memory(error);
-        }
-        snprintf(out->owned, size, "%s%s", home, below);
-        out->path[count++] = out->owned;
+    for (int k = 0; k < entry->count; k++) {
+        TRY(put(out, input, entry->sval[k], error));
     }
     return ROOF_OK;
 }
 
-/* Whether nobody asks for an expected time, which takes several times as long as a bound. */
-static bool only_bounds(const struct cli_options *options)
+/* Puts the operands, by what the command takes them for. */
+static enum roof_status put_operands(struct cli_options *out, struct roof_error *error)
 {
-    const char *const columns = options->value[ROOF_INPUT_COLUMNS];
-    const bool predicted =
-        options->command == ROOF_COMMAND_PREDICT || options->command == ROOF_COMMAND_SWEEP;
-    return predicted && !cli_is_model(options) && columns != NULL &&
-           strstr(columns, "expected") == NULL && options->value[ROOF_INPUT_CALIBRATION] == NULL;
+    struct roof_question *const q = out->question;
+    const char *const first = out->operand_count > 0 ? out->operand[0] : NULL;
+    const char *const second = out->operand_count > 1 ? out->operand[1] : NULL;
+    if (first == NULL) {
+        return ROOF_OK;
+    }
+    switch (out->command->takes) {
+    case CLI_FILES:
+        for (int i = 0; i < out->operand_count; i++) {
+            TRY(roof_question_put(q, "file", out->operand[i], error));
+        }
+        return ROOF_OK;
+    case CLI_LIST:
+        TRY(roof_question_put(q, "list", first, error));
+        return second == NULL ? ROOF_OK : roof_question_put(q, "id", second, error);
+    case CLI_WORKLOAD:
+        if (strcmp(first, "model") == 0) {
+            return roof_question_put(q, "model", second == NULL ? "" : second, error);
+        }
+        return second == NULL
+                   ? roof_question_put(q, "operator", first, error)
+                   : roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", second);
+    case CLI_WORD:
+        return ROOF_OK;
+    }
+    return ROOF_OK;
 }
 
-enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
-                              const struct cli_options *options, struct roof_error *error)
-{
-    *out = NULL;
-    if (name != NULL && strchr(name, ',') != NULL && strchr(name, '/') == NULL) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "'%s': one device here; lists of devices go with roofline sweep",
-                              name);
-    }
-    struct cli_directories directories;
-    enum roof_status status = cli_directories(&directories, error);
-    if (status == ROOF_OK) {
-        status = roof_hardware_load(out, name == NULL ? ROOF_DEFAULT_HARDWARE : name,
-                                    directories.path, error);
-    }
-    for (int i = 0; i < options->set.count && status == ROOF_OK; i++) {
-        status = roof_hardware_set(*out, options->set.value[i], error);
-    }
-    if (status == ROOF_OK && !only_bounds(options)) {
-        struct roof_calibration *calibration = NULL;
-        status = roof_calibration_load(&calibration, *out, options->value[ROOF_INPUT_CALIBRATION],
-                                       directories.path, error);
-        (*out)->calibration = calibration;
-    }
-    free(directories.owned);
-    if (status != ROOF_OK) {
-        cli_hardware_free(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
-void cli_hardware_free(struct roof_hardware *hardware)
-{
-    if (hardware != NULL) {
-        roof_calibration_free((struct roof_calibration *)hardware->calibration);
-        roof_hardware_free(hardware);
-    }
-}
-
-enum roof_status cli_product(struct roof_hardware **out, const struct roof_hardware *hardware,
+/* Takes over what argtable read. */
+static enum roof_status take(struct cli_options *out, const struct table *t,
                              struct roof_error *error)
 {
-    *out = NULL;
-    if (hardware->basis != ROOF_BASIS_DOCUMENTS || hardware->product == NULL) {
+    const int most = out->command->id == ROOF_COMMAND_CHECK ? CLI_OPERANDS_MAX : OPERANDS_MAX;
+    for (size_t i = 0; i < t->count; i++) {
+        TRY(put_entry(out, t, i, error));
+    }
+    for (int i = 0; i < t->operands->count; i++) {
+        if (i == most) {
+            return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'",
+                                  t->operands->sval[i]);
+        }
+        out->operand[out->operand_count++] = t->operands->sval[i];
+    }
+    return put_operands(out, error);
+}
+
+/* Parses argv into the table and takes it over, or prints the help. */
+static enum roof_status parse(struct cli_options *out, struct table *t, int argc, char **argv,
+                              struct roof_error *error)
+{
+    TRY(build(t, out->command, error));
+    TRY(check_empty(argc, argv, error));
+    TRY(check_long_options(t, argc, argv, error));
+    const int errors = arg_parse(argc, argv, t->entry);
+    if (t->help->count > 0) {
+        cli_help(out->command, t->operands->count > 0 ? t->operands->sval[0] : NULL);
+        out->help = true;
         return ROOF_OK;
     }
-    return roof_hardware_load(out, hardware->product, NULL, error);
+    return errors > 0 ? parse_error(t, error) : take(out, t, error);
+}
+
+/* Finds the format, by -f or by the name of the output. */
+static enum roof_status find_format(struct cli_options *out, struct roof_error *error)
+{
+    static const struct {
+        const char *extension;
+        enum roof_answer_format format;
+        unsigned commands; /* whose output names say it */
+    } extensions[] = {{".html", ROOF_HTML, ROOF_COMMAND_PREDICT | ROOF_COMMAND_PLOT},
+                      {".svg", ROOF_SVG, ROOF_COMMAND_PLOT},
+                      {".png", ROOF_PNG, ROOF_COMMAND_PLOT},
+                      {".pdf", ROOF_PDF, ROOF_COMMAND_PLOT},
+                      {".gp", ROOF_GNUPLOT, ROOF_COMMAND_PLOT},
+                      {".gnuplot", ROOF_GNUPLOT, ROOF_COMMAND_PLOT},
+                      {".json", ROOF_JSON, ROOF_COMMAND_PLOT},
+                      {".txt", ROOF_TEXT, ROOF_COMMAND_PLOT}};
+    const bool named = out->output != NULL && strcmp(out->output, "-") != 0;
+    const char *const dot = named ? strrchr(out->output, '.') : NULL;
+    if (out->format_name != NULL) {
+        return roof_answer_format_find(&out->format, out->command->id, out->format_name, error);
+    }
+    for (size_t i = 0; i < COUNT(extensions) && dot != NULL; i++) {
+        if ((extensions[i].commands & (unsigned)out->command->id) != 0 &&
+            strcasecmp(dot, extensions[i].extension) == 0) {
+            out->format = extensions[i].format;
+            return ROOF_OK;
+        }
+    }
+    return !named || out->command->id != ROOF_COMMAND_PLOT
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "'%s' does not say its format: name it .svg, .png, .pdf, .html, "
+                                ".gp, .json or .txt, or give --format",
+                                out->output);
+}
+
+enum roof_status cli_options_read(struct cli_options *out, const struct cli_command *command,
+                                  int argc, char **argv, struct roof_error *error)
+{
+    struct table t = {.size = 0};
+    *out = (struct cli_options){.command = command};
+    TRY(roof_question_new(&out->question, error));
+    const enum roof_status status = parse(out, &t, argc, argv, error);
+    arg_freetable(t.entry, t.size);
+    if (status != ROOF_OK || out->help) {
+        return status;
+    }
+    TRY(cli_check_output(out, error));
+    return find_format(out, error);
+}
+
+void cli_options_free(struct cli_options *options)
+{
+    roof_question_free(options->question);
 }

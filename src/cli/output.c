@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "cli.h"
 
 #define PART_SUFFIX ".part"
@@ -185,26 +186,13 @@ enum roof_status cli_output_cut(struct cli_output *out, uint64_t length, struct 
                                strerror(errno));
 }
 
-enum roof_status cli_output_write(struct cli_output *out, struct roof_text *text,
+enum roof_status cli_output_bytes(struct cli_output *out, const char *bytes, size_t length,
                                   struct roof_error *error)
 {
-    if (text->failed) {
-        return roof_no_memory(error);
-    }
-    const bool written =
-        text->length == 0 || fwrite(text->data, 1, text->length, out->file) == text->length;
-    const int reason = errno;
-    roof_text_clear(text); /* also after a failure: nothing is written twice */
-    return written ? ROOF_OK
-                   : roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot write: %s",
-                                   strerror(reason));
-}
-
-enum roof_status cli_output_put(struct cli_output *out, struct roof_text *text,
-                                struct roof_error *error)
-{
-    return text->length < CLI_OUTPUT_ENOUGH && !text->failed ? ROOF_OK
-                                                             : cli_output_write(out, text, error);
+    return length == 0 || fwrite(bytes, 1, length, out->file) == length
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot write: %s",
+                               strerror(errno));
 }
 
 enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *error)
@@ -278,13 +266,11 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
     return status;
 }
 
-enum roof_status cli_output_all(const char *path, struct roof_text *text, struct roof_error *error)
+enum roof_status cli_output_all(const char *path, const char *bytes, size_t length,
+                                struct roof_error *error)
 {
     struct cli_output output;
-    enum roof_status status = cli_output_open(&output, path, error);
-    if (status != ROOF_OK) {
-        return status;
-    }
-    status = cli_output_write(&output, text, error);
+    TRY(cli_output_open(&output, path, error));
+    const enum roof_status status = cli_output_bytes(&output, bytes, length, error);
     return cli_output_close(&output, status, error);
 }

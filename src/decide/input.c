@@ -452,15 +452,20 @@ const struct roof_input *roof_input(size_t id)
     return id < ROOF_DIM_COUNT ? &roof_dimensions[id] : &inputs[id - ROOF_DIM_COUNT];
 }
 
-const struct roof_input *roof_input_find(const char *key)
+size_t roof_input_number(const char *key)
 {
     char name[ROOF_INPUT_NAME_SIZE];
-    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
-        if (strcmp(roof_input_key(name, roof_input(i)), key) == 0) {
-            return roof_input(i);
-        }
+    size_t i = 0;
+    while (i < ROOF_INPUT_COUNT && strcmp(roof_input_key(name, roof_input(i)), key) != 0) {
+        i++;
     }
-    return NULL;
+    return i;
+}
+
+const struct roof_input *roof_input_find(const char *key)
+{
+    const size_t number = roof_input_number(key);
+    return number == ROOF_INPUT_COUNT ? NULL : roof_input(number);
 }
 
 bool roof_input_allowed(size_t id, enum roof_command command)

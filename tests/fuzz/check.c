@@ -56,7 +56,23 @@ static enum roof_status answer(void *context, struct roof_text *out,
     return ROOF_OK;
 }
 
-/* Those that no update can mend. */
+/* Asks every request with the documents at hand. */
+static enum roof_status run_all(struct roof_checks *checks, struct roof_error *error)
+{
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < checks->count && status == ROOF_OK; i++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        struct roof_check_answer given = {.text = NULL};
+        given.status = answer(NULL, &text, &checks->check[i].request, &given.why);
+        given.text = text.data;
+        given.length = text.length;
+        status = roof_check_take(checks, i, &given, error);
+        roof_text_free(&text);
+    }
+    return status;
+}
+
+/* Counts the deviations that no update can mend. */
 static size_t lasting(const struct roof_checks *checks)
 {
     size_t count = 0;
@@ -97,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_fill(&file, data, size, 0);
     enum roof_status status = roof_checks_read(&checks, file.path, &error);
     if (status == ROOF_OK) {
-        status = roof_checks_run(&checks, answer, NULL, &error);
+        status = run_all(&checks, &error);
     }
     if (status != ROOF_OK) {
         fuzz_refused(status, &error);
@@ -111,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             struct roof_checks again;
             fuzz_fill(&updated, text.data, text.length, 0);
             if (roof_checks_read(&again, updated.path, &error) != ROOF_OK ||
-                roof_checks_run(&again, answer, NULL, &error) != ROOF_OK) {
+                run_all(&again, &error) != ROOF_OK) {
                 fuzz_fail(__FILE__, __LINE__, text.data, error.message);
             }
             CHECK(again.values == checks.values && again.deviations == lasting(&checks));

@@ -39,6 +39,23 @@ static enum roof_status answer(void *context, struct roof_text *out,
     return ROOF_OK;
 }
 
+/* Asks every request with the answers at hand. */
+static enum roof_status run_all(struct roof_checks *checks, struct asked *asked,
+                                struct roof_error *error)
+{
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < checks->count && status == ROOF_OK; i++) {
+        struct roof_text text = ROOF_TEXT_INIT;
+        struct roof_check_answer given = {.text = NULL};
+        given.status = answer(asked, &text, &checks->check[i].request, &given.why);
+        given.text = text.data;
+        given.length = text.length;
+        status = roof_check_take(checks, i, &given, error);
+        roof_text_free(&text);
+    }
+    return status;
+}
+
 static void write_file(const char *text)
 {
     FILE *const file = fopen(path, "w");
@@ -71,7 +88,7 @@ static void read_file(struct roof_checks *out, const char *text)
 static void run(struct roof_checks *checks, struct asked *asked)
 {
     struct roof_error error = {0};
-    if (roof_checks_run(checks, answer, asked, &error) != ROOF_OK) {
+    if (run_all(checks, asked, &error) != ROOF_OK) {
         fail_msg("%d:%d: %s", error.line, error.column, error.message);
     }
 }
@@ -286,15 +303,13 @@ static void test_refusals(void **state)
                                   "\"expect\": {\"flops\": 1}",
                                   &error),
                      ROOF_OK);
-    assert_int_equal(roof_checks_run(&checks, answer, &asked, &error), ROOF_INVALID);
+    assert_int_equal(run_all(&checks, &asked, &error), ROOF_INVALID);
     assert_string_equal(error.message, "a: needs -k");
     assert_int_equal(error.line, 2);
     assert_int_equal(error.column, 25);
     asked.status = ROOF_IO;
-    assert_int_equal(roof_checks_run(&checks, answer, &asked, &error), ROOF_IO);
+    assert_int_equal(run_all(&checks, &asked, &error), ROOF_IO);
     assert_int_equal(error.status, ROOF_IO);
-    asked.status = ROOF_MEMORY;
-    assert_int_equal(roof_checks_run(&checks, answer, &asked, &error), ROOF_MEMORY);
     roof_checks_free(&checks);
 }
 

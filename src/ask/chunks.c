@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* A sweep in chunks: threads write them, the caller takes them in order. */
+#include "ask/chunks.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cli.h"
-
-/* Points of a chunk: some tenths of a millisecond of work, so that a lock costs nothing beside it.
- */
+/* A chunk has so many points: some tenths of a millisecond of work, beside which a lock costs
+ * nothing. */
 #define OPERATORS 512
 #define MODELS 16
 /* One row of so many is a sample. */
@@ -22,7 +21,7 @@ struct pool {
     uint64_t count;
     uint64_t size;
     uint64_t chunks;
-    struct cli_chunk *slot; /* of chunk i: i % slots */
+    struct roof_chunk *slot; /* of chunk i: i % slots */
     uint64_t slots;
     pthread_mutex_t lock;
     pthread_cond_t due;   /* the chunk that is taken next is done */
@@ -32,7 +31,7 @@ struct pool {
     bool stop;
 };
 
-bool cli_chunk_sampled(uint64_t number, uint64_t row)
+bool roof_chunk_sampled(uint64_t number, uint64_t row)
 {
     return number == 0 || row % SAMPLES == number % SAMPLES;
 }
@@ -40,7 +39,7 @@ bool cli_chunk_sampled(uint64_t number, uint64_t row)
 static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
                                  struct roof_error *error)
 {
-    struct cli_chunk *const chunk = context;
+    struct roof_chunk *const chunk = context;
     chunk->rows++;
     roof_table_row(&chunk->table, &chunk->text, prediction); /* an inference begins with one */
     return chunk->text.failed ? roof_no_memory(error) : ROOF_OK;
@@ -49,8 +48,8 @@ static enum roof_status on_point(void *context, const struct roof_prediction *pr
 static enum roof_status on_sample(void *context, const struct roof_prediction *prediction,
                                   struct roof_error *error)
 {
-    struct cli_chunk *const chunk = context;
-    if (!cli_chunk_sampled(chunk->number, chunk->rows)) {
+    struct roof_chunk *const chunk = context;
+    if (!roof_chunk_sampled(chunk->number, chunk->rows)) {
         chunk->rows++;
         return ROOF_OK;
     }
@@ -60,7 +59,7 @@ static enum roof_status on_sample(void *context, const struct roof_prediction *p
 
 static void on_refused(void *context, const struct roof_error *error)
 {
-    struct cli_chunk *const chunk = context;
+    struct roof_chunk *const chunk = context;
     if (chunk->refused++ == 0) {
         chunk->first_refused = *error;
     }
@@ -68,7 +67,7 @@ static void on_refused(void *context, const struct roof_error *error)
 
 static void fill(struct pool *p, uint64_t number)
 {
-    struct cli_chunk *const chunk = &p->slot[number % p->slots];
+    struct roof_chunk *const chunk = &p->slot[number % p->slots];
     const uint64_t first = number * p->size;
     const uint64_t left = p->count - first;
     struct roof_sweep sweep = *p->sweep;
@@ -118,13 +117,13 @@ static void *work(void *context)
 }
 
 /* Hands the chunks over in order, and makes some itself while the one that is due is not done. */
-static enum roof_status take(struct pool *p, cli_chunk_taker taker, void *context,
+static enum roof_status take(struct pool *p, roof_chunk_taker taker, void *context,
                              struct roof_error *error)
 {
     enum roof_status status = ROOF_OK;
     (void)pthread_mutex_lock(&p->lock);
     while (p->taken < p->chunks && status == ROOF_OK) {
-        struct cli_chunk *const chunk = &p->slot[p->taken % p->slots];
+        struct roof_chunk *const chunk = &p->slot[p->taken % p->slots];
         if (!chunk->done && may_begin(p)) {
             make(p);
         } else if (!chunk->done) {
@@ -148,9 +147,30 @@ static enum roof_status take(struct pool *p, cli_chunk_taker taker, void *contex
     return status;
 }
 
-enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct roof_table *table,
-                                  bool sampled, uint64_t first, uint64_t count, int64_t threads,
-                                  cli_chunk_taker taker, void *context, struct roof_error *error)
+/* Starts the threads, takes all chunks and joins the threads. */
+static enum roof_status run_pool(struct pool *p, pthread_t *thread, int64_t threads,
+                                 roof_chunk_taker taker, void *context, struct roof_error *error)
+{
+    (void)pthread_mutex_init(&p->lock, NULL);
+    (void)pthread_cond_init(&p->due, NULL);
+    (void)pthread_cond_init(&p->freed, NULL);
+    int64_t started = 0; /* fewer than asked for do as well */
+    while (started < threads - 1 && pthread_create(&thread[started], NULL, work, p) == 0) {
+        started++;
+    }
+    const enum roof_status status = take(p, taker, context, error);
+    for (int64_t i = 0; i < started; i++) {
+        (void)pthread_join(thread[i], NULL);
+    }
+    (void)pthread_cond_destroy(&p->freed);
+    (void)pthread_cond_destroy(&p->due);
+    (void)pthread_mutex_destroy(&p->lock);
+    return status;
+}
+
+enum roof_status roof_sweep_chunks(const struct roof_sweep *sweep, const struct roof_table *table,
+                                   bool sampled, uint64_t first, uint64_t count, int64_t threads,
+                                   roof_chunk_taker taker, void *context, struct roof_error *error)
 {
     const uint64_t size = sweep->model == NULL ? OPERATORS : MODELS;
     struct pool p = {.sweep = sweep,
@@ -164,25 +184,9 @@ enum roof_status cli_sweep_chunks(const struct roof_sweep *sweep, const struct r
     p.table.rows = 0;
     pthread_t *const thread = calloc((size_t)threads, sizeof *thread);
     p.slot = calloc((size_t)p.slots, sizeof *p.slot);
-    enum roof_status status = ROOF_OK;
-    if (thread == NULL || p.slot == NULL) {
-        status = roof_no_memory(error);
-    } else {
-        (void)pthread_mutex_init(&p.lock, NULL);
-        (void)pthread_cond_init(&p.due, NULL);
-        (void)pthread_cond_init(&p.freed, NULL);
-        int64_t started = 0; /* fewer than asked for do as well */
-        while (started < threads - 1 && pthread_create(&thread[started], NULL, work, &p) == 0) {
-            started++;
-        }
-        status = take(&p, taker, context, error);
-        for (int64_t i = 0; i < started; i++) {
-            (void)pthread_join(thread[i], NULL);
-        }
-        (void)pthread_cond_destroy(&p.freed);
-        (void)pthread_cond_destroy(&p.due);
-        (void)pthread_mutex_destroy(&p.lock);
-    }
+    const enum roof_status status = thread == NULL || p.slot == NULL
+                                        ? roof_no_memory(error)
+                                        : run_pool(&p, thread, threads, taker, context, error);
     for (uint64_t i = 0; i < p.slots && p.slot != NULL; i++) {
         roof_text_free(&p.slot[i].text);
     }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-/* Where a sweep that was interrupted goes on. The rows of FILE.part say how many there are, but not
- * of which points: those that are not possible have none. So the points are predicted again until
- * as many rows have passed; the first and the last some hundred rows, and a sample of the others,
- * are written again to see that the file is of this sweep. */
+/* Finds where a sweep that was interrupted goes on. The rows of its part say how many there are,
+ * but not which points they are: points that are not possible have no row. So the points are
+ * predicted again until as many rows have passed; the first and the last some hundred rows, and a
+ * sample of the others, are written again to see that the part is of this sweep. */
+#include "ask/resume.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
-#include "cli.h"
+#include "ask/chunks.h"
+#include "base/base.h"
 
 #define READ_BYTES 1048576
 
@@ -21,7 +25,7 @@ struct lines {
 
 /* The points of a sweep, which pass until the last row is found, and FILE.part beside them. */
 struct search {
-    struct cli_output *output;
+    struct roof_asking *asking;
     const struct roof_sweep *sweep;
     struct roof_table table;
     bool json;
@@ -35,24 +39,28 @@ struct search {
     uint64_t lines; /* read */
     off_t at;       /* behind them */
     off_t row_end;  /* of the last, without what ends it */
-    struct cli_resumed passed;
-    struct cli_progress progress;
+    struct roof_resumed passed;
 };
 
-static enum roof_status no_memory(struct roof_error *error)
+static FILE *part_of(const struct search *s)
 {
-    return roof_no_memory(error);
+    return s->asking->listener->part;
+}
+
+static const char *name_of(const struct search *s)
+{
+    return s->asking->listener->part_name;
 }
 
 static enum roof_status stopped(const struct search *s, struct roof_error *error)
 {
-    return roof_error_set(error, ROOF_IO, "interrupted; %s is as it was", s->output->part);
+    return roof_error_set(error, ROOF_IO, "interrupted; %s is as it was", name_of(s));
 }
 
 static enum roof_status foreign(const struct search *s, uint64_t line, struct roof_error *error)
 {
-    return roof_error_at(error, ROOF_INVALID, s->output->part, line < INT_MAX ? (int)line : INT_MAX,
-                         0, "is not of this sweep; remove it to start again");
+    return roof_error_at(error, ROOF_INVALID, name_of(s), line < INT_MAX ? (int)line : INT_MAX, 0,
+                         "is not of this sweep; remove it to start again");
 }
 
 /* --- the file ------------------------------------------------------------------------------ */
@@ -69,39 +77,38 @@ static void count_lines(struct lines *out, const char *bytes, size_t length, off
 
 static enum roof_status read_lines(struct lines *out, struct search *s, struct roof_error *error)
 {
-    FILE *const file = s->output->file;
+    FILE *const file = part_of(s);
     char *const buffer = malloc(READ_BYTES);
     if (buffer == NULL) {
-        return no_memory(error);
+        return roof_no_memory(error);
     }
     off_t at = 0;
     size_t got = 0;
-    while (cli_interrupted() == 0 && (got = fread(buffer, 1, READ_BYTES, file)) > 0) {
+    while (!roof_asking_stopped(s->asking) && (got = fread(buffer, 1, READ_BYTES, file)) > 0) {
         count_lines(out, buffer, got, at);
         at += (off_t)got;
     }
     const int reason = errno;
     free(buffer);
     if (ferror(file) != 0) {
-        return roof_error_at(error, ROOF_IO, s->output->part, 0, 0, "cannot read: %s",
-                             strerror(reason));
+        return roof_error_at(error, ROOF_IO, name_of(s), 0, 0, "cannot read: %s", strerror(reason));
     }
     if (s->json && out->count > 1 && out->end - out->last == 2) { /* "]": all rows are there */
         out->end = out->last;
         out->count--;
     }
-    return cli_interrupted() == 0 ? ROOF_OK : stopped(s, error);
+    return !roof_asking_stopped(s->asking) ? ROOF_OK : stopped(s, error);
 }
 
 /* Bytes of the file; fewer where it ends. */
 static enum roof_status read_at(struct roof_text *out, const struct search *s, off_t at,
                                 size_t length, struct roof_error *error)
 {
-    FILE *const file = s->output->file;
+    FILE *const file = part_of(s);
     roof_text_clear(out);
     char *const room = roof_text_room(out, length);
     if (room == NULL) {
-        return no_memory(error);
+        return roof_no_memory(error);
     }
     if (fseeko(file, at, SEEK_SET) == 0) {
         out->length = fread(room, 1, length, file);
@@ -109,7 +116,7 @@ static enum roof_status read_at(struct roof_text *out, const struct search *s, o
             return ROOF_OK;
         }
     }
-    return roof_error_at(error, ROOF_IO, s->output->part, 0, 0, "cannot read: %s", strerror(errno));
+    return roof_error_at(error, ROOF_IO, name_of(s), 0, 0, "cannot read: %s", strerror(errno));
 }
 
 /* --- what it should be --------------------------------------------------------------------- */
@@ -127,7 +134,7 @@ static enum roof_status check_header(uint64_t *lines, off_t *rows, struct search
         roof_text_put(&header, s->json ? "\n" : ""); /* which the first row would bring */
     }
     if (header.failed) {
-        status = no_memory(error);
+        status = roof_no_memory(error);
     } else if (header.length > 0) {
         count_lines(&counted, header.data, header.length, 0);
         status = read_at(&got, s, 0, header.length, error);
@@ -146,11 +153,10 @@ static enum roof_status check_header(uint64_t *lines, off_t *rows, struct search
 static enum roof_status take_line(struct search *s, const char *row, size_t length,
                                   struct roof_error *error)
 {
-    const ssize_t got = getline(&s->line, &s->capacity, s->output->file);
+    const ssize_t got = getline(&s->line, &s->capacity, part_of(s));
     s->lines++;
-    if (got < 0 || ferror(s->output->file) != 0) { /* what was read before may be there */
-        return roof_error_at(error, ROOF_IO, s->output->part, 0, 0, "cannot read: %s",
-                             strerror(errno));
+    if (got < 0 || ferror(part_of(s)) != 0) { /* what was read before may be there */
+        return roof_error_at(error, ROOF_IO, name_of(s), 0, 0, "cannot read: %s", strerror(errno));
     }
     size_t end = (size_t)got - 1; /* of a whole line */
     end -= s->json && end > 0 && s->line[end - 1] == ',' ? 1 : 0;
@@ -176,7 +182,7 @@ static enum roof_status on_row(void *context, const struct roof_prediction *pred
     s->table.rows = 0;
     roof_table_row(&s->table, &s->row, prediction);
     const enum roof_status status =
-        s->row.failed ? no_memory(error) : take_row(s, s->row.data, s->row.length, error);
+        s->row.failed ? roof_no_memory(error) : take_row(s, s->row.data, s->row.length, error);
     s->passed.points++;
     s->passed.rows++;
     return status == ROOF_OK && s->passed.rows == s->wanted ? ROOF_UNSATISFIED : status;
@@ -192,13 +198,13 @@ static void on_refused(void *context, const struct roof_error *error)
 }
 
 /* Holds the lines of a chunk's rows against its samples. */
-static enum roof_status take_samples(struct search *s, const struct cli_chunk *chunk,
+static enum roof_status take_samples(struct search *s, const struct roof_chunk *chunk,
                                      struct roof_error *error)
 {
     const char *sample = chunk->text.data;
-    enum roof_status status = chunk->text.failed ? no_memory(error) : ROOF_OK;
+    enum roof_status status = chunk->text.failed ? roof_no_memory(error) : ROOF_OK;
     for (uint64_t row = 0; row < chunk->rows && status == ROOF_OK; row++) {
-        if (!cli_chunk_sampled(chunk->number, row)) {
+        if (!roof_chunk_sampled(chunk->number, row)) {
             status = take_line(s, NULL, 0, error);
             continue;
         }
@@ -211,10 +217,10 @@ static enum roof_status take_samples(struct search *s, const struct cli_chunk *c
 }
 
 /* Chunks pass until the last row is in one. */
-static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct roof_error *error)
+static enum roof_status on_chunk(void *context, struct roof_chunk *chunk, struct roof_error *error)
 {
     struct search *const s = context;
-    if (cli_interrupted() != 0) {
+    if (roof_asking_stopped(s->asking)) {
         return stopped(s, error);
     }
     if (s->passed.rows + chunk->rows >= s->wanted) {
@@ -227,17 +233,16 @@ static enum roof_status on_chunk(void *context, struct cli_chunk *chunk, struct 
     s->passed.rows += chunk->rows;
     s->passed.refused += chunk->refused;
     s->passed.points += chunk->rows + chunk->refused;
-    cli_progress_step(&s->progress, s->passed.rows);
+    roof_asking_progress(s->asking, "sweep: resuming", "rows", s->passed.rows, s->wanted);
     return take_samples(s, chunk, error);
 }
 
 /* Passes all points up to the last row. */
 static enum roof_status pass_rows(struct search *s, int64_t threads, struct roof_error *error)
 {
-    cli_progress_begin(&s->progress, "sweep: resuming", "rows", 0, s->wanted, s->output->file);
-    enum roof_status status = cli_sweep_chunks(s->sweep, &s->table, true, s->first, s->count,
-                                               threads, on_chunk, s, error);
-    cli_progress_end(&s->progress);
+    roof_asking_progress(s->asking, "sweep: resuming", "rows", 0, s->wanted);
+    enum roof_status status = roof_sweep_chunks(s->sweep, &s->table, true, s->first, s->count,
+                                                threads, on_chunk, s, error);
     if (status == ROOF_UNSATISFIED && s->near) {
         struct roof_sweep sweep = *s->sweep;
         sweep.refused = on_refused;
@@ -263,9 +268,8 @@ static enum roof_status find_end(off_t *end, struct search *s, int64_t threads,
         return status; /* no row: the header is written again, too */
     }
     s->wanted = lines.count - s->lines;
-    if (fseeko(s->output->file, s->at, SEEK_SET) != 0) {
-        return roof_error_at(error, ROOF_IO, s->output->part, 0, 0, "cannot read: %s",
-                             strerror(errno));
+    if (fseeko(part_of(s), s->at, SEEK_SET) != 0) {
+        return roof_error_at(error, ROOF_IO, name_of(s), 0, 0, "cannot read: %s", strerror(errno));
     }
     status = pass_rows(s, threads, error);
     /* An array's comma and newline come with the next row. */
@@ -273,12 +277,12 @@ static enum roof_status find_end(off_t *end, struct search *s, int64_t threads,
     return status;
 }
 
-enum roof_status cli_resume(struct cli_resumed *out, struct cli_output *output,
-                            const struct roof_sweep *sweep, const struct roof_table *table,
-                            uint64_t first, uint64_t count, int64_t threads,
-                            struct roof_error *error)
+enum roof_status roof_resume(struct roof_resumed *out, struct roof_asking *a,
+                             const struct roof_sweep *sweep, const struct roof_table *table,
+                             uint64_t first, uint64_t count, int64_t threads,
+                             struct roof_error *error)
 {
-    struct search s = {.output = output,
+    struct search s = {.asking = a,
                        .sweep = sweep,
                        .table = *table,
                        .json = table->output == ROOF_OUTPUT_JSON,
@@ -288,7 +292,7 @@ enum roof_status cli_resume(struct cli_resumed *out, struct cli_output *output,
     off_t end = 0;
     enum roof_status status = find_end(&end, &s, threads, error);
     if (status == ROOF_OK) {
-        status = cli_output_cut(output, (uint64_t)end, error);
+        status = a->listener->keep(a->listener->context, (uint64_t)end, error);
     }
     *out = s.passed;
     free(s.line);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Questions and answers: everything that the program can do, for any front end.
+ *
+ * A question is keys and texts, as they stand on a command line, in a check file or in the body of
+ * a request: {"model": "llama-3-8b", "hardware": "h100-sxm", "batch": "16"}. A store keeps what was
+ * loaded for questions. An answer is a document in an output format.
+ *
+ *     struct roof_store *store = NULL;
+ *     struct roof_question *question = NULL;
+ *     char *text = NULL;
+ *     size_t length = 0;
+ *     struct roof_error error;
+ *     roof_store_new(&store, &error);
+ *     roof_question_new(&question, &error);
+ *     roof_question_put(question, "model", "llama-3-8b", &error);
+ *     roof_question_put(question, "hardware", "h100-sxm", &error);
+ *     roof_answer(store, question, ROOF_COMMAND_PREDICT, ROOF_JSON, &text, &length, &error);
+ *     puts(text);
+ *     roof_answer_free(text);
+ *     roof_question_free(question);
+ *     roof_store_free(store);
+ *
+ * The keys are the options of the program with "_" for "-" (docs/formats.md, "Inputs"), and
+ *   operator  gemm, flash-attention, ...: what is asked about, or
+ *   model     a name, config.json, folder, GGUF or safetensors file; "" for a model that each
+ * record of `from` names list, id  what a list has (hardware, models, ...), and one entry of it
+ *   file      the file of compare; the files of check, one put each
+ * `format` and `output` are no keys: the format is a parameter, and the caller has the text.
+ */
+#ifndef ROOFLINE_QUESTION_H
+#define ROOFLINE_QUESTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "roofline/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Kinds of questions: the commands of the program. Pinned; bits, so that an input can say which
+ * commands take it. */
+enum roof_command {
+    ROOF_COMMAND_PREDICT = 1,
+    ROOF_COMMAND_SWEEP = 2,
+    ROOF_COMMAND_RECOMMEND = 4,
+    ROOF_COMMAND_LIST = 8,
+    ROOF_COMMAND_COMPARE = 16,
+    ROOF_COMMAND_PLOT = 32,
+    ROOF_COMMAND_CHECK = 64,
+    ROOF_COMMAND_COMPLETION = 128 /**< of the program alone: roof_answer refuses it */
+};
+
+/** Output formats. Pinned. Each command writes some of them: roof_answer_format_find. */
+enum roof_answer_format {
+    ROOF_TEXT,
+    ROOF_JSON,
+    ROOF_NDJSON,
+    ROOF_CSV,
+    ROOF_MARKDOWN,
+    ROOF_HTML,
+    ROOF_SVG,
+    ROOF_PNG,
+    ROOF_PDF,
+    ROOF_GNUPLOT,
+    ROOF_TAP,
+    ROOF_JUNIT,
+    ROOF_ANSWER_FORMAT_COUNT
+};
+
+/** The format with a name ("json"), if the command writes it; ROOF_USAGE with those that it writes
+ * otherwise. */
+enum roof_status roof_answer_format_find(enum roof_answer_format *out, enum roof_command command,
+                                         const char *name, struct roof_error *error);
+
+/* --- questions ----------------------------------------------------------------------------- */
+
+struct roof_question;
+
+/** An empty question; the caller owns it: roof_question_free. One thread at a time may change it.
+ */
+enum roof_status roof_question_new(struct roof_question **out, struct roof_error *error);
+
+/**
+ * Gives an input a value; both texts are copied. A flag has the value "", "1" or "true"; "0" and
+ * "false" leave it out. Keys that may be given several times (set, class, price_per_hour, line,
+ * file) add a value each time.
+ *
+ * ROOF_USAGE for an unknown key, and for a second value of a key that takes one. What a value may
+ * be depends on the rest of the question: roof_answer checks it.
+ */
+enum roof_status roof_question_put(struct roof_question *question, const char *key,
+                                   const char *value, struct roof_error *error);
+
+/** Accepts NULL. */
+void roof_question_free(struct roof_question *question);
+
+/* --- stores -------------------------------------------------------------------------------- */
+
+struct roof_store;
+
+/** A store of devices, models and calibrations, empty at first; the caller owns it:
+ * roof_store_free. After its folders are added, any number of threads may ask with it. */
+enum roof_status roof_store_new(struct roof_store **out, struct roof_error *error);
+
+/** Adds a folder that is searched for devices (hardware/ID.json), models and layouts before the
+ * built-in ones; those added first are searched first. At most four. */
+enum roof_status roof_store_folder(struct roof_store *store, const char *path,
+                                   struct roof_error *error);
+
+/** Accepts NULL. No answer may be under way. */
+void roof_store_free(struct roof_store *store);
+
+/* --- answers ------------------------------------------------------------------------------- */
+
+/** What an answer tells its caller while it is made. Every function but write may be NULL. */
+struct roof_listener {
+    void *context;
+    /** Takes the next bytes of the document, in order. What it returns other than ROOF_OK ends the
+     * answer with that status. */
+    enum roof_status (*write)(void *context, const char *bytes, size_t length,
+                              struct roof_error *error);
+    /** A remark that is not part of the document: what was assumed of a model. It may come twice.
+     */
+    void (*remark)(void *context, const struct roof_error *remark);
+    /** A record that is left out, or a sum of them. */
+    void (*complain)(void *context, const struct roof_error *complaint);
+    /** How far long work is, of a total that does not change while `what` is the same. */
+    void (*progress)(void *context, const char *what, const char *unit, uint64_t done, uint64_t of);
+    /** Asked between parts of long work: true ends it with ROOF_IO. */
+    bool (*stop)(void *context);
+    /** Told before the answer waits for more of a file that it reads (begins), and after. */
+    void (*wait)(void *context, bool begins);
+    /** Draws a script of gnuplot: *image is allocated, and freed by the library with free. Without
+     * it the formats svg, png and pdf are refused. */
+    enum roof_status (*draw)(void *context, char **image, size_t *length, const char *script,
+                             struct roof_error *error);
+    /** Takes the new text of a check file (the key `update`). */
+    enum roof_status (*replace)(void *context, const char *name, const char *text, size_t length,
+                                struct roof_error *error);
+    /** What an earlier answer to the same sweep wrote before it was ended; NULL: nothing. The
+     * answer goes on behind its last whole row. */
+    FILE *part;
+    /** The name of part in messages. */
+    const char *part_name;
+    /** Told how many bytes of part stay; the next write follows them. */
+    enum roof_status (*keep)(void *context, uint64_t length, struct roof_error *error);
+};
+
+/**
+ * Answers a question as a document, in pieces.
+ *
+ * ROOF_OK; ROOF_UNSATISFIED with an empty message: the document says that the answer is no;
+ * ROOF_INVALID with an empty message: records were left out, the rest is written. For any other
+ * failure the message says what is wrong, and names inputs by their keys (roof_error_spelled).
+ */
+enum roof_status roof_answer_to(struct roof_store *store, const struct roof_question *question,
+                                enum roof_command command, enum roof_answer_format format,
+                                const struct roof_listener *listener, struct roof_error *error);
+
+/** Answers a question as one text, which is terminated; the caller owns it: roof_answer_free. It is
+ * NULL where nothing was written. length may be NULL. Status as of roof_answer_to. */
+enum roof_status roof_answer(struct roof_store *store, const struct roof_question *question,
+                             enum roof_command command, enum roof_answer_format format, char **text,
+                             size_t *length, struct roof_error *error);
+
+/** Accepts NULL. */
+void roof_answer_free(char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/* Answers `check`: asks what the files ask and reports what deviates. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/asking.h"
+#include "base/base.h"
+#include "roofline/check.h"
+#include "roofline/check_report.h"
+
+/* All files of one question; they are read and run before anything is written. */
+struct checking {
+    struct roof_checks files[ROOF_FILES_MAX];
+    size_t count;
+    size_t replaced; /* values that were written into the files */
+    bool update;
+};
+
+static enum roof_status run_files(struct checking *c, const struct roof_asking *a,
+                                  struct roof_error *error)
+{
+    const struct roof_question *const q = a->question;
+    if (q->files == 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "which file of checks? for example: roofline check checks.json");
+    }
+    c->update = roof_asking_has(a, ROOF_INPUT_UPDATE);
+    if (c->update && a->listener->replace == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "nothing here writes files: leave out " ROOF_KEY("update"));
+    }
+    for (int i = 0; i < q->files; i++) {
+        struct roof_checks *const file = &c->files[c->count++]; /* freed also after a failure */
+        TRY(roof_checks_read(file, q->file[i], error));
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        TRY(roof_checks_run(&c->files[i], a->loans.store, error));
+    }
+    return ROOF_OK;
+}
+
+/* Writes what was found into a file where it deviates. */
+static enum roof_status update_file(struct checking *c, const struct roof_checks *file,
+                                    const struct roof_listener *listener, struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    const size_t replaced = roof_checks_updated(&text, file);
+    enum roof_status status = ROOF_OK;
+    if (text.failed) {
+        status = roof_no_memory(error);
+    } else if (replaced > 0) {
+        status = listener->replace(listener->context, file->name, text.data, text.length, error);
+        c->replaced += replaced;
+    }
+    roof_text_free(&text);
+    return status;
+}
+
+static enum roof_status write_report(const struct checking *c, struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    const enum roof_check_output output = a->format == ROOF_TEXT   ? ROOF_CHECK_TEXT
+                                          : a->format == ROOF_JSON ? ROOF_CHECK_JSON
+                                          : a->format == ROOF_TAP  ? ROOF_CHECK_TAP
+                                                                   : ROOF_CHECK_JUNIT;
+    struct roof_text text = ROOF_TEXT_INIT;
+    roof_check_report(&text, output, c->files, c->count, c->update);
+    const enum roof_status status = roof_asking_write(a, &text, error);
+    roof_text_free(&text);
+    return status;
+}
+
+static enum roof_status answer(struct checking *c, struct roof_asking *a, struct roof_error *error)
+{
+    size_t deviations = 0;
+    TRY(run_files(c, a, error));
+    for (size_t i = 0; i < c->count; i++) {
+        deviations += c->files[i].deviations;
+        if (c->update) {
+            TRY(update_file(c, &c->files[i], a->listener, error));
+        }
+    }
+    TRY(write_report(c, a, error));
+    *error = (struct roof_error){.status = deviations > c->replaced ? ROOF_UNSATISFIED : ROOF_OK};
+    return error->status;
+}
+
+enum roof_status roof_ask_check(struct roof_asking *a, struct roof_error *error)
+{
+    struct checking *const c = calloc(1, sizeof *c);
+    if (c == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = answer(c, a, error);
+    for (size_t i = 0; i < c->count; i++) {
+        roof_checks_free(&c->files[i]);
+    }
+    free(c);
+    return status;
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/* An answer that is being made: what all kinds of questions share. */
+#ifndef ROOF_ASK_ASKING_H
+#define ROOF_ASK_ASKING_H
+
+#include "decide/known.h"
+#include "decide/read.h"
+#include "roofline/records.h"
+#include "roofline/table.h"
+#include "roofline/text.h"
+
+struct roof_asking {
+    struct roof_loans loans;
+    const struct roof_question *question;
+    enum roof_command command;
+    enum roof_answer_format format;
+    const struct roof_listener *listener;
+};
+
+/* One kind of question. */
+enum roof_status roof_ask_predict(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_sweep(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_recommend(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_check(struct roof_asking *a, struct roof_error *error);
+
+/* Parts of predict and recommend. */
+enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_asking *a,
+                                        struct roof_error *error);
+enum roof_status roof_ask_page(struct roof_text *out, struct roof_asking *a,
+                               struct roof_error *error);
+enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, bool recommended,
+                                  struct roof_error *error);
+/* *answer becomes ROOF_UNSATISFIED where the document says that nothing is left. */
+enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
+                                enum roof_status *answer, struct roof_error *error);
+
+/* Writes the command line that asks for the report of a model. */
+void roof_asking_command(struct roof_text *out, const struct roof_question *question);
+
+/* True for an input that the question gives. */
+bool roof_asking_has(const struct roof_asking *a, size_t input);
+/* True where the answer is a whole document, text or JSON, and not rows. */
+bool roof_asking_document(const struct roof_asking *a);
+/* The format of rows; only where the command writes rows in the format that is asked for. */
+enum roof_output roof_asking_rows(const struct roof_asking *a);
+
+/* True where nothing of the answer is an expected time, which takes several times as long as a
+ * bound: then no calibration is loaded. */
+bool roof_asking_bounds_only(const struct roof_asking *a);
+
+/* Borrow what the question names; models are remarked on. name NULL: the question's own. */
+enum roof_status roof_asking_hardware(const struct roof_hardware **out, struct roof_asking *a,
+                                      const char *name, struct roof_error *error);
+enum roof_status roof_asking_model(const struct roof_model **out, struct roof_asking *a,
+                                   const struct roof_question *question, const char *name,
+                                   struct roof_error *error);
+enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_scenario *scenario,
+                                   struct roof_asking *a, struct roof_error *error);
+/* Tells what was assumed when a model was read. */
+void roof_asking_remark(const struct roof_asking *a, const struct roof_model *model);
+
+/* Refuses inputs that do not go with something: "KEY does not go with WITH". */
+enum roof_status roof_asking_refuse(const struct roof_asking *a, const size_t *inputs, size_t count,
+                                    const char *with, struct roof_error *error);
+
+/* --- output -------------------------------------------------------------------------------- */
+
+#define ROOF_ASKING_ENOUGH 65536
+/* Writes a text and clears it; a text that failed for lack of memory is reported here. */
+enum roof_status roof_asking_write(struct roof_asking *a, struct roof_text *text,
+                                   struct roof_error *error);
+/* Writes it where there is enough to be worth it. */
+enum roof_status roof_asking_put(struct roof_asking *a, struct roof_text *text,
+                                 struct roof_error *error);
+/* True where the caller wants the work to end. */
+bool roof_asking_stopped(const struct roof_asking *a);
+void roof_asking_progress(const struct roof_asking *a, const char *what, const char *unit,
+                          uint64_t done, uint64_t of);
+
+/* --- records ------------------------------------------------------------------------------- */
+
+/* Tells what is wrong with a record; only the first ones of many. */
+void roof_asking_bad_record(const struct roof_asking *a, const struct roof_records *records,
+                            const struct roof_error *error);
+/* Names the columns that nothing reads, which may be inputs with another name; those in `used`,
+ * which ends with NULL, are left out. */
+void roof_asking_carried(const struct roof_asking *a, const char *what,
+                         const struct roof_records *records, const char *const *used);
+/* Tells how many records were bad, if any. */
+void roof_asking_bad_records(const struct roof_asking *a, const struct roof_records *records);
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/* Writes the command line that asks the same as a question. */
+#include <string.h>
+
+#include "ask/asking.h"
+
+/* Puts a word of a command line, quoted for sh where it needs that. */
+static void put_word(struct roof_text *out, const char *word)
+{
+    roof_text_put(out, " ");
+    if (*word != '\0' && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                           "0123456789-_./,:=+@%")] == '\0') {
+        roof_text_put(out, word);
+        return;
+    }
+    roof_text_put(out, "'");
+    for (const char *p = word; *p != '\0'; p++) {
+        if (*p == '\'') {
+            roof_text_put(out, "'\\''");
+        } else {
+            roof_text_add(out, p, 1);
+        }
+    }
+    roof_text_put(out, "'");
+}
+
+static void put_option(struct roof_text *out, size_t input, const char *value)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    roof_text_printf(out, " %s", roof_input_name(name, roof_input(input)));
+    if (roof_input(input)->kind != ROOF_INPUT_FLAG) {
+        put_word(out, value);
+    }
+}
+
+void roof_asking_command(struct roof_text *out, const struct roof_question *question)
+{
+    roof_text_put(out, "roofline predict");
+    put_word(out, question->model ? "model" : question->op);
+    if (question->model_name != NULL) {
+        put_word(out, question->model_name);
+    }
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        const struct roof_texts one = {.value = {question->value[i]}, .count = 1};
+        const struct roof_texts *const values = i == ROOF_INPUT_SET     ? &question->set
+                                                : i == ROOF_INPUT_CLASS ? &question->classes
+                                                                        : &one;
+        for (int k = 0; roof_asked(question, i) && k < values->count; k++) {
+            put_option(out, i, values->value[k]);
+        }
+    }
+    roof_text_put(out, " -f md");
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/* Answers `compare`: measured times against predictions. */
+#include <string.h>
+
+#include "ask/asking.h"
+#include "base/base.h"
+#include "roofline/compare.h"
+#include "roofline/layout.h"
+#include "roofline/report.h"
+
+/* What is asked, and what is at hand while rows are read. */
+struct comparing {
+    struct roof_asking *asking;
+    struct roof_known known;
+    struct roof_scenario base; /* what a row does not say */
+    const struct roof_model *draft;
+    bool rows; /* rows are written, not statistics */
+    struct roof_text text;
+};
+
+static enum roof_status on_hardware(void *context, const struct roof_hardware **out,
+                                    const char *name, struct roof_error *error)
+{
+    struct comparing *const c = context;
+    return roof_known_hardware(&c->known, out, name, error);
+}
+
+static enum roof_status on_model(void *context, const struct roof_model **out, const char *name,
+                                 const char *layout, struct roof_error *error)
+{
+    struct comparing *const c = context;
+    bool fresh = false;
+    TRY(roof_known_model(&c->known, out, &fresh, name, layout, error));
+    if (fresh) {
+        roof_asking_remark(c->asking, *out);
+    }
+    return ROOF_OK;
+}
+
+static void on_bad(void *context, const struct roof_error *error)
+{
+    const struct comparing *const c = context;
+    const struct roof_listener *const listener = c->asking->listener;
+    if (listener->complain != NULL) {
+        listener->complain(listener->context, error);
+    }
+}
+
+static enum roof_status on_header(void *context, const char *const *column, size_t columns,
+                                  struct roof_error *error)
+{
+    struct comparing *const c = context;
+    (void)error;
+    if (c->asking->format == ROOF_CSV) {
+        roof_report_compared_header(&c->text, column, columns);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status on_row(void *context, const struct roof_compared *row,
+                               struct roof_error *error)
+{
+    struct comparing *const c = context;
+    roof_report_compared(&c->text, c->asking->format == ROOF_CSV, row);
+    return roof_asking_put(c->asking, &c->text, error);
+}
+
+/* --- what is asked ------------------------------------------------------------------------- */
+
+/* Checks that a layout is known. It is applied to the models of rows: with a file of operators
+ * nothing would tell that its name is wrong. */
+static enum roof_status check_layout(const struct roof_asking *a, struct roof_error *error)
+{
+    struct roof_layout_about about;
+    const char *const name = a->question->value[ROOF_INPUT_LAYOUT];
+    if (name != NULL && strcmp(name, "checkpoint") != 0) {
+        TRY(roof_layout_load(&about, name, roof_store_folders(a->loans.store), error));
+        roof_layout_about_free(&about);
+    }
+    return ROOF_OK;
+}
+
+/* Refuses a format that rows, or statistics, do not have. */
+static enum roof_status check_format(const struct comparing *c, struct roof_error *error)
+{
+    if (!c->rows && !roof_asking_document(c->asking)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "compare writes rows as csv or ndjson and a summary as text or json");
+    }
+    if (c->rows && roof_asking_has(c->asking, ROOF_INPUT_GROUP_BY)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("group_by") " is of a summary, which goes with " ROOF_KEY(
+                                  "format") " text or json");
+    }
+    return ROOF_OK;
+}
+
+/* Refuses columns with the name of a statistic: no two members of a group have one name. */
+static enum roof_status check_groups(const char *names, struct roof_error *error)
+{
+    for (const char *name = names; name != NULL;) {
+        const size_t length = strcspn(name, ",");
+        if (roof_report_is_statistic(name, length)) {
+            return roof_error_set(
+                error, ROOF_USAGE,
+                ROOF_KEY("group_by") " %.*s: a statistic has that name; rename the column",
+                (int)length, name);
+        }
+        name = name[length] == '\0' ? NULL : name + length + 1;
+    }
+    return ROOF_OK;
+}
+
+/* Reads the scenario of the question; what it names must be known, whatever the rows are of. */
+static enum roof_status read_input(struct comparing *c, struct roof_error *error)
+{
+    struct roof_asking *const a = c->asking;
+    const struct roof_question *const q = a->question;
+    if (q->files != 1) {
+        return roof_error_set(error, ROOF_USAGE, "which file? CSV or NDJSON with measured times");
+    }
+    c->rows = !roof_asking_has(a, ROOF_INPUT_SUMMARY) &&
+              (a->format == ROOF_CSV || a->format == ROOF_NDJSON);
+    TRY(check_format(c, error));
+    TRY(check_groups(q->value[ROOF_INPUT_GROUP_BY], error));
+    roof_scenario_init(&c->base);
+    TRY(roof_read_fields(&c->base, q, error));
+    TRY(roof_read_classes(&c->base, q, error));
+    const enum roof_status status = roof_known_own(&c->known, error);
+    if (status != ROOF_OK) {
+        return status == ROOF_UNSATISFIED ? ROOF_USAGE : status;
+    }
+    TRY(check_layout(a, error));
+    return roof_asking_draft(&c->draft, &c->base, a, error);
+}
+
+/* --- the answer ---------------------------------------------------------------------------- */
+
+static enum roof_status finish(struct comparing *c, const struct roof_comparison *comparison,
+                               struct roof_error *error)
+{
+    if (comparison->overall.rows + comparison->overall.skipped + comparison->bad == 0) {
+        return roof_error_at(error, ROOF_INVALID, c->asking->question->file[0], 0, 0, "no records");
+    }
+    if (!c->rows) {
+        roof_report_comparison(&c->text, c->asking->format == ROOF_JSON, comparison);
+    }
+    TRY(roof_asking_write(c->asking, &c->text, error));
+    *error = (struct roof_error){.status = comparison->bad > 0 ? ROOF_INVALID : ROOF_OK};
+    return error->status;
+}
+
+static enum roof_status answer(struct comparing *c, struct roof_error *error)
+{
+    TRY(read_input(c, error));
+    const struct roof_question *const q = c->asking->question;
+    const char *const device = q->value[ROOF_INPUT_HARDWARE];
+    const struct roof_compare_calls calls = {.context = c,
+                                             .hardware = on_hardware,
+                                             .model = on_model,
+                                             .header = c->rows ? on_header : NULL,
+                                             .row = c->rows ? on_row : NULL,
+                                             .bad = on_bad};
+    struct roof_comparison comparison = {.bad = 0};
+    /* The output is opened before rows come, which may take long. */
+    TRY(c->asking->listener->write(c->asking->listener->context, "", 0, error));
+    TRY(roof_compare(&comparison, q->file[0], &c->base,
+                     device == NULL ? ROOF_DEFAULT_HARDWARE : device, q->value[ROOF_INPUT_GROUP_BY],
+                     &calls, error));
+    const enum roof_status status = finish(c, &comparison, error);
+    roof_comparison_free(&comparison);
+    return status;
+}
+
+enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *error)
+{
+    struct comparing c = {.asking = a,
+                          .known = {.loans = &a->loans, .question = a->question},
+                          .text = ROOF_TEXT_INIT};
+    const enum roof_status status = answer(&c, error);
+    roof_text_free(&c.text);
+    roof_known_free(&c.known);
+    return status;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+/* Answers `list`: what the library knows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/asking.h"
+#include "base/base.h"
+#include "roofline/config.h"
+#include "roofline/engine_report.h"
+#include "roofline/model_report.h"
+#include "roofline/report.h"
+
+/* Everything one list needs. */
+struct list {
+    struct roof_asking *asking;
+    const char *id; /* NULL: all */
+    struct roof_table table;
+    struct roof_text *text;
+};
+
+/* One entry is shown in full to people and as JSON; in the other formats it is a row. */
+static bool in_full(const struct list *list)
+{
+    return list->id != NULL && roof_asking_document(list->asking);
+}
+
+static const char *const *folders(const struct list *list)
+{
+    return roof_store_folders(list->asking->loans.store);
+}
+
+static enum roof_status put_hardware(struct list *list, struct roof_loans *loans, const char *id,
+                                     struct roof_error *error)
+{
+    const struct roof_hardware *hardware = NULL;
+    const struct roof_hardware *product = NULL;
+    const struct roof_question *const q = list->asking->question;
+    const struct roof_device_wish wish = {.name = id, .set = &q->set, .once = true};
+    TRY(roof_loan_hardware(&hardware, loans, &wish, error));
+    if (!in_full(list)) {
+        roof_table_row(&list->table, list->text, hardware);
+        return ROOF_OK;
+    }
+    TRY(roof_read_product(&product, loans, hardware, error));
+    roof_report_hardware(list->text, list->asking->format == ROOF_JSON, hardware, product);
+    return ROOF_OK;
+}
+
+static enum roof_status one_hardware(struct list *list, const char *id, struct roof_error *error)
+{
+    struct roof_loans loans = {.store = list->asking->loans.store};
+    const enum roof_status status = put_hardware(list, &loans, id, error);
+    roof_loans_return(&loans); /* at once: a list passes all devices */
+    return status;
+}
+
+/* Lists one entry of a registry. */
+typedef enum roof_status (*lister)(struct list *list, const char *id, struct roof_error *error);
+/* Finds the ids of a registry, each ended by a NUL. */
+typedef enum roof_status (*finder)(struct roof_text *ids, size_t *count, const char *const *folders,
+                                   struct roof_error *error);
+
+static enum roof_status list_ids(struct list *list, lister one, const char *id, size_t count,
+                                 struct roof_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        TRY(one(list, id, error));
+        id += strlen(id) + 1;
+    }
+    return ROOF_OK;
+}
+
+/* Lists the named entry, or all of a registry. */
+static enum roof_status list_registry(struct list *list, lister one, finder all,
+                                      struct roof_error *error)
+{
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t count = 0;
+    if (list->id != NULL) {
+        return one(list, list->id, error);
+    }
+    enum roof_status status = all(&ids, &count, folders(list), error);
+    if (status == ROOF_OK) {
+        status = list_ids(list, one, ids.data, count, error);
+    }
+    roof_text_free(&ids);
+    return status;
+}
+
+static enum roof_status list_hardware(struct list *list, struct roof_error *error)
+{
+    TRY(list_registry(list, one_hardware, roof_hardware_ids, error));
+    if (list->id == NULL && list->asking->format == ROOF_TEXT) {
+        roof_text_put(list->text, "\nPeaks are dense, in TFLOPS; - is no unit for it. "
+                                  "Sources: roofline list hardware ID\n");
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status list_precisions(struct list *list, struct roof_error *error)
+{
+    struct roof_accuracy accuracy = {0};
+    enum roof_precision only = ROOF_PRECISION_AUTO;
+    enum roof_status status = ROOF_OK;
+    if (list->id != NULL) {
+        status = roof_precision_find(&only, list->id, error);
+    }
+    if (status == ROOF_OK) {
+        status = roof_accuracy_load(&accuracy, error);
+    }
+    if (status == ROOF_OK && in_full(list)) {
+        roof_report_precision(list->text, list->asking->format == ROOF_JSON, only, &accuracy);
+    }
+    for (int p = 0; p < ROOF_PRECISION_COUNT && status == ROOF_OK && !in_full(list); p++) {
+        const struct roof_precision_entry entry = {(enum roof_precision)p, &accuracy};
+        if (list->id == NULL || p == (int)only) {
+            roof_table_row(&list->table, list->text, &entry);
+        }
+    }
+    roof_accuracy_free(&accuracy);
+    return status;
+}
+
+static enum roof_status list_operators(struct list *list, struct roof_error *error)
+{
+    enum roof_operator only = ROOF_OPERATOR_COUNT;
+    enum roof_status status = ROOF_OK;
+    if (list->id != NULL) {
+        status = roof_operator_find(&only, list->id, error);
+    }
+    if (status == ROOF_OK && in_full(list)) {
+        roof_report_operator(list->text, list->asking->format == ROOF_JSON, only);
+    }
+    for (int i = 0; i < ROOF_OPERATOR_COUNT && status == ROOF_OK && !in_full(list); i++) {
+        if (list->id == NULL || i == (int)only) {
+            roof_table_row(&list->table, list->text, roof_operator_row((enum roof_operator)i));
+        }
+    }
+    return status;
+}
+
+static enum roof_status describe_model(struct roof_model_entry *out, const struct roof_model *model,
+                                       struct roof_error *error)
+{
+    struct roof_scenario scenario;
+    TRY(roof_model_parameters(&out->parameters, &out->active_parameters, model, error));
+    roof_scenario_init(&scenario);
+    TRY(roof_scenario_resolve(&scenario, model, error));
+    out->model = model;
+    out->kv_bytes_per_token = roof_kv_bytes_per_token(model, &scenario);
+    return ROOF_OK;
+}
+
+static enum roof_status put_model(struct list *list, const struct roof_model *model,
+                                  struct roof_error *error)
+{
+    struct roof_model_entry entry;
+    TRY(describe_model(&entry, model, error));
+    roof_asking_remark(list->asking, model);
+    if (in_full(list)) {
+        roof_model_report_about(list->text, list->asking->format == ROOF_JSON, &entry);
+    } else {
+        roof_table_row(&list->table, list->text, &entry);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status one_model(struct list *list, const char *name, struct roof_error *error)
+{
+    const struct roof_model *model = NULL;
+    const struct roof_model_wish wish = {.name = name, .once = true};
+    struct roof_loans loans = {.store = list->asking->loans.store};
+    enum roof_status status = roof_loan_model(&model, &loans, &wish, error);
+    if (status == ROOF_OK) {
+        status = put_model(list, model, error);
+    }
+    roof_loans_return(&loans);
+    return status;
+}
+
+static enum roof_status one_layout(struct list *list, const char *name, struct roof_error *error)
+{
+    struct roof_layout_about about;
+    TRY(roof_layout_load(&about, name, folders(list), error));
+    if (in_full(list)) {
+        roof_model_report_layout(list->text, list->asking->format == ROOF_JSON, &about);
+    } else {
+        roof_table_row(&list->table, list->text, &about);
+    }
+    roof_layout_about_free(&about);
+    return ROOF_OK;
+}
+
+static enum roof_status list_models(struct list *list, struct roof_error *error)
+{
+    return list_registry(list, one_model, roof_model_ids, error);
+}
+
+static enum roof_status list_layouts(struct list *list, struct roof_error *error)
+{
+    return list_registry(list, one_layout, roof_layout_ids, error);
+}
+
+static enum roof_status list_engines(struct list *list, struct roof_error *error)
+{
+    struct roof_engines *engines = NULL;
+    size_t only = 0;
+    enum roof_status status = roof_engines_load(&engines, error);
+    if (status == ROOF_OK && list->id != NULL) {
+        status = roof_engine_find(&only, engines, list->id, error);
+    }
+    for (size_t i = 0; status == ROOF_OK && i < engines->count; i++) {
+        struct roof_engine_entry entry;
+        roof_engine_entry_make(&entry, &engines->engine[i]);
+        if (list->id != NULL && i != only) {
+            continue;
+        }
+        if (in_full(list)) {
+            roof_engine_report(list->text, list->asking->format == ROOF_JSON, &entry);
+        } else {
+            roof_table_row(&list->table, list->text, &entry);
+        }
+    }
+    roof_engines_free(engines);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    enum roof_table_kind kind;
+    enum roof_status (*run)(struct list *list, struct roof_error *error);
+} lists[] = {{"hardware", ROOF_TABLE_HARDWARE, list_hardware},
+             {"precisions", ROOF_TABLE_PRECISIONS, list_precisions},
+             {"operators", ROOF_TABLE_OPERATORS, list_operators},
+             {"models", ROOF_TABLE_MODELS, list_models},
+             {"layouts", ROOF_TABLE_LAYOUTS, list_layouts},
+             {"engines", ROOF_TABLE_ENGINES, list_engines}};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+/* Writes one list. */
+static enum roof_status write_list(struct list *list, size_t number, struct roof_error *error)
+{
+    const struct roof_question *const q = list->asking->question;
+    if (q->set.count > 0 && lists[number].kind != ROOF_TABLE_HARDWARE) {
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("set") " goes with list hardware");
+    }
+    TRY(roof_table_open(&list->table, roof_asking_rows(list->asking), lists[number].kind,
+                        ROOF_OPERATOR_GEMM, q->value[ROOF_INPUT_COLUMNS], error));
+    if (in_full(list)) {
+        return lists[number].run(list, error);
+    }
+    roof_table_begin(&list->table, list->text);
+    TRY(lists[number].run(list, error));
+    roof_table_end(&list->table, list->text);
+    return ROOF_OK;
+}
+
+static enum roof_status find_list(size_t *out, const char *name, struct roof_error *error)
+{
+    const char *names[LISTS];
+    if (name == NULL) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "list what? hardware, precisions, operators, models, layouts or engines");
+    }
+    for (*out = 0; *out < LISTS; (*out)++) {
+        names[*out] = lists[*out].name;
+        if (strcmp(name, names[*out]) == 0) {
+            return ROOF_OK;
+        }
+    }
+    return roof_unknown_name(error, ROOF_USAGE, "list", name, names, LISTS);
+}
+
+enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct list list = {.asking = a, .id = a->question->id, .text = &text};
+    size_t number = 0;
+    TRY(find_list(&number, a->question->list, error));
+    enum roof_status status = write_list(&list, number, error);
+    if (status == ROOF_OK) {
+        status = roof_asking_write(a, &text, error);
+    }
+    roof_text_free(&text);
+    return status;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+/* Answers `recommend` of a model: how to serve it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/asking.h"
+#include "ask/explain.h"
+#include "base/base.h"
+#include "decide/plan_query.h"
+#include "roofline/emit.h"
+#include "roofline/plan_report.h"
+
+/* What is asked, with what was loaded for it. */
+struct plans_input {
+    struct roof_plan_request request;
+    struct roof_engines *engines; /* owned, like the two lists */
+    int64_t *batch;
+    int64_t *devices;
+    const struct roof_hardware *hardware[ROOF_PLAN_HARDWARE_MAX];
+    size_t hardware_count;
+    double price[ROOF_PLAN_HARDWARE_MAX];
+    char side[2][ROOF_SIDE_SIZE]; /* of `explain`; "" without it */
+    int64_t top;                  /* plans to show */
+};
+
+/* --- what is asked ------------------------------------------------------------------------- */
+
+static enum roof_status load_device(struct plans_input *in, const char *list, size_t length,
+                                    struct roof_asking *a, struct roof_error *error)
+{
+    if (length == 0 || in->hardware_count == ROOF_PLAN_HARDWARE_MAX) {
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("hardware") " takes 1 to %d names",
+                              ROOF_PLAN_HARDWARE_MAX);
+    }
+    char *const name = strndup(list, length);
+    if (name == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status =
+        roof_asking_hardware(&in->hardware[in->hardware_count], a, name, error);
+    free(name);
+    in->price[in->hardware_count] = ROOF_UNKNOWN;
+    in->hardware_count += status == ROOF_OK;
+    return status;
+}
+
+/* Loads the devices of a list "a,b,c". */
+static enum roof_status load_hardware(struct plans_input *in, const char *list,
+                                      struct roof_asking *a, struct roof_error *error)
+{
+    while (list != NULL) {
+        const size_t length = strcspn(list, ",");
+        TRY(load_device(in, list, length, a, error));
+        list = list[length] == '\0' ? NULL : list + length + 1;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status copy_values(int64_t **out, size_t *count, const struct roof_values *values,
+                                    const char *text, struct roof_error *error)
+{
+    if (values->count > ROOF_PLAN_VALUES_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "'%s' has more than %d values", text,
+                              ROOF_PLAN_VALUES_MAX);
+    }
+    *count = (size_t)values->count;
+    *out = malloc((*count + 1) * sizeof **out);
+    if (*out == NULL) {
+        return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < *count; i++) {
+        (*out)[i] = roof_values_at(values, (int64_t)i);
+    }
+    return ROOF_OK;
+}
+
+/* Reads the values of a list or range; without one *out stays NULL. */
+static enum roof_status read_list(int64_t **out, size_t *count, const struct roof_asking *a,
+                                  size_t input, struct roof_error *error)
+{
+    const char *const text = a->question->value[input];
+    struct roof_values values;
+    if (text == NULL) {
+        return ROOF_OK;
+    }
+    TRY(roof_input_parse_list(&values, roof_input(input), text, error));
+    const enum roof_status status = copy_values(out, count, &values, text, error);
+    roof_values_free(&values);
+    return status;
+}
+
+/* Refuses what a search for plans has no use for. */
+static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
+{
+    const bool emit = roof_asking_has(a, ROOF_INPUT_EMIT);
+    if (emit && a->format != ROOF_TEXT) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("emit") " writes a script, which has no " ROOF_KEY("forma"
+                                                                                          "t"));
+    }
+    if (emit && roof_asking_has(a, ROOF_INPUT_TOP)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("emit") " writes one plan: leave out " ROOF_KEY("top"));
+    }
+    if (a->question->model_name == NULL) {
+        return roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
+    }
+    if (roof_asking_has(a, ROOF_DIM_EP)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "the search chooses the split, " ROOF_KEY("ep") " too");
+    }
+    return ROOF_OK;
+}
+
+/* Reads what the search ranks by and what it leaves out. */
+static enum roof_status read_constraints(struct roof_plan_request *out, const struct roof_asking *a,
+                                         struct roof_error *error)
+{
+    const struct roof_question *const q = a->question;
+    const char *const loss = q->value[ROOF_INPUT_MAX_ACCURACY_LOSS];
+    int64_t choice = 0;
+    if (roof_asking_has(a, ROOF_INPUT_BY)) {
+        TRY(roof_read_choice(&choice, q, ROOF_INPUT_BY, error));
+        out->ranking = (enum roof_ranking)choice;
+    }
+    if (roof_asking_has(a, ROOF_INPUT_OBJECTIVE)) {
+        TRY(roof_read_choice(&choice, q, ROOF_INPUT_OBJECTIVE, error));
+        TRY(roof_plan_read_objective(&out->objective, choice, error));
+    }
+    if (loss != NULL) {
+        TRY(roof_accuracy_find(&out->max_loss, loss, error));
+    }
+    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
+        const enum roof_plan_limit limit = (enum roof_plan_limit)i;
+        const char *const text = q->value[roof_plan_limit_input(limit)];
+        if (text != NULL) {
+            TRY(roof_plan_read_limit(&out->limit[limit], limit, text, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Reads the scenario that all plans share. The batches and the numbers of devices are lists, and no
+ * part of it. */
+static enum roof_status read_scenario(struct plans_input *in, const struct roof_asking *a,
+                                      struct roof_error *error)
+{
+    struct roof_plan_request *const request = &in->request;
+    struct roof_question single;
+    roof_question_borrow(&single, a->question);
+    single.value[ROOF_DIM_BATCH] = single.value[ROOF_DIM_DEVICES] = NULL;
+    TRY(roof_read_scenario(&request->base, &single, error));
+    TRY(check_inputs(a, error));
+    TRY(read_constraints(request, a, error));
+    TRY(read_list(&in->batch, &request->batches, a, ROOF_DIM_BATCH, error));
+    TRY(read_list(&in->devices, &request->device_counts, a, ROOF_DIM_DEVICES, error));
+    request->batch = in->batch;
+    request->devices = in->devices;
+    request->formats = single.value[ROOF_INPUT_FORMATS];
+    request->engine = single.value[ROOF_INPUT_ENGINE];
+    request->emit = single.value[ROOF_INPUT_EMIT];
+    request->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
+    request->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
+    request->explain = roof_asking_document(a);
+    return ROOF_OK;
+}
+
+/* Reads `explain` A,B; *devices becomes its text where these are devices, which are all there are.
+ */
+static enum roof_status read_sides(struct plans_input *in, const char **devices,
+                                   const struct roof_asking *a, struct roof_error *error)
+{
+    const char *const text = a->question->value[ROOF_INPUT_EXPLAIN];
+    bool formats = false;
+    if (text == NULL) {
+        return ROOF_OK;
+    }
+    TRY(roof_read_pair(in->side, a, error));
+    in->request.side[0] = in->side[0];
+    in->request.side[1] = in->side[1];
+    TRY(roof_plan_sides_are_formats(&formats, in->engines, in->request.side, error));
+    if (!formats && *devices != NULL) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("explain") " %s names the devices: leave out " ROOF_KEY("hardware"), text);
+    }
+    *devices = formats ? *devices : text;
+    return in->request.explain ? ROOF_OK
+                               : roof_error_set(error, ROOF_USAGE,
+                                                ROOF_KEY("explain") " of plans goes with " ROOF_KEY(
+                                                    "format") " text or json");
+}
+
+static enum roof_status read_input(struct plans_input *in, struct roof_asking *a,
+                                   struct roof_error *error)
+{
+    struct roof_plan_request *const request = &in->request;
+    const struct roof_question *const q = a->question;
+    const char *devices = q->value[ROOF_INPUT_HARDWARE];
+    roof_plan_request_init(request);
+    TRY(read_scenario(in, a, error));
+    TRY(roof_engines_load(&in->engines, error));
+    TRY(read_sides(in, &devices, a, error));
+    TRY(load_hardware(in, devices == NULL ? ROOF_DEFAULT_HARDWARE : devices, a, error));
+    request->engines = in->engines;
+    request->hardware = in->hardware;
+    request->hardware_count = in->hardware_count;
+    for (int i = 0; i < q->prices.count; i++) {
+        TRY(roof_plan_read_prices(in->price, request->hardware, request->hardware_count,
+                                  q->prices.value[i], error));
+    }
+    request->price = in->price;
+    TRY(roof_asking_model(&request->model, a, q, q->model_name, error));
+    request->directories = roof_store_folders(a->loans.store);
+    in->top = a->format == ROOF_TEXT ? ROOF_TOP_DEFAULT : INT64_MAX;
+    return roof_read_integer(&in->top, q, ROOF_INPUT_TOP, error);
+}
+
+/* --- documents ----------------------------------------------------------------------------- */
+
+static void write_table(struct roof_text *out, struct roof_table *table,
+                        const struct roof_plan_answer *answer, int64_t top)
+{
+    roof_table_begin(table, out);
+    for (size_t i = 0; i < answer->plans.count && (int64_t)i < top; i++) {
+        struct roof_plan_row row;
+        roof_plan_name(&row, &answer->plans.plan[i], (int)i + 1, &answer->query);
+        roof_table_row(table, out, &row);
+    }
+    roof_table_end(table, out);
+}
+
+/* Writes what was found; for two sides that are explained the explanation alone. */
+static void write_plans(struct roof_text *out, struct roof_table *table,
+                        const struct roof_plan_answer *answer, const struct plans_input *in,
+                        enum roof_answer_format format)
+{
+    const struct roof_plan_query *const query = &answer->query;
+    const struct roof_plan_why *const why = answer->explained ? &answer->why : NULL;
+    const bool sides = in->request.side[0] != NULL && why != NULL;
+    if (format == ROOF_TEXT && sides) {
+        roof_plan_report_why_text(out, why, &answer->plans.plan[0], query, (size_t)in->top);
+    } else if (format == ROOF_TEXT) {
+        roof_plan_report_text(out, &answer->plans, query, why, (size_t)in->top);
+    } else if (format == ROOF_JSON && sides) {
+        roof_plan_report_why_json(out, why, &answer->plans.plan[0], query);
+    } else if (format == ROOF_JSON) {
+        roof_plan_report_json(out, &answer->plans, query, why, (size_t)in->top);
+    } else {
+        write_table(out, table, answer, in->top);
+    }
+}
+
+/* Writes the plans, or the script that runs the best one; *found says whether there is any. */
+static enum roof_status write_answer(struct roof_text *out, const struct roof_plan_answer *answer,
+                                     const struct plans_input *in, const struct roof_asking *a,
+                                     enum roof_status *found, struct roof_error *error)
+{
+    struct roof_table table;
+    *found = answer->plans.count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
+    TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM,
+                        a->question->value[ROOF_INPUT_COLUMNS], error));
+    if (in->request.emit == NULL) {
+        write_plans(out, &table, answer, in, a->format);
+        return ROOF_OK;
+    }
+    *found = roof_emit(out, answer->engine, &answer->plans,
+                       answer->others.count == 0 ? NULL : &answer->others, &answer->query,
+                       a->question->model_name, error);
+    return *found == ROOF_UNSATISFIED ? ROOF_OK : *found;
+}
+
+enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
+                                enum roof_status *found, struct roof_error *error)
+{
+    struct roof_plan_answer *answer = NULL;
+    struct plans_input *const in = calloc(1, sizeof *in);
+    if (in == NULL) {
+        return roof_no_memory(error);
+    }
+    enum roof_status status = read_input(in, a, error);
+    if (status == ROOF_OK) {
+        status = roof_plan_answer_open(&answer, &in->request, error);
+    }
+    if (status == ROOF_OK) {
+        status = write_answer(out, answer, in, a, found, error);
+    }
+    roof_plan_answer_free(answer);
+    roof_engines_free(in->engines);
+    free(in->batch);
+    free(in->devices);
+    free(in);
+    return status;
+}

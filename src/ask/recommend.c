@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/* Answers `recommend` of an operator, and sends everything else on. */
+#include "ask/recommend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/asking.h"
+#include "base/base.h"
+#include "roofline/crossover.h"
+#include "roofline/report.h"
+#include "roofline/speedup.h"
+
+enum roof_status roof_read_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
+                                   const char *text, struct roof_error *error)
+{
+    *count = 0;
+    if (strcmp(text, "all") == 0) {
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            out[(*count)++] = (enum roof_precision)p;
+        }
+        return ROOF_OK;
+    }
+    struct roof_values values;
+    struct roof_input input = *roof_input(ROOF_INPUT_FORMATS);
+    input.kind = ROOF_INPUT_PRECISION; /* a list of them, under this key */
+    TRY(roof_input_parse_list(&values, &input, text, error));
+    const bool fits = values.count <= ROOF_PRECISION_COUNT;
+    for (int64_t i = 0; fits && i < values.count; i++) {
+        out[(*count)++] = (enum roof_precision)roof_values_at(&values, i);
+    }
+    roof_values_free(&values);
+    return fits ? ROOF_OK
+                : roof_error_set(error, ROOF_USAGE,
+                                 ROOF_KEY("formats") " names a format more than once");
+}
+
+enum roof_status roof_read_recommend(struct roof_recommend_options *out,
+                                     enum roof_precision formats[ROOF_PRECISION_COUNT],
+                                     const struct roof_question *question, struct roof_error *error)
+{
+    const char *const loss = question->value[ROOF_INPUT_MAX_ACCURACY_LOSS];
+    const char *const list = question->value[ROOF_INPUT_FORMATS];
+    int64_t objective = ROOF_OBJECTIVE_BALANCED;
+    int64_t ranking = ROOF_RANKING_IDEAL;
+    *out = (struct roof_recommend_options)ROOF_RECOMMEND_INIT;
+    TRY(roof_read_choice(&objective, question, ROOF_INPUT_OBJECTIVE, error));
+    if (objective > ROOF_OBJECTIVE_TIME) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("objective") " of an operator is balanced or time");
+    }
+    TRY(roof_read_choice(&ranking, question, ROOF_INPUT_BY, error));
+    if (loss != NULL) {
+        TRY(roof_accuracy_find(&out->max_loss, loss, error));
+    }
+    if (list != NULL) {
+        TRY(roof_read_formats(formats, &out->format_count, list, error));
+        out->formats = formats;
+    }
+    out->objective = (enum roof_objective)objective;
+    out->ranking = (enum roof_ranking)ranking;
+    out->native_only = roof_asked(question, ROOF_INPUT_NATIVE_ONLY);
+    return ROOF_OK;
+}
+
+/* What is asked of one operator. */
+struct operator_input {
+    struct roof_scenario scenario;
+    const struct roof_hardware *hardware;
+    const struct roof_hardware *product; /* of a device as the documents specify it */
+    struct roof_recommend_options how;
+    enum roof_precision formats[ROOF_PRECISION_COUNT];
+};
+
+/* What is recommended; for documents also why the first is first, and where that changes. Large. */
+struct operator_answer {
+    struct roof_accuracy accuracy;
+    struct roof_recommendation recommendation;
+    struct roof_speedup speedup;
+    struct roof_crossovers crossovers;
+    struct roof_reasons reasons;
+};
+
+static enum roof_status read_input(struct operator_input *out, struct roof_asking *a,
+                                   struct roof_error *error)
+{
+    TRY(roof_read_recommend(&out->how, out->formats, a->question, error));
+    TRY(roof_read_scenario(&out->scenario, a->question, error));
+    TRY(roof_asking_hardware(&out->hardware, a, NULL, error));
+    return a->format == ROOF_TEXT
+               ? roof_read_product(&out->product, &a->loans, out->hardware, error)
+               : ROOF_OK;
+}
+
+static enum roof_status find_reasons(struct operator_answer *r, const struct operator_input *in,
+                                     struct roof_error *error)
+{
+    const struct roof_recommendation *const recommendation = &r->recommendation;
+    const struct roof_candidate *const best = &recommendation->candidate[0];
+    const struct roof_prediction *const fp16 = &recommendation->baseline;
+    TRY(roof_crossovers(&r->crossovers, &in->scenario.common, fp16->hardware, &r->accuracy,
+                        &in->how, error));
+    if (r->crossovers.along != ROOF_DIM_COUNT) {
+        r->reasons.crossovers = &r->crossovers;
+    }
+    if (recommendation->count > 0 && best->format != ROOF_PRECISION_FP16) {
+        const struct roof_speedup_side from = {roof_format(ROOF_PRECISION_FP16)->name, fp16, NULL};
+        const struct roof_speedup_side to = {roof_format(best->format)->name, &best->prediction,
+                                             NULL};
+        TRY(roof_speedup(&r->speedup, &from, &to, error));
+        r->reasons.why = &r->speedup.total;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status write_recommendation(struct roof_text *out, const struct operator_answer *r,
+                                             const struct operator_input *in,
+                                             const struct roof_asking *a, struct roof_error *error)
+{
+    const struct roof_workload *const workload = &in->scenario.common;
+    const struct roof_recommendation *const found = &r->recommendation;
+    struct roof_table table;
+    TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_RECOMMENDATIONS, workload->op,
+                        a->question->value[ROOF_INPUT_COLUMNS], error));
+    if (a->format == ROOF_TEXT) {
+        roof_report_recommendation_text(out, found, &r->reasons, workload, in->hardware,
+                                        in->product, in->how.ranking);
+    } else if (a->format == ROOF_JSON) {
+        roof_report_recommendation_json(out, found, &r->reasons, workload->op);
+    } else {
+        roof_table_begin(&table, out);
+        for (size_t i = 0; i < found->count + found->rejected; i++) {
+            roof_table_row(&table, out, &found->candidate[i]);
+        }
+        roof_table_end(&table, out);
+    }
+    return ROOF_OK;
+}
+
+/* Searches, and writes what was found, also where that is nothing. */
+static enum roof_status find_formats(struct roof_text *out, struct operator_answer *r,
+                                     enum roof_status *answer, struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    struct operator_input in = {.product = NULL};
+    TRY(read_input(&in, a, error));
+    TRY(roof_accuracy_load(&r->accuracy, error));
+    *answer = roof_recommend(&r->recommendation, &in.scenario.common, in.hardware, &r->accuracy,
+                             &in.how, error);
+    if (*answer != ROOF_OK && *answer != ROOF_UNSATISFIED) {
+        return *answer;
+    }
+    if (roof_asking_document(a)) {
+        TRY(find_reasons(r, &in, error));
+    }
+    return write_recommendation(out, r, &in, a, error);
+}
+
+static enum roof_status recommend_operator(struct roof_text *out, struct roof_asking *a,
+                                           enum roof_status *answer, struct roof_error *error)
+{
+    struct operator_answer *const r = calloc(1, sizeof *r);
+    if (r == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = find_formats(out, r, answer, a, error);
+    roof_accuracy_free(&r->accuracy);
+    free(r);
+    return status;
+}
+
+enum roof_status roof_ask_recommend(struct roof_asking *a, struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    enum roof_status answer = ROOF_OK;
+    enum roof_status status = a->question->model ? roof_ask_plans(&text, a, &answer, error)
+                              : roof_asking_has(a, ROOF_INPUT_EXPLAIN)
+                                  ? roof_ask_explain(&text, a, true, error)
+                                  : recommend_operator(&text, a, &answer, error);
+    if (status == ROOF_OK) {
+        status = roof_asking_write(a, &text, error);
+    }
+    roof_text_free(&text);
+    if (status == ROOF_OK && answer == ROOF_UNSATISFIED) {
+        *error = (struct roof_error){.status = answer}; /* the document says it */
+        return answer;
+    }
+    return status;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/* What questions about the format of an operator share. */
+#ifndef ROOF_ASK_RECOMMEND_H
+#define ROOF_ASK_RECOMMEND_H
+
+#include "decide/read.h"
+#include "roofline/recommend.h"
+
+/* Reads "P,P" or "all" into formats; *count of them. */
+enum roof_status roof_read_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
+                                   const char *text, struct roof_error *error);
+
+/* Reads how formats of an operator are chosen; formats holds a list that is given. */
+enum roof_status roof_read_recommend(struct roof_recommend_options *out,
+                                     enum roof_precision formats[ROOF_PRECISION_COUNT],
+                                     const struct roof_question *question,
+                                     struct roof_error *error);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+/* Answers `predict` of the records of a file: a prediction of each, in their order. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/asking.h"
+#include "base/base.h"
+
+/* The number of the table of all rows; those before are of one operator each. */
+#define ALL_ROWS ROOF_OPERATOR_COUNT
+
+/* What is asked of all records, and what is at hand while they are answered; large. */
+struct recording {
+    struct roof_asking *asking;
+    struct roof_known known;
+    struct roof_scenario base; /* what a record does not say */
+    const struct roof_model *draft;
+    struct roof_records records;
+    bool model;            /* the records are of models */
+    enum roof_operator op; /* ROOF_OPERATOR_COUNT: each record names its own */
+    bool mixed;            /* rows may be of other operators */
+    bool objects;          /* a row has its own keys */
+    struct roof_table table[ALL_ROWS + 1];
+    bool open[ALL_ROWS + 1];
+    struct roof_text text;
+    enum roof_status written; /* while records are waited for */
+    struct roof_error write_error;
+};
+
+static enum roof_status on_model(void *context, const struct roof_model **out, const char *name,
+                                 const char *layout, struct roof_error *error)
+{
+    struct recording *const r = context;
+    bool fresh = false;
+    TRY(roof_known_model(&r->known, out, &fresh, name, layout, error));
+    if (fresh) {
+        roof_asking_remark(r->asking, *out);
+    }
+    return ROOF_OK;
+}
+
+/* Writes the rows so far before the next records come, which may take long: a program that asks and
+ * reads through pipes gets its answer, and a signal finds whole rows. */
+static void on_wait(void *context, bool begins)
+{
+    struct recording *const r = context;
+    const struct roof_listener *const listener = r->asking->listener;
+    if (!r->open[ALL_ROWS] || listener->wait == NULL) { /* the header is read */
+        return;
+    }
+    if (begins && r->written == ROOF_OK && r->table[ALL_ROWS].rows > 0) {
+        r->written = roof_asking_write(r->asking, &r->text, &r->write_error);
+    }
+    listener->wait(listener->context, begins);
+}
+
+static void on_bad(void *context, const struct roof_error *error)
+{
+    const struct recording *const r = context;
+    roof_asking_bad_record(r->asking, &r->records, error);
+}
+
+/* --- what is asked ------------------------------------------------------------------------- */
+
+/* Reads the scenario of the question; devices and models that it names must be known. */
+static enum roof_status read_input(struct recording *r, struct roof_error *error)
+{
+    static const size_t single[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED,
+                                    ROOF_INPUT_EXPLAIN, ROOF_INPUT_TOP};
+    const struct roof_question *const q = r->asking->question;
+    const struct roof_model *model = NULL;
+    TRY(roof_asking_refuse(r->asking, single, COUNT(single), ROOF_KEY("from"), error));
+    TRY(roof_read_scenario(&r->base, q, error));
+    r->model = q->model;
+    r->op = q->op == NULL && !q->model ? ROOF_OPERATOR_COUNT : r->base.common.op;
+    const enum roof_status status = roof_known_own(&r->known, error);
+    if (status != ROOF_OK) {
+        return status == ROOF_UNSATISFIED ? ROOF_USAGE : status;
+    }
+    if (q->model_name != NULL) {
+        TRY(on_model(r, &model, q->model_name, "", error));
+    }
+    return r->model ? roof_asking_draft(&r->draft, &r->base, r->asking, error) : ROOF_OK;
+}
+
+/* Checks that the columns of the file and the question say what is to be predicted. */
+static enum roof_status check_columns(const struct recording *r, struct roof_error *error)
+{
+    const struct roof_records *const records = &r->records;
+    if (records->columns == 0) {
+        return ROOF_OK; /* there is nothing to read */
+    }
+    if (r->model) {
+        return r->asking->question->model_name != NULL || roof_records_has(records, "model")
+                   ? ROOF_OK
+                   : roof_which_model(error);
+    }
+    return r->op != ROOF_OPERATOR_COUNT || roof_records_has(records, "operator")
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
+                               "no column is named operator, and no operator is given (predict "
+                               "%s " ROOF_KEY("from") " FILE)",
+                               roof_records_has(records, "model") ? "model" : "gemm");
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* Opens the table of an operator, or of all rows. */
+static enum roof_status open_table(struct recording *r, enum roof_operator of,
+                                   struct roof_error *error)
+{
+    struct roof_table *const table = &r->table[of];
+    const struct roof_records *const records = &r->records;
+    const char *const columns = r->asking->question->value[ROOF_INPUT_COLUMNS];
+    const enum roof_output output = roof_asking_rows(r->asking);
+    TRY(roof_table_open(table, output,
+                        r->model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS,
+                        of == ALL_ROWS && !r->mixed ? r->op : of, columns, error));
+    const bool readable = output == ROOF_OUTPUT_TEXT || output == ROOF_OUTPUT_MARKDOWN;
+    if (readable && columns == NULL) {
+        /* A reader wants to see what was asked, and nothing else. */
+        roof_table_keep_dimensions(table, records->dimensions);
+        for (size_t id = 0; r->model && id < ROOF_INPUT_COUNT; id++) {
+            const char *const key = roof_input(id)->key;
+            if (key != NULL && roof_records_has(records, key)) {
+                roof_table_show(table, key);
+            }
+        }
+    }
+    roof_table_carry(table, records->carried, records->carried_count);
+    r->open[of] = true;
+    return ROOF_OK;
+}
+
+static enum roof_status put_row(struct recording *r, const struct roof_prediction *prediction,
+                                struct roof_error *error)
+{
+    const bool own = r->objects && !r->model && !roof_asking_has(r->asking, ROOF_INPUT_COLUMNS);
+    const enum roof_operator of = own ? prediction->workload.op : ALL_ROWS;
+    struct roof_table *const all = &r->table[ALL_ROWS];
+    struct roof_table *const table = &r->table[of];
+    if (!r->open[of]) {
+        TRY(open_table(r, of, error));
+    }
+    if (r->objects) { /* their keys may have become more */
+        roof_table_carry(table, r->records.carried, r->records.carried_count);
+        table->rows = all->rows;
+    }
+    roof_table_row(table, &r->text, prediction); /* a model's begins with one */
+    all->rows = table->rows;
+    return roof_asking_put(r->asking, &r->text, error);
+}
+
+static enum roof_status predict_record(const struct roof_prediction **out, struct recording *r,
+                                       struct roof_error *error)
+{
+    const struct roof_hardware *hardware = NULL;
+    TRY(roof_known_hardware(&r->known, &hardware, r->records.hardware, error));
+    TRY(roof_records_predict(out, &r->records, hardware, error));
+    return r->model || r->mixed || (*out)->workload.op == r->op
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_INVALID,
+                                "the first record names no operator, so the columns are those of "
+                                "%s",
+                                roof_operator_row(r->op)->name);
+}
+
+/* Answers one record. What is wrong with it is told, and is no failure. */
+static enum roof_status do_record(struct recording *r, struct roof_error *error)
+{
+    const struct roof_prediction *prediction = NULL;
+    const enum roof_status status = predict_record(&prediction, r, error);
+    if (status == ROOF_OK) {
+        return put_row(r, prediction, error);
+    }
+    if (status == ROOF_MEMORY) {
+        return status;
+    }
+    roof_records_refuse(&r->records, error);
+    return ROOF_OK;
+}
+
+/* Ends with the rows so far. */
+static enum roof_status interrupted(struct recording *r, struct roof_error *error)
+{
+    TRY(roof_asking_write(r->asking, &r->text, error));
+    return roof_error_set(error, ROOF_IO,
+                          "interrupted: the predictions of %" PRIu64 " records are written",
+                          r->table[ALL_ROWS].rows);
+}
+
+static enum roof_status do_records(struct recording *r, struct roof_error *error)
+{
+    bool more = true;
+    roof_table_begin(&r->table[ALL_ROWS], &r->text);
+    for (;;) {
+        TRY(roof_records_next(&r->records, &more, error));
+        if (r->written != ROOF_OK) {
+            *error = r->write_error;
+            return r->written;
+        }
+        if (!more) {
+            break;
+        }
+        TRY(do_record(r, error));
+        if (roof_asking_stopped(r->asking)) {
+            return interrupted(r, error);
+        }
+    }
+    if (r->records.count == 0) {
+        return roof_error_at(error, ROOF_INVALID, r->records.name, 0, 0, "no records");
+    }
+    roof_table_end(&r->table[ALL_ROWS], &r->text);
+    return roof_asking_write(r->asking, &r->text, error);
+}
+
+static enum roof_status answer(struct recording *r, struct roof_error *error)
+{
+    const struct roof_question *const q = r->asking->question;
+    const char *const device = q->value[ROOF_INPUT_HARDWARE];
+    TRY(read_input(r, error));
+    const struct roof_records_options how = {
+        .base = &r->base,
+        .kind = r->model ? ROOF_RECORDS_MODELS : ROOF_RECORDS_OPERATORS,
+        .op = r->op,
+        .hardware = device == NULL ? ROOF_DEFAULT_HARDWARE : device,
+        .model = q->model_name,
+        .context = r,
+        .load_model = on_model,
+        .bad = on_bad,
+        .wait = on_wait};
+    TRY(roof_records_open(&r->records, q->value[ROOF_INPUT_FROM], &how, error));
+    TRY(check_columns(r, error));
+    r->objects = r->asking->format == ROOF_JSON || r->asking->format == ROOF_NDJSON;
+    r->mixed = !r->model && (r->op == ROOF_OPERATOR_COUNT || (r->objects && r->records.json) ||
+                             roof_records_has(&r->records, "operator"));
+    TRY(open_table(r, ALL_ROWS, error));
+    return do_records(r, error);
+}
+
+enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *error)
+{
+    static const char *const none[] = {NULL};
+    struct recording *const r = calloc(1, sizeof *r);
+    if (r == NULL) {
+        return roof_no_memory(error);
+    }
+    r->asking = a;
+    r->known.loans = &a->loans;
+    r->known.question = a->question;
+    enum roof_status status = answer(r, error);
+    if (status == ROOF_OK) {
+        roof_asking_carried(a, "carried through, not read: ", &r->records, none);
+        roof_asking_bad_records(a, &r->records);
+        status = r->records.bad > 0 ? ROOF_INVALID : ROOF_OK;
+        *error = (struct roof_error){.status = status};
+    }
+    roof_records_close(&r->records);
+    roof_known_free(&r->known);
+    roof_text_free(&r->text);
+    free(r);
+    return status;
+}

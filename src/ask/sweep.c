@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+/* Answers `sweep`: a row for each point of a grid. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ask/asking.h"
+#include "ask/chunks.h"
+#include "ask/resume.h"
+#include "base/base.h"
+#include "decide/grid.h"
+#include "roofline/quantity.h"
+
+#define SHARDS_MAX 1000000000
+#define THREADS_MAX 64
+
+/* What is asked. */
+struct sweep_input {
+    struct roof_grid grid;
+    uint64_t first; /* the points of `shard`: a contiguous slice */
+    uint64_t count;
+    bool sharded;
+    int64_t threads;
+};
+
+/* The rows so far. */
+struct sink {
+    struct roof_asking *asking;
+    const struct sweep_input *in;
+    struct roof_table table;
+    struct roof_text text;
+    uint64_t points;         /* of the slice, so far */
+    uint64_t refused;        /* points left out */
+    struct roof_error first; /* what was wrong with the first of them */
+};
+
+/* --- what is asked ------------------------------------------------------------------------- */
+
+/* Reads how many threads work: as many as the machine has, where there is work for them. */
+static enum roof_status read_threads(struct sweep_input *in, const struct roof_question *question,
+                                     struct roof_error *error)
+{
+    const uint64_t worth = question->model ? 200 : 20000;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    in->threads = in->count < worth || online < 1 ? 1 : online < THREADS_MAX ? online : THREADS_MAX;
+    return roof_read_integer(&in->threads, question, ROOF_INPUT_THREADS, error);
+}
+
+static enum roof_status read_shard(struct sweep_input *in, const struct roof_asking *a,
+                                   struct roof_error *error)
+{
+    const char *const text = a->question->value[ROOF_INPUT_SHARD];
+    const char *const slash = text == NULL ? NULL : strchr(text, '/');
+    int64_t index = 0;
+    int64_t shards = 0;
+    char number[24] = "";
+    in->sharded = text != NULL;
+    if (text == NULL) {
+        return ROOF_OK;
+    }
+    if (slash != NULL && (size_t)(slash - text) < sizeof number) {
+        memcpy(number, text, (size_t)(slash - text));
+    }
+    if (slash == NULL ||
+        roof_parse_integer(&shards, slash + 1, "", 1, SHARDS_MAX, NULL) != ROOF_OK ||
+        roof_parse_integer(&index, number, "", 1, shards, NULL) != ROOF_OK) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("shard") " is I/N with 1 <= I <= N <= %d, not '%s'",
+                              SHARDS_MAX, text);
+    }
+    if (a->format == ROOF_JSON) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("shard") " does not go with " ROOF_KEY(
+                                  "format") " json: arrays cannot be joined; ndjson can");
+    }
+    roof_sweep_shard(&in->first, &in->count, in->count, (uint64_t)index, (uint64_t)shards);
+    return ROOF_OK;
+}
+
+/* Shows what was asked beside what came out, which a reader wants to see. */
+static void show_asked(struct roof_table *table, const struct roof_question *question)
+{
+    static const struct {
+        size_t input;
+        const char *keys[2];
+    } shown[] = {{ROOF_INPUT_CHUNK, {"chunk", "step_ms"}},
+                 {ROOF_INPUT_PROMPT, {"prompt", "e2e_ms"}},
+                 {ROOF_INPUT_GENERATE, {"generate", NULL}},
+                 {ROOF_INPUT_DRAFT_TOKENS, {"draft_tokens", "tokens_per_step"}},
+                 {ROOF_INPUT_PREFILL_BATCH, {"prefill_batch", NULL}},
+                 {ROOF_INPUT_PREFILL_CONTEXT, {"prefill_context", NULL}},
+                 {ROOF_INPUT_PREFIX_HIT, {"prefix_hit", NULL}},
+                 {ROOF_INPUT_LAYOUT, {"layout", NULL}}};
+    for (size_t i = 0; i < COUNT(shown); i++) {
+        for (size_t k = 0; k < 2 && roof_asked(question, shown[i].input); k++) {
+            if (shown[i].keys[k] != NULL) {
+                roof_table_show(table, shown[i].keys[k]);
+            }
+        }
+    }
+}
+
+static enum roof_status read_input(struct sweep_input *in, struct roof_table *table,
+                                   struct roof_asking *a, struct roof_error *error)
+{
+    const struct roof_question *const q = a->question;
+    const struct roof_sweep *const sweep = &in->grid.sweep;
+    TRY(roof_grid_open(&in->grid, &a->loans, q, roof_asking_bounds_only(a), error));
+    for (size_t i = 0; i < in->grid.models; i++) {
+        roof_asking_remark(a, in->grid.model[i]);
+    }
+    if (in->grid.draft != NULL) {
+        roof_asking_remark(a, in->grid.draft);
+    }
+    TRY(roof_table_open(table, roof_asking_rows(a),
+                        q->model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS,
+                        sweep->base.common.op, q->value[ROOF_INPUT_COLUMNS], error));
+    const bool readable = a->format == ROOF_TEXT || a->format == ROOF_MARKDOWN;
+    if (readable && !roof_asking_has(a, ROOF_INPUT_COLUMNS)) {
+        show_asked(table, q);
+    }
+    TRY(roof_sweep_count(&in->count, sweep, error));
+    TRY(read_shard(in, a, error));
+    return read_threads(in, q, error);
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* Adds the rows of a chunk. Elements of a JSON array are joined by commas, of which each chunk
+ * lacks its first. */
+static enum roof_status add_rows(struct sink *sink, struct roof_chunk *chunk,
+                                 struct roof_error *error)
+{
+    const bool joined = sink->table.output == ROOF_OUTPUT_JSON && sink->table.rows > 0;
+    if (chunk->text.failed) {
+        return roof_no_memory(error);
+    }
+    if (chunk->rows == 0) {
+        return ROOF_OK;
+    }
+    roof_text_put(&sink->text, joined ? "," : "");
+    sink->table.rows += chunk->rows;
+    if (chunk->text.length < ROOF_ASKING_ENOUGH) {
+        roof_text_add(&sink->text, chunk->text.data, chunk->text.length);
+        return roof_asking_put(sink->asking, &sink->text, error);
+    }
+    TRY(roof_asking_write(sink->asking, &sink->text, error));
+    return roof_asking_write(sink->asking, &chunk->text, error);
+}
+
+static enum roof_status on_chunk(void *context, struct roof_chunk *chunk, struct roof_error *error)
+{
+    struct sink *const sink = context;
+    const uint64_t count = sink->in->count;
+    if (sink->refused == 0) {
+        sink->first = chunk->first_refused;
+    }
+    sink->refused += chunk->refused;
+    sink->points += chunk->rows + chunk->refused;
+    TRY(add_rows(sink, chunk, error));
+    roof_asking_progress(sink->asking, "sweep", "points", sink->points, count);
+    if (sink->points < count && roof_asking_stopped(sink->asking)) {
+        /* What is in hand is written first: it may fail, and fewer rows stand then. */
+        TRY(roof_asking_write(sink->asking, &sink->text, error));
+        return roof_error_set(error, ROOF_IO,
+                              "interrupted: %" PRIu64 " rows of %" PRIu64 " points are written",
+                              sink->table.rows, count);
+    }
+    return ROOF_OK;
+}
+
+/* Finds where an earlier answer ended, and begins the table where nothing is there yet. */
+static enum roof_status begin(struct sink *sink, struct roof_error *error)
+{
+    const struct sweep_input *const in = sink->in;
+    struct roof_resumed resumed = {0};
+    if (sink->asking->listener->part != NULL) {
+        TRY(roof_resume(&resumed, sink->asking, &in->grid.sweep, &sink->table, in->first, in->count,
+                        in->threads, error));
+        sink->table.rows = resumed.rows;
+        sink->points = resumed.points;
+        sink->refused = resumed.refused;
+        sink->first = resumed.first_refused;
+    }
+    /* The header leaves with the first rows: a sweep whose first point is refused prints nothing.
+     * The first shard has it, the others do not. */
+    if (resumed.rows == 0 && in->first == 0) {
+        roof_table_begin(&sink->table, &sink->text);
+    }
+    return ROOF_OK;
+}
+
+/* Writes the rows that are left. */
+static enum roof_status write_rows(struct sink *sink, struct roof_error *error)
+{
+    const struct sweep_input *const in = sink->in;
+    roof_asking_progress(sink->asking, "sweep", "points", sink->points, in->count);
+    return roof_sweep_chunks(&in->grid.sweep, &sink->table, false, in->first + sink->points,
+                             in->count - sink->points, in->threads, on_chunk, sink, error);
+}
+
+/* Ends the table. What was written before a failure stays, so it is written whole. */
+static enum roof_status end(struct sink *sink, enum roof_status status, struct roof_error *error)
+{
+    if (status == ROOF_OK && sink->table.rows == 0 && !sink->in->sharded) { /* none is valid */
+        *error = sink->first;
+        return sink->first.status;
+    }
+    if (status == ROOF_OK) {
+        roof_table_end(&sink->table, &sink->text);
+    }
+    if (sink->table.rows > 0 || status == ROOF_OK) {
+        const enum roof_status written =
+            roof_asking_write(sink->asking, &sink->text, status == ROOF_OK ? error : NULL);
+        return status == ROOF_OK ? written : status;
+    }
+    return status;
+}
+
+/* Tells of points that are left out. */
+static void tell_refused(const struct sink *sink)
+{
+    const struct roof_listener *const listener = sink->asking->listener;
+    if (sink->refused > 0 && listener->complain != NULL) {
+        struct roof_error told = sink->first;
+        (void)roof_error_prefix(&told, told.status,
+                                "%" PRIu64 " of %" PRIu64
+                                " points are not possible and left out; the first: ",
+                                sink->refused, sink->in->count);
+        listener->complain(listener->context, &told);
+    }
+}
+
+enum roof_status roof_ask_sweep(struct roof_asking *a, struct roof_error *error)
+{
+    struct sweep_input *const in = calloc(1, sizeof *in);
+    if (in == NULL) {
+        return roof_no_memory(error);
+    }
+    struct sink sink = {.asking = a, .in = in, .text = ROOF_TEXT_INIT};
+    enum roof_status status = read_input(in, &sink.table, a, error);
+    if (status == ROOF_OK) {
+        status = begin(&sink, error);
+        if (status == ROOF_OK) {
+            status = end(&sink, write_rows(&sink, error), error);
+        }
+    }
+    if (status == ROOF_OK) {
+        tell_refused(&sink);
+    }
+    roof_text_free(&sink.text);
+    roof_grid_close(&in->grid);
+    free(in);
+    return status;
+}

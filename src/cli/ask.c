@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+/* Asks the library and puts its answer where it belongs: every command that answers a question. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "cli.h"
+#include "roofline/chart_text.h"
+
+/* What the listener of an answer works with. */
+struct listening {
+    const struct cli_options *options;
+    const char *command;
+    struct cli_output output;
+    bool open;
+    bool written; /* something of the answer is in the output */
+    bool resumed; /* the output was reopened, and its rows were found to be of this sweep */
+    bool waits;   /* for records that may be a while in coming: they are in no file */
+    bool records; /* the answer is made record by record */
+    enum roof_status opened;
+    struct roof_error open_error;
+    struct cli_progress progress;
+    const char *doing;     /* what progress is shown of; NULL: nothing */
+    struct roof_error sum; /* of a sweep, told at the end */
+};
+
+/* Opens the output when the first of it is there: a question that is refused leaves no file. */
+static enum roof_status open_output(struct listening *l, struct roof_error *error)
+{
+    if (!l->open) {
+        l->open = true;
+        if (l->records) {
+            cli_interrupt_watch();
+        }
+        l->opened = cli_output_open(&l->output, l->options->output, &l->open_error);
+    }
+    if (l->opened != ROOF_OK && error != NULL) {
+        *error = l->open_error;
+    }
+    return l->opened;
+}
+
+static enum roof_status on_write(void *context, const char *bytes, size_t length,
+                                 struct roof_error *error)
+{
+    struct listening *const l = context;
+    TRY(open_output(l, error));
+    l->written = l->written || length > 0;
+    return cli_output_bytes(&l->output, bytes, length, error);
+}
+
+static void on_remark(void *context, const struct roof_error *remark)
+{
+    (void)context;
+    cli_remark(remark);
+}
+
+static void on_complaint(void *context, const struct roof_error *complaint)
+{
+    struct listening *const l = context;
+    if (l->options->command->id == ROOF_COMMAND_SWEEP) {
+        l->sum = *complaint;
+    } else {
+        cli_complain(l->command, complaint);
+    }
+}
+
+static void on_progress(void *context, const char *what, const char *unit, uint64_t done,
+                        uint64_t of)
+{
+    struct listening *const l = context;
+    if (open_output(l, NULL) != ROOF_OK) {
+        return; /* the next write says why */
+    }
+    if (l->doing == NULL || strcmp(l->doing, what) != 0) {
+        cli_progress_end(&l->progress);
+        cli_progress_begin(&l->progress, what, unit, done, of, l->output.file);
+        l->doing = what;
+    } else {
+        cli_progress_step(&l->progress, done);
+    }
+}
+
+static bool on_stop(void *context)
+{
+    (void)context;
+    return cli_interrupted() != 0;
+}
+
+/* Before records are waited for, what is written leaves the program, and a signal ends it at once:
+ * it has nothing in hand. */
+static void on_wait(void *context, bool begins)
+{
+    struct listening *const l = context;
+    if (!begins) {
+        cli_interrupt_watch();
+        return;
+    }
+    if (l->open && l->opened == ROOF_OK) {
+        l->opened = cli_output_flush(&l->output, &l->open_error);
+    }
+    if (l->waits) {
+        cli_interrupt_rest();
+    }
+}
+
+static enum roof_status on_draw(void *context, char **image, size_t *length, const char *script,
+                                struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    (void)context;
+    const enum roof_status status = cli_gnuplot(&text, script, error);
+    if (status != ROOF_OK) {
+        roof_text_free(&text);
+        return status;
+    }
+    *image = text.data;
+    *length = text.length;
+    return ROOF_OK;
+}
+
+static enum roof_status on_replace(void *context, const char *name, const char *text, size_t length,
+                                   struct roof_error *error)
+{
+    (void)context;
+    return cli_output_all(name, text, length, error);
+}
+
+static enum roof_status on_keep(void *context, uint64_t length, struct roof_error *error)
+{
+    struct listening *const l = context;
+    l->resumed = true;
+    l->written = length > 0;
+    return cli_output_cut(&l->output, length, error);
+}
+
+/* --- what the program adds to a question --------------------------------------------------- */
+
+static bool is_unicode(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < COUNT(variables); i++) {
+        const char *const locale = getenv(variables[i]);
+        if (locale != NULL && *locale != '\0') {
+            return strstr(locale, "UTF-8") != NULL || strstr(locale, "utf8") != NULL;
+        }
+    }
+    return false;
+}
+
+/* Gives a text chart the characters of the locale and the width of the terminal. */
+static enum roof_status fit_terminal(struct roof_question *q, const struct cli_options *options,
+                                     struct roof_error *error)
+{
+    struct winsize size = {0};
+    char columns[16];
+    const char *const charset = q->value[ROOF_INPUT_CHARSET];
+    if (charset == NULL) {
+        TRY(roof_question_put(q, "charset", is_unicode() ? "unicode" : "ascii", error));
+    } else if (strcmp(charset, "auto") == 0) {
+        q->value[ROOF_INPUT_CHARSET] = is_unicode() ? "unicode" : "ascii";
+    }
+    if (q->value[ROOF_INPUT_SIZE] != NULL || options->output != NULL ||
+        isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+        size.ws_col == 0) {
+        return ROOF_OK;
+    }
+    const int width = size.ws_col < ROOF_CHART_COLUMNS_MIN   ? ROOF_CHART_COLUMNS_MIN
+                      : size.ws_col > ROOF_CHART_COLUMNS_MAX ? ROOF_CHART_COLUMNS_MAX
+                                                             : size.ws_col;
+    (void)snprintf(columns, sizeof columns, "%d", width);
+    return roof_question_put(q, "size", columns, error);
+}
+
+static enum roof_status prepare_plot(const struct cli_options *options, struct roof_error *error)
+{
+    const bool printed = options->output == NULL || strcmp(options->output, "-") == 0;
+    const bool image = options->format == ROOF_PNG || options->format == ROOF_PDF;
+    if (image && printed && isatty(STDOUT_FILENO) != 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "an image is not for the terminal: -o NAME, or into a pipe");
+    }
+    return options->format == ROOF_TEXT ? fit_terminal(options->question, options, error) : ROOF_OK;
+}
+
+enum roof_status cli_store(struct roof_store **out, struct roof_error *error)
+{
+    const char *const data = getenv("ROOFLINE_DATA");
+    const char *home = getenv("XDG_DATA_HOME");
+    const char *below = "/roofline";
+    TRY(roof_store_new(out, error));
+    if (data != NULL && *data != '\0') {
+        TRY(roof_store_folder(*out, data, error));
+    }
+    if (home == NULL || *home == '\0') {
+        home = getenv("HOME");
+        below = "/.local/share/roofline";
+    }
+    if (home == NULL || *home == '\0') {
+        return ROOF_OK;
+    }
+    struct roof_text path = ROOF_TEXT_INIT;
+    roof_text_printf(&path, "%s%s", home, below);
+    const enum roof_status status =
+        path.failed ? roof_no_memory(error) : roof_store_folder(*out, path.data, error);
+    roof_text_free(&path);
+    return status;
+}
+
+/* --- answers ------------------------------------------------------------------------------- */
+
+/* Opens what an earlier sweep left. */
+static enum roof_status open_part(struct listening *l, struct roof_listener *listener,
+                                  struct roof_error *error)
+{
+    bool found = false;
+    l->open = true;
+    l->opened = cli_output_reopen(&l->output, &found, l->options->output, &l->open_error);
+    cli_interrupt_remove(NULL); /* --resume goes on with it */
+    if (l->opened != ROOF_OK) {
+        *error = l->open_error;
+        return l->opened;
+    }
+    if (found) {
+        listener->part = l->output.file;
+        listener->part_name = l->output.part;
+    }
+    return ROOF_OK;
+}
+
+/* Says what becomes of an output that failed work has begun. */
+static void choose_keep(struct listening *l, struct roof_error *error)
+{
+    const enum roof_command command = l->options->command->id;
+    if (command == ROOF_COMMAND_SWEEP && l->written) {
+        l->output.keep = " is kept, and --resume continues it";
+    } else if (command == ROOF_COMMAND_SWEEP && l->resumed) {
+        l->output.keep = NULL;
+    }
+    if (l->records && cli_interrupted() != 0 && l->output.part != NULL) {
+        (void)roof_error_set(error, ROOF_IO, "interrupted; %s is not written", l->output.name);
+    }
+}
+
+/* Ends the output: a file gets its name when the answer is whole. */
+static enum roof_status close_output(struct listening *l, enum roof_status status,
+                                     struct roof_error *error)
+{
+    const bool whole = error->message[0] == '\0';
+    cli_progress_end(&l->progress);
+    if (whole) {
+        TRY(open_output(l, error)); /* an answer without a byte is a file, too */
+    }
+    if (!l->open || l->opened != ROOF_OK) {
+        return status;
+    }
+    choose_keep(l, error);
+    const enum roof_status closed = cli_output_close(&l->output, whole ? ROOF_OK : status, error);
+    return closed == ROOF_OK ? status : closed;
+}
+
+static enum roof_status answer(struct listening *l, struct roof_store *store,
+                               struct roof_error *error)
+{
+    const struct cli_options *const options = l->options;
+    struct roof_listener listener = {.context = l,
+                                     .write = on_write,
+                                     .remark = on_remark,
+                                     .complain = on_complaint,
+                                     .progress = on_progress,
+                                     .stop = on_stop,
+                                     .wait = on_wait,
+                                     .draw = on_draw,
+                                     .replace = on_replace,
+                                     .keep = on_keep};
+    if (options->command->id == ROOF_COMMAND_PLOT) {
+        TRY(prepare_plot(options, error));
+    }
+    if (options->command->id == ROOF_COMMAND_SWEEP) {
+        cli_interrupt_watch();
+    }
+    if (options->resume) {
+        TRY(open_part(l, &listener, error));
+    }
+    const enum roof_status status = roof_answer_to(store, options->question, options->command->id,
+                                                   options->format, &listener, error);
+    return close_output(l, status, error);
+}
+
+static enum roof_status ask(const struct cli_options *options, struct roof_error *error)
+{
+    const char *const from = options->question->value[ROOF_INPUT_FROM];
+    struct stat info;
+    struct listening l = {.options = options, .command = options->command->name};
+    struct roof_store *store = NULL;
+    l.records = from != NULL && options->command->id == ROOF_COMMAND_PREDICT;
+    l.waits =
+        l.records && (strcmp(from, "-") == 0 || stat(from, &info) != 0 || !S_ISREG(info.st_mode));
+    enum roof_status status = cli_store(&store, error);
+    if (status == ROOF_OK) {
+        status = answer(&l, store, error);
+    }
+    if (status == ROOF_OK && l.sum.message[0] != '\0') {
+        cli_complain(l.command, &l.sum);
+    }
+    roof_store_free(store);
+    return status;
+}
+
+int cli_ask(const struct cli_command *command, int argc, char **argv)
+{
+    struct roof_error error = {.status = ROOF_OK};
+    struct cli_options options;
+    enum roof_status status = cli_options_read(&options, command, argc, argv, &error);
+    if (status == ROOF_OK && !options.help) {
+        status = ask(&options, &error);
+    }
+    cli_options_free(&options);
+    /* Without a message the document has said it. */
+    return status == ROOF_OK || error.message[0] == '\0' ? cli_exit_code(status)
+                                                         : cli_fail(command->name, &error);
+}

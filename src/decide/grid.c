@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "decide/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+/* What is needed to load the items of a list. */
+struct loading {
+    struct roof_grid *grid;
+    struct roof_loans *loans;
+    const struct roof_question *question;
+    bool bounds_only;
+};
+
+/* Loads one item of a list. */
+typedef enum roof_status (*loader)(const struct loading *l, const char *name,
+                                   struct roof_error *error);
+
+static enum roof_status load_device(const struct loading *l, const char *name,
+                                    struct roof_error *error)
+{
+    TRY(roof_read_hardware(&l->grid->device[l->grid->devices], l->loans, l->question, name,
+                           l->bounds_only, error));
+    l->grid->devices++;
+    return ROOF_OK;
+}
+
+static enum roof_status load_model(const struct loading *l, const char *name,
+                                   struct roof_error *error)
+{
+    TRY(roof_read_model(&l->grid->model[l->grid->models], l->loans, l->question, name, error));
+    l->grid->models++;
+    return ROOF_OK;
+}
+
+static enum roof_status load_item(const struct loading *l, const char *list, size_t length,
+                                  loader load, struct roof_error *error)
+{
+    char *const name = strndup(list, length);
+    if (name == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = load(l, name, error);
+    free(name);
+    return status;
+}
+
+/* Loads each item of "a,b,c"; what names the list in messages. */
+static enum roof_status load_list(const struct loading *l, const char *list, const char *what,
+                                  loader load, struct roof_error *error)
+{
+    const char *item = list;
+    for (int count = 0; item != NULL; count++) {
+        const size_t length = strcspn(item, ",");
+        if (length == 0) {
+            return roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element", what,
+                                  list);
+        }
+        if (count == ROOF_GRID_LIST_MAX) {
+            return roof_error_set(error, ROOF_USAGE, "%s takes at most %d names", what,
+                                  ROOF_GRID_LIST_MAX);
+        }
+        TRY(load_item(l, item, length, load, error));
+        item = item[length] == '\0' ? NULL : item + length + 1;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status add_axis(struct roof_sweep *sweep, size_t number,
+                                 const struct roof_question *question, struct roof_error *error)
+{
+    const struct roof_input *const input = roof_input(number);
+    const char *const text = question->value[number];
+    if (text == NULL) {
+        return ROOF_OK;
+    }
+    if (input->kind == ROOF_INPUT_NUMBER) {
+        return roof_input_parse_number(&sweep->base, input, text, error);
+    }
+    if (input->kind == ROOF_INPUT_FLAG) {
+        roof_input_put(&sweep->base, input, 1);
+        return ROOF_OK;
+    }
+    struct roof_values values;
+    TRY(roof_input_parse_list(&values, input, text, error));
+    return roof_sweep_add(sweep, input, &values, error);
+}
+
+static enum roof_status add_axes(struct roof_sweep *sweep, const size_t *numbers, size_t count,
+                                 const struct roof_question *question, struct roof_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        TRY(add_axis(sweep, numbers[i], question, error));
+    }
+    return ROOF_OK;
+}
+
+/* Refuses inputs that the workload does not take. */
+static enum roof_status check_taken(enum roof_operator op, const struct roof_question *question,
+                                    struct roof_error *error)
+{
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        if (!roof_asked(question, i)) {
+            continue;
+        }
+        TRY(roof_input_taken(roof_input(i), question->model, error));
+        if (i < ROOF_DIM_COUNT && !question->model) {
+            TRY(roof_operator_takes(op, (enum roof_dimension)i, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Reads the inputs that are no columns: a list of them would give rows that look alike. */
+static enum roof_status add_single(struct roof_sweep *sweep, const struct roof_question *question,
+                                   struct roof_error *error)
+{
+    static const size_t single[] = {ROOF_INPUT_STACK, ROOF_INPUT_CACHE, ROOF_INPUT_QUANTIZE_INPUT,
+                                    ROOF_INPUT_WORKING_SET, ROOF_INPUT_NO_LAUNCH_OVERHEAD};
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < COUNT(single); i++) {
+        const size_t axes = sweep->axis_count;
+        TRY(add_axis(sweep, single[i], question, error));
+        if (sweep->axis_count > axes && sweep->axis[axes].values.count > 1) {
+            return roof_error_set(error, ROOF_USAGE, "%s takes one value",
+                                  roof_input_marked(name, roof_input(single[i])));
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Adds the dimensions in the operator's order, or the sizes of a model, then the formats: the last
+ * varies fastest. */
+static enum roof_status build(struct roof_sweep *sweep, const struct roof_question *question,
+                              struct roof_error *error)
+{
+    static const size_t of_models[] = {ROOF_INPUT_PHASE,
+                                       ROOF_DIM_BATCH,
+                                       ROOF_INPUT_CONTEXT,
+                                       ROOF_INPUT_CHUNK,
+                                       ROOF_INPUT_PREFILL_BATCH,
+                                       ROOF_INPUT_PREFILL_CONTEXT,
+                                       ROOF_INPUT_PROMPT,
+                                       ROOF_INPUT_GENERATE,
+                                       ROOF_INPUT_DRAFT_TOKENS,
+                                       ROOF_INPUT_TP,
+                                       ROOF_INPUT_PP,
+                                       ROOF_DIM_EP,
+                                       ROOF_DIM_ROUTING,
+                                       ROOF_INPUT_ACCEPTANCE,
+                                       ROOF_INPUT_PREFIX_HIT,
+                                       ROOF_INPUT_RESERVE,
+                                       ROOF_INPUT_SPLIT_PROJECTIONS,
+                                       ROOF_INPUT_UNFUSED_ATTENTION};
+    static const size_t formats[] = {ROOF_INPUT_PRECISION_BOTH,
+                                     ROOF_INPUT_WEIGHTS,
+                                     ROOF_INPUT_ACTIVATIONS,
+                                     ROOF_INPUT_KV,
+                                     ROOF_INPUT_OUT,
+                                     ROOF_INPUT_COMPUTE,
+                                     ROOF_INPUT_SPARSE};
+    const struct roof_operator_row *const row = roof_operator_row(sweep->base.common.op);
+    TRY(check_taken(sweep->base.common.op, question, error));
+    if (question->model) {
+        TRY(add_axes(sweep, of_models, COUNT(of_models), question, error));
+    }
+    for (int i = 0; i < row->dim_count && !question->model; i++) {
+        TRY(add_axis(sweep, row->dims[i], question, error));
+    }
+    TRY(add_axes(sweep, formats, COUNT(formats), question, error));
+    return add_single(sweep, question, error);
+}
+
+enum roof_status roof_grid_devices(struct roof_grid *out, struct roof_loans *loans,
+                                   const struct roof_question *question, bool bounds_only,
+                                   struct roof_error *error)
+{
+    const struct loading loading = {out, loans, question, bounds_only};
+    const char *const devices = question->value[ROOF_INPUT_HARDWARE];
+    return load_list(&loading, devices == NULL ? ROOF_DEFAULT_HARDWARE : devices,
+                     ROOF_KEY("hardware"), load_device, error);
+}
+
+/* Loads everything that the question names. */
+static enum roof_status load(struct roof_grid *out, struct roof_loans *loans,
+                             const struct roof_question *question, bool bounds_only,
+                             struct roof_error *error)
+{
+    struct roof_sweep *const sweep = &out->sweep;
+    const struct loading loading = {out, loans, question, bounds_only};
+    TRY(roof_grid_devices(out, loans, question, bounds_only, error));
+    sweep->hardware = out->device;
+    sweep->hardware_count = out->devices;
+    if (question->model) {
+        if (question->model_name == NULL) {
+            return roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
+        }
+        TRY(load_list(&loading, question->model_name, "model", load_model, error));
+        sweep->model = out->model;
+        sweep->model_count = out->models;
+        TRY(roof_read_draft(&out->draft, &sweep->base, loans, question, false, error));
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_grid_open(struct roof_grid *out, struct roof_loans *loans,
+                                const struct roof_question *question, bool bounds_only,
+                                struct roof_error *error)
+{
+    struct roof_sweep *const sweep = &out->sweep;
+    *out = (struct roof_grid){.devices = 0};
+    roof_scenario_init(&sweep->base);
+    TRY(question->model ? roof_read_classes(&sweep->base, question, error)
+                        : roof_read_operator(&sweep->base.common.op, question, error));
+    TRY(build(sweep, question, error));
+    return load(out, loans, question, bounds_only, error);
+}
+
+void roof_grid_close(struct roof_grid *grid)
+{
+    roof_sweep_free(&grid->sweep);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "decide/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "roofline/text.h"
+
+/* Finds the entry of a name; *fresh says that it is new and must be loaded. */
+static enum roof_status look_up(struct roof_known_name **out, bool *fresh,
+                                struct roof_known_names *names, const char *name,
+                                struct roof_error *error)
+{
+    *fresh = false;
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->entry[i].name, name) == 0) {
+            *out = &names->entry[i];
+            return ROOF_OK;
+        }
+    }
+    if (names->count == ROOF_KNOWN_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "the file names more than %d devices or models",
+                              ROOF_KNOWN_MAX);
+    }
+    *out = &names->entry[names->count];
+    (*out)->object = NULL;
+    (*out)->name = strdup(name);
+    if ((*out)->name == NULL) {
+        return roof_no_memory(error);
+    }
+    names->count++;
+    *fresh = true;
+    return ROOF_OK;
+}
+
+/* Drops the unknown name that was just added where it would take the room of known ones. */
+static void forget_unknown(struct roof_known_names *names)
+{
+    if (names->count > ROOF_KNOWN_MAX / 2) {
+        free(names->entry[--names->count].name);
+    }
+}
+
+/* Loads a device. Only a name that nothing knows is unknown: without `set` and `calibration` it
+ * fails too. */
+static enum roof_status load_hardware(struct roof_known *known, const struct roof_hardware **out,
+                                      const char *name, struct roof_error *error)
+{
+    struct roof_question bare;
+    roof_question_borrow(&bare, known->question);
+    bare.set.count = 0;
+    bare.value[ROOF_INPUT_CALIBRATION] = NULL;
+    const enum roof_status status =
+        roof_read_hardware(out, known->loans, &bare, name, false, error);
+    if (status != ROOF_OK) {
+        return status == ROOF_USAGE ? ROOF_UNSATISFIED : status;
+    }
+    return roof_read_hardware(out, known->loans, known->question, name, false, error);
+}
+
+enum roof_status roof_known_hardware(struct roof_known *known, const struct roof_hardware **out,
+                                     const char *name, struct roof_error *error)
+{
+    struct roof_known_name *entry = NULL;
+    bool fresh = false;
+    *out = NULL;
+    if (known->own != NULL && strcmp(known->own->id, name) == 0) {
+        *out = known->own;
+        return ROOF_OK;
+    }
+    TRY(look_up(&entry, &fresh, &known->devices, name, error));
+    if (!fresh) {
+        *out = entry->object;
+        return *out != NULL
+                   ? ROOF_OK
+                   : roof_error_set(error, ROOF_UNSATISFIED,
+                                    "unknown hardware '%s' (roofline list hardware)", name);
+    }
+    const enum roof_status status = load_hardware(known, out, name, error);
+    if (status != ROOF_OK) {
+        *out = NULL;
+        forget_unknown(&known->devices);
+        return status;
+    }
+    entry->object = *out;
+    return ROOF_OK;
+}
+
+enum roof_status roof_known_own(struct roof_known *known, struct roof_error *error)
+{
+    const char *const name = known->question->value[ROOF_INPUT_HARDWARE];
+    return roof_known_hardware(known, &known->own, name == NULL ? ROOF_DEFAULT_HARDWARE : name,
+                               error);
+}
+
+/* Loads a model in a layout of a record, or in that of the question. */
+static enum roof_status load_model(struct roof_known *known, const struct roof_model **out,
+                                   const char *name, const char *layout, struct roof_error *error)
+{
+    struct roof_question question;
+    roof_question_borrow(&question, known->question);
+    if (*layout != '\0') {
+        question.value[ROOF_INPUT_LAYOUT] = layout;
+    }
+    return roof_read_model(out, known->loans, &question, name, error);
+}
+
+/* Refuses a layout beside formats of the weights. */
+static enum roof_status check_layout(const struct roof_question *question, const char *layout,
+                                     struct roof_error *error)
+{
+    const bool weights = roof_asked(question, ROOF_INPUT_WEIGHTS);
+    char name[ROOF_INPUT_NAME_SIZE];
+    return *layout == '\0' || (!weights && !roof_asked(question, ROOF_INPUT_PRECISION_BOTH))
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     "layout %s gives the formats of the weights: %s of the command "
+                     "line does not go with it",
+                     layout,
+                     roof_input_marked(name, roof_input(weights ? ROOF_INPUT_WEIGHTS
+                                                                : ROOF_INPUT_PRECISION_BOTH)));
+}
+
+/* Finds a model by its key, or loads it. */
+static enum roof_status find_model(struct roof_known *known, const struct roof_model **out,
+                                   bool *fresh, const char *key, const char *name,
+                                   const char *layout, struct roof_error *error)
+{
+    struct roof_known_name *entry = NULL;
+    TRY(look_up(&entry, fresh, &known->models, key, error));
+    if (!*fresh) {
+        *out = entry->object;
+        return *out != NULL ? ROOF_OK
+                            : roof_error_set(error, ROOF_USAGE, "unknown model '%s'", key);
+    }
+    const enum roof_status status = load_model(known, out, name, layout, error);
+    if (status != ROOF_OK) {
+        *out = NULL;
+        forget_unknown(&known->models);
+        return status;
+    }
+    entry->object = *out;
+    return ROOF_OK;
+}
+
+enum roof_status roof_known_model(struct roof_known *known, const struct roof_model **out,
+                                  bool *fresh, const char *name, const char *layout,
+                                  struct roof_error *error)
+{
+    *out = NULL;
+    *fresh = false;
+    TRY(check_layout(known->question, layout, error));
+    struct roof_text key = ROOF_TEXT_INIT;
+    roof_text_printf(&key, *layout == '\0' ? "%s" : "%s as %s", name, layout);
+    const enum roof_status status =
+        key.failed ? roof_no_memory(error)
+                   : find_model(known, out, fresh, key.data, name, layout, error);
+    roof_text_free(&key);
+    return status;
+}
+
+static void free_names(struct roof_known_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->entry[i].name);
+    }
+}
+
+void roof_known_free(struct roof_known *known)
+{
+    free_names(&known->devices);
+    free_names(&known->models);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+/* The devices and models that the records of a file name. Each name is looked up once; names that
+ * nothing knows are remembered too, so that a file of them costs one search. */
+#ifndef ROOF_DECIDE_KNOWN_H
+#define ROOF_DECIDE_KNOWN_H
+
+#include "decide/read.h"
+
+#define ROOF_KNOWN_MAX 256
+
+struct roof_known_name {
+    char *name;
+    const void *object; /* NULL: nothing knows the name */
+};
+
+struct roof_known_names {
+    struct roof_known_name entry[ROOF_KNOWN_MAX];
+    size_t count;
+};
+
+/* Start with the loans and the question set and the rest 0. */
+struct roof_known {
+    struct roof_loans *loans;
+    const struct roof_question *question;
+    struct roof_known_names devices;
+    struct roof_known_names models;
+    const struct roof_hardware *own; /* the question's device; NULL: not loaded */
+};
+
+/* Loads the device of the question, or the default one, which is then known by its id as well.
+ * ROOF_UNSATISFIED when nothing knows it. */
+enum roof_status roof_known_own(struct roof_known *known, struct roof_error *error);
+
+/* Borrows a device; ROOF_UNSATISFIED when nothing knows the name. */
+enum roof_status roof_known_hardware(struct roof_known *known, const struct roof_hardware **out,
+                                     const char *name, struct roof_error *error);
+
+/* Borrows a model in a layout ("": that of the question); *fresh says that it was not borrowed
+ * before. */
+enum roof_status roof_known_model(struct roof_known *known, const struct roof_model **out,
+                                  bool *fresh, const char *name, const char *layout,
+                                  struct roof_error *error);
+
+/* Releases the names; the objects go back with the loans. */
+void roof_known_free(struct roof_known *known);
+
+#endif

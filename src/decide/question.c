@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "decide/question.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "roofline/text.h"
+
+enum roof_status roof_question_new(struct roof_question **out, struct roof_error *error)
+{
+    *out = calloc(1, sizeof **out);
+    return *out == NULL ? roof_no_memory(error) : ROOF_OK;
+}
+
+void roof_question_free(struct roof_question *question)
+{
+    while (question != NULL && question->kept != NULL) {
+        struct roof_kept_text *const first = question->kept;
+        question->kept = first->next;
+        free(first);
+    }
+    free(question);
+}
+
+void roof_question_borrow(struct roof_question *out, const struct roof_question *question)
+{
+    *out = *question;
+    out->kept = NULL;
+}
+
+/* Copies a text that the question keeps; NULL when memory is out. */
+static const char *keep(struct roof_question *question, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    struct roof_kept_text *const kept = malloc(sizeof *kept + size);
+    if (kept == NULL) {
+        return NULL;
+    }
+    memcpy(kept->text, text, size);
+    kept->next = question->kept;
+    question->kept = kept;
+    return kept->text;
+}
+
+/* --- keys that are no rows of the input table ---------------------------------------------- */
+
+static enum roof_status put_once(const char **slot, struct roof_question *question, const char *key,
+                                 const char *value, struct roof_error *error)
+{
+    if (*slot != NULL) {
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("%s") " is given more than once", key);
+    }
+    *slot = keep(question, value);
+    return *slot == NULL ? roof_no_memory(error) : ROOF_OK;
+}
+
+static enum roof_status put_file(struct roof_question *question, const char *value,
+                                 struct roof_error *error)
+{
+    if (question->files == ROOF_FILES_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "more than %d files are given", ROOF_FILES_MAX);
+    }
+    const char *const kept = keep(question, value);
+    if (kept == NULL) {
+        return roof_no_memory(error);
+    }
+    question->file[question->files++] = kept;
+    return ROOF_OK;
+}
+
+static enum roof_status put_workload(struct roof_question *question, bool model, const char *value,
+                                     struct roof_error *error)
+{
+    if (question->op != NULL || question->model) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "a question is about one operator or one model: %s is too much",
+                              value);
+    }
+    question->model = model;
+    const char **const slot = model ? &question->model_name : &question->op;
+    return model && *value == '\0'
+               ? ROOF_OK
+               : put_once(slot, question, model ? "model" : "operator", value, error);
+}
+
+/* --- rows of the input table --------------------------------------------------------------- */
+
+/* Where the values of a key go that may be given several times; NULL for any other. */
+static struct roof_texts *texts_of(struct roof_question *question, size_t input)
+{
+    return input == ROOF_INPUT_SET     ? &question->set
+           : input == ROOF_INPUT_CLASS ? &question->classes
+           : input == ROOF_INPUT_PRICE ? &question->prices
+           : input == ROOF_INPUT_LINE  ? &question->lines
+                                       : NULL;
+}
+
+/* Refuses a KEY=VALUE whose key is given already: the last of two would win without a word. A wider
+ * key beside a narrower one is fine (linear, then q). */
+static enum roof_status check_assignment(const struct roof_texts *texts, size_t input,
+                                         const char *text, struct roof_error *error)
+{
+    const size_t length = strcspn(text, "=");
+    const bool keyed = input == ROOF_INPUT_SET || input == ROOF_INPUT_CLASS;
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (int i = 0; keyed && i < texts->count; i++) {
+        if (strcspn(texts->value[i], "=") == length &&
+            strncmp(texts->value[i], text, length) == 0) {
+            return roof_error_set(error, ROOF_USAGE, "%s %s: %.*s is given already",
+                                  roof_input_marked(name, roof_input(input)), text, (int)length,
+                                  text);
+        }
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status put_one_of_many(struct roof_question *question, struct roof_texts *texts,
+                                        size_t input, const char *text, struct roof_error *error)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    if (texts->count == ROOF_TEXTS_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "%s is given more than %d times",
+                              roof_input_marked(name, roof_input(input)), ROOF_TEXTS_MAX);
+    }
+    TRY(check_assignment(texts, input, text, error));
+    const char *const kept = keep(question, text);
+    if (kept == NULL) {
+        return roof_no_memory(error);
+    }
+    texts->value[texts->count++] = kept;
+    question->value[input] = texts->value[0];
+    return ROOF_OK;
+}
+
+/* A flag is there or not; *given says which. */
+static enum roof_status read_flag(bool *given, size_t input, const char *text,
+                                  struct roof_error *error)
+{
+    static const char *const yes[] = {"", "1", "true"};
+    static const char *const no[] = {"0", "false"};
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < COUNT(yes); i++) {
+        if (strcmp(text, yes[i]) == 0) {
+            *given = true;
+            return ROOF_OK;
+        }
+    }
+    for (size_t i = 0; i < COUNT(no); i++) {
+        if (strcmp(text, no[i]) == 0) {
+            *given = false;
+            return ROOF_OK;
+        }
+    }
+    return roof_error_set(error, ROOF_USAGE, "%s is a flag: true or false, not '%s'",
+                          roof_input_marked(name, roof_input(input)), text);
+}
+
+static enum roof_status put_input(struct roof_question *question, size_t input, const char *text,
+                                  struct roof_error *error)
+{
+    struct roof_texts *const texts = texts_of(question, input);
+    char name[ROOF_INPUT_NAME_SIZE];
+    bool given = true;
+    if (texts != NULL) {
+        return put_one_of_many(question, texts, input, text, error);
+    }
+    if (roof_input(input)->kind == ROOF_INPUT_FLAG) {
+        TRY(read_flag(&given, input, text, error));
+        text = "";
+    }
+    return given ? put_once(&question->value[input], question,
+                            roof_input_key(name, roof_input(input)), text, error)
+                 : ROOF_OK;
+}
+
+/* Whether a row of the input table is a key of questions: the output is the caller's. */
+static bool is_key(size_t input)
+{
+    return input != ROOF_INPUT_OUTPUT && input != ROOF_INPUT_FORMAT &&
+           input != ROOF_INPUT_PREDICT_FORMAT && input != ROOF_INPUT_CHART_FORMAT &&
+           input != ROOF_INPUT_CHECK_FORMAT && input != ROOF_INPUT_RESUME;
+}
+
+static enum roof_status unknown_key(const char *key, struct roof_error *error)
+{
+    char names[ROOF_INPUT_COUNT][ROOF_INPUT_NAME_SIZE];
+    const char *known[ROOF_INPUT_COUNT + 2] = {"operator", "model"};
+    size_t count = 2;
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        if (is_key(i)) {
+            known[count] = roof_input_key(names[i], roof_input(i));
+            count++;
+        }
+    }
+    return roof_unknown_name(error, ROOF_USAGE, "key", key, known, count);
+}
+
+enum roof_status roof_question_put(struct roof_question *question, const char *key,
+                                   const char *value, struct roof_error *error)
+{
+    if (strcmp(key, "operator") == 0 || strcmp(key, "model") == 0) {
+        return put_workload(question, *key == 'm', value, error);
+    }
+    if (strcmp(key, "file") == 0) {
+        return put_file(question, value, error);
+    }
+    if (strcmp(key, "list") == 0 || strcmp(key, "id") == 0) {
+        return put_once(*key == 'l' ? &question->list : &question->id, question, key, value, error);
+    }
+    const size_t input = roof_input_number(key);
+    return input < ROOF_INPUT_COUNT && is_key(input) ? put_input(question, input, value, error)
+                                                     : unknown_key(key, error);
+}
+
+enum roof_status roof_question_check(const struct roof_question *question,
+                                     enum roof_command command, struct roof_error *error)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        if (roof_asked(question, i) && !roof_input_allowed(i, command)) {
+            return roof_error_set(error, ROOF_USAGE, "%s is no input of this command",
+                                  roof_input_marked(name, roof_input(i)));
+        }
+    }
+    /* Some records may be requests, others passes. */
+    if (roof_asked(question, ROOF_INPUT_PHASE) && !roof_asked(question, ROOF_INPUT_FROM) &&
+        (roof_asked(question, ROOF_INPUT_PROMPT) || roof_asked(question, ROOF_INPUT_GENERATE))) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prompt") " and " ROOF_KEY(
+                                  "generate") " are a whole request, without " ROOF_KEY("phase"));
+    }
+    return ROOF_OK;
+}

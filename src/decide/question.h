@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/* The inside of a question, for the functions that read typed inputs from it. */
+#ifndef ROOF_DECIDE_QUESTION_H
+#define ROOF_DECIDE_QUESTION_H
+
+#include "roofline/input.h"
+#include "roofline/question.h"
+
+#define ROOF_TEXTS_MAX 32
+#define ROOF_FILES_MAX 64
+
+/* The values of a key that may be given several times, in order. */
+struct roof_texts {
+    const char *value[ROOF_TEXTS_MAX];
+    int count;
+};
+
+/* A text that lives as long as the question. */
+struct roof_kept_text {
+    struct roof_kept_text *next;
+    char text[];
+};
+
+struct roof_question {
+    const char *op; /* NULL: none is named */
+    bool model;     /* a model is asked about */
+    const char *model_name;
+    const char *list;
+    const char *id;
+    const char *file[ROOF_FILES_MAX];
+    int files;
+    const char *value[ROOF_INPUT_COUNT]; /* NULL: not given; "" for a flag that was */
+    struct roof_texts set;
+    struct roof_texts classes;
+    struct roof_texts prices;
+    struct roof_texts lines;
+    struct roof_kept_text *kept;
+};
+
+/* True where an input is given. */
+static inline bool roof_asked(const struct roof_question *question, size_t input)
+{
+    return question->value[input] != NULL;
+}
+
+/* Copies what a question says into an empty one that borrows the texts; so that one value can be
+ * changed. The copy is not freed, and must not outlive the question. */
+void roof_question_borrow(struct roof_question *out, const struct roof_question *question);
+
+/* Refuses inputs that the command does not take, and a phase beside a whole request. */
+enum roof_status roof_question_check(const struct roof_question *question,
+                                     enum roof_command command, struct roof_error *error);
+
+#endif

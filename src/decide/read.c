@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "decide/read.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "roofline/quantity.h"
+
+enum roof_status roof_which_model(struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_USAGE,
+                          "which model? a name (roofline list models), a config.json, a folder "
+                          "with one, a .gguf or a .safetensors file");
+}
+
+/* --- scenarios ----------------------------------------------------------------------------- */
+
+enum roof_status roof_read_operator(enum roof_operator *out, const struct roof_question *question,
+                                    struct roof_error *error)
+{
+    return question->op == NULL
+               ? roof_error_set(error, ROOF_USAGE,
+                                "which operator or model? for example: gemm -m 128 -n 4096 -k "
+                                "4096, or: model llama-3-8b")
+               : roof_operator_find(out, question->op, error);
+}
+
+/* Reads one input that is a field of the scenario. */
+static enum roof_status read_field(struct roof_scenario *out, size_t number, const char *text,
+                                   struct roof_error *error)
+{
+    const struct roof_input *const input = roof_input(number);
+    int64_t value = 1;
+    if (input->kind == ROOF_INPUT_NUMBER) {
+        return roof_input_parse_number(out, input, text, error);
+    }
+    if (input->kind != ROOF_INPUT_FLAG) {
+        const enum roof_status status = roof_input_parse(&value, input, text, error);
+        if (status != ROOF_OK) {
+            return strpbrk(text, ",:") == NULL
+                       ? status
+                       : roof_error_set(error, ROOF_USAGE,
+                                        "'%s': lists and ranges go with roofline sweep", text);
+        }
+    }
+    roof_input_put(out, input, value);
+    return ROOF_OK;
+}
+
+enum roof_status roof_read_fields(struct roof_scenario *out, const struct roof_question *question,
+                                  struct roof_error *error)
+{
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        if (roof_asked(question, i) && roof_input(i)->field) {
+            TRY(read_field(out, i, question->value[i], error));
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_read_classes(struct roof_scenario *out, const struct roof_question *question,
+                                   struct roof_error *error)
+{
+    if (roof_asked(question, ROOF_INPUT_LAYOUT) &&
+        (roof_asked(question, ROOF_INPUT_WEIGHTS) ||
+         roof_asked(question, ROOF_INPUT_PRECISION_BOTH))) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("layout") " gives the formats of the weights; change one with " ROOF_KEY(
+                "class") " NAME=P, not with " ROOF_KEY("weights") " or " ROOF_KEY("precision"));
+    }
+    return roof_scenario_classes(out, question->classes.value, question->classes.count, error);
+}
+
+/* Refuses inputs that the workload does not take. */
+static enum roof_status check_taken(const struct roof_scenario *scenario,
+                                    const struct roof_question *question, bool any,
+                                    struct roof_error *error)
+{
+    const bool model = question->model;
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        if (!roof_asked(question, i)) {
+            continue;
+        }
+        TRY(roof_input_taken(roof_input(i), model, error));
+        if (i < ROOF_DIM_COUNT && !model && !any) {
+            TRY(roof_operator_takes(scenario->common.op, (enum roof_dimension)i, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_read_scenario(struct roof_scenario *out, const struct roof_question *question,
+                                    struct roof_error *error)
+{
+    const bool from_records = roof_asked(question, ROOF_INPUT_FROM);
+    const bool any = from_records && question->op == NULL && !question->model;
+    roof_scenario_init(out);
+    if (!question->model && !any) {
+        TRY(roof_read_operator(&out->common.op, question, error));
+    }
+    TRY(check_taken(out, question, any, error));
+    TRY(roof_read_fields(out, question, error));
+    return question->model ? roof_read_classes(out, question, error) : ROOF_OK;
+}
+
+enum roof_status roof_read_choice(int64_t *out, const struct roof_question *question, size_t input,
+                                  struct roof_error *error)
+{
+    *out = 0;
+    return roof_read_integer(out, question, input, error);
+}
+
+enum roof_status roof_read_integer(int64_t *out, const struct roof_question *question, size_t input,
+                                   struct roof_error *error)
+{
+    return roof_asked(question, input)
+               ? roof_input_parse(out, roof_input(input), question->value[input], error)
+               : ROOF_OK;
+}
+
+/* --- devices and models -------------------------------------------------------------------- */
+
+enum roof_status roof_read_hardware(const struct roof_hardware **out, struct roof_loans *loans,
+                                    const struct roof_question *question, const char *name,
+                                    bool bounds_only, struct roof_error *error)
+{
+    *out = NULL;
+    if (name != NULL && strchr(name, ',') != NULL && strchr(name, '/') == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "'%s': one device here; lists of devices go with roofline sweep",
+                              name);
+    }
+    const struct roof_device_wish wish = {.name = name,
+                                          .set = &question->set,
+                                          .calibration = question->value[ROOF_INPUT_CALIBRATION],
+                                          .bounds_only = bounds_only};
+    return roof_loan_hardware(out, loans, &wish, error);
+}
+
+enum roof_status roof_read_product(const struct roof_hardware **out, struct roof_loans *loans,
+                                   const struct roof_hardware *hardware, struct roof_error *error)
+{
+    *out = NULL;
+    if (hardware->basis != ROOF_BASIS_DOCUMENTS || hardware->product == NULL) {
+        return ROOF_OK;
+    }
+    const struct roof_device_wish wish = {.name = hardware->product, .bounds_only = true};
+    return roof_loan_hardware(out, loans, &wish, error);
+}
+
+enum roof_status roof_read_model(const struct roof_model **out, struct roof_loans *loans,
+                                 const struct roof_question *question, const char *name,
+                                 struct roof_error *error)
+{
+    const struct roof_model_wish wish = {.name = name,
+                                         .layout = question->value[ROOF_INPUT_LAYOUT],
+                                         .forget_formats =
+                                             roof_asked(question, ROOF_INPUT_WEIGHTS) ||
+                                             roof_asked(question, ROOF_INPUT_PRECISION_BOTH)};
+    return roof_loan_model(out, loans, &wish, error);
+}
+
+enum roof_status roof_read_draft(const struct roof_model **out, struct roof_scenario *scenario,
+                                 struct roof_loans *loans, const struct roof_question *question,
+                                 bool drafts_elsewhere, struct roof_error *error)
+{
+    const char *const name = question->value[ROOF_INPUT_DRAFT_MODEL];
+    const size_t needs = name != NULL ? ROOF_INPUT_DRAFT_MODEL : ROOF_INPUT_ACCEPTANCE;
+    char key[ROOF_INPUT_NAME_SIZE];
+    *out = NULL;
+    if (roof_asked(question, needs) && !roof_asked(question, ROOF_INPUT_DRAFT_TOKENS) &&
+        !drafts_elsewhere) {
+        return roof_error_set(error, ROOF_USAGE, "%s needs " ROOF_KEY("draft_tokens") " N",
+                              roof_input_marked(key, roof_input(needs)));
+    }
+    if (name != NULL) {
+        const struct roof_model_wish wish = {.name = name};
+        TRY(roof_loan_model(out, loans, &wish, error));
+    }
+    scenario->draft = *out;
+    return ROOF_OK;
+}

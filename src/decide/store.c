@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#include "decide/store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "roofline/calibration.h"
+#include "roofline/config.h"
+#include "roofline/layout.h"
+#include "roofline/text.h"
+
+#define FOLDERS_MAX 4
+
+struct roof_stored {
+    struct roof_stored *next;
+    char *key;                            /* everything that the object depends on */
+    struct roof_hardware *hardware;       /* a device, */
+    struct roof_calibration *calibration; /* which points to this; */
+    struct roof_model *model;             /* or a model */
+    size_t lent;                          /* answers that use it */
+    bool stays;                           /* with no answer using it */
+};
+
+struct roof_store {
+    pthread_mutex_t lock;
+    struct roof_stored *first;
+    char *folder[FOLDERS_MAX + 1]; /* ends with NULL */
+};
+
+enum roof_status roof_store_new(struct roof_store **out, struct roof_error *error)
+{
+    *out = calloc(1, sizeof **out);
+    if (*out == NULL) {
+        return roof_no_memory(error);
+    }
+    (void)pthread_mutex_init(&(*out)->lock, NULL);
+    return ROOF_OK;
+}
+
+enum roof_status roof_store_folder(struct roof_store *store, const char *path,
+                                   struct roof_error *error)
+{
+    size_t count = 0;
+    while (store->folder[count] != NULL) {
+        count++;
+    }
+    if (count == FOLDERS_MAX) {
+        return roof_error_set(error, ROOF_USAGE, "a store has at most %d folders", FOLDERS_MAX);
+    }
+    store->folder[count] = strdup(path);
+    return store->folder[count] == NULL ? roof_no_memory(error) : ROOF_OK;
+}
+
+const char *const *roof_store_folders(const struct roof_store *store)
+{
+    return (const char *const *)store->folder;
+}
+
+static void free_stored(struct roof_stored *stored)
+{
+    free(stored->key);
+    roof_hardware_free(stored->hardware);
+    roof_calibration_free(stored->calibration);
+    roof_model_free(stored->model);
+    free(stored);
+}
+
+void roof_store_free(struct roof_store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    while (store->first != NULL) {
+        struct roof_stored *const first = store->first;
+        store->first = first->next;
+        free_stored(first);
+    }
+    for (size_t i = 0; i < FOLDERS_MAX; i++) {
+        free(store->folder[i]);
+    }
+    (void)pthread_mutex_destroy(&store->lock);
+    free(store);
+}
+
+/* --- loading ------------------------------------------------------------------------------- */
+
+static enum roof_status load_hardware(struct roof_stored *out, const char *const *folders,
+                                      const struct roof_device_wish *wish, struct roof_error *error)
+{
+    TRY(roof_hardware_load(&out->hardware, wish->name, folders, error));
+    for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
+        TRY(roof_hardware_set(out->hardware, wish->set->value[i], error));
+    }
+    if (!wish->bounds_only) {
+        TRY(roof_calibration_load(&out->calibration, out->hardware, wish->calibration, folders,
+                                  error));
+        out->hardware->calibration = out->calibration;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status load_model(struct roof_stored *out, const char *const *folders,
+                                   const struct roof_model_wish *wish, struct roof_error *error)
+{
+    TRY(roof_model_load(&out->model, wish->name, folders, error));
+    const bool as_stored =
+        wish->layout != NULL && strcmp(wish->layout, "checkpoint") == 0 && out->model->stored;
+    if (wish->layout != NULL && !as_stored) {
+        TRY(roof_layout_apply(out->model, wish->layout, folders, error));
+    }
+    if (wish->forget_formats) {
+        roof_model_forget_formats(out->model);
+    }
+    return ROOF_OK;
+}
+
+/* A name that may be a file can mean something else next time. */
+static bool is_file_name(const char *name)
+{
+    return strpbrk(name, "/.") != NULL;
+}
+
+/* True for a built-in device as it is. */
+static bool stays_device(const struct roof_device_wish *wish)
+{
+    return !wish->once && (wish->set == NULL || wish->set->count == 0) &&
+           wish->calibration == NULL && !is_file_name(wish->name);
+}
+
+/* True for a built-in model, in a built-in layout or none. */
+static bool stays_model(const struct roof_model_wish *wish)
+{
+    return !wish->once && !is_file_name(wish->name) &&
+           (wish->layout == NULL || !is_file_name(wish->layout));
+}
+
+static struct roof_stored *find(const struct roof_store *store, const char *key)
+{
+    struct roof_stored *stored = store->first;
+    while (stored != NULL && strcmp(stored->key, key) != 0) {
+        stored = stored->next;
+    }
+    return stored;
+}
+
+/* Takes a loaded object into the store; the lock is held. */
+static struct roof_stored *add(struct roof_store *store, struct roof_stored *loaded)
+{
+    loaded->next = store->first;
+    store->first = loaded;
+    return loaded;
+}
+
+/* Finds what a wish asks for, or loads it; the lock is held. One of the wishes is NULL. */
+static enum roof_status obtain(struct roof_stored **out, struct roof_store *store, const char *key,
+                               const struct roof_device_wish *device,
+                               const struct roof_model_wish *model, struct roof_error *error)
+{
+    *out = find(store, key);
+    if (*out != NULL) {
+        return ROOF_OK;
+    }
+    struct roof_stored *const loaded = calloc(1, sizeof *loaded);
+    if (loaded == NULL) {
+        return roof_no_memory(error);
+    }
+    const char *const *const folders = roof_store_folders(store);
+    enum roof_status status = device != NULL ? load_hardware(loaded, folders, device, error)
+                                             : load_model(loaded, folders, model, error);
+    if (status == ROOF_OK) {
+        loaded->key = strdup(key);
+        status = loaded->key == NULL ? roof_no_memory(error) : ROOF_OK;
+    }
+    if (status != ROOF_OK) {
+        free_stored(loaded);
+        return status;
+    }
+    loaded->stays = device != NULL ? stays_device(device) : stays_model(model);
+    *out = add(store, loaded);
+    return ROOF_OK;
+}
+
+/* --- lending ------------------------------------------------------------------------------- */
+
+static enum roof_status lend(const struct roof_stored **out, struct roof_loans *loans,
+                             const struct roof_text *key, const struct roof_device_wish *device,
+                             const struct roof_model_wish *model, struct roof_error *error)
+{
+    struct roof_stored *stored = NULL;
+    struct roof_loan *const loan = key->failed ? NULL : calloc(1, sizeof *loan);
+    if (loan == NULL) {
+        return roof_no_memory(error);
+    }
+    (void)pthread_mutex_lock(&loans->store->lock);
+    const enum roof_status status = obtain(&stored, loans->store, key->data, device, model, error);
+    if (status == ROOF_OK) {
+        stored->lent++;
+    }
+    (void)pthread_mutex_unlock(&loans->store->lock);
+    if (status != ROOF_OK) {
+        free(loan);
+        return status;
+    }
+    *loan = (struct roof_loan){.stored = stored, .next = loans->first};
+    loans->first = loan;
+    *out = stored;
+    return ROOF_OK;
+}
+
+enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roof_loans *loans,
+                                    const struct roof_device_wish *wish, struct roof_error *error)
+{
+    struct roof_device_wish named = *wish;
+    named.name = wish->name == NULL ? ROOF_DEFAULT_HARDWARE : wish->name;
+    struct roof_text key = ROOF_TEXT_INIT;
+    roof_text_printf(&key, "hardware\n%s\n%s\n%d", named.name,
+                     named.calibration == NULL ? "" : named.calibration, named.bounds_only);
+    for (int i = 0; named.set != NULL && i < named.set->count; i++) {
+        roof_text_printf(&key, "\n%s", named.set->value[i]);
+    }
+    const struct roof_stored *stored = NULL;
+    const enum roof_status status = lend(&stored, loans, &key, &named, NULL, error);
+    *out = stored == NULL ? NULL : stored->hardware;
+    roof_text_free(&key);
+    return status;
+}
+
+enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loans *loans,
+                                 const struct roof_model_wish *wish, struct roof_error *error)
+{
+    struct roof_text key = ROOF_TEXT_INIT;
+    roof_text_printf(&key, "model\n%s\n%s\n%d", wish->name,
+                     wish->layout == NULL ? "" : wish->layout, wish->forget_formats);
+    const struct roof_stored *stored = NULL;
+    const enum roof_status status = lend(&stored, loans, &key, NULL, wish, error);
+    *out = stored == NULL ? NULL : stored->model;
+    roof_text_free(&key);
+    return status;
+}
+
+/* Takes an object that nobody uses out of the store, unless it stays; the lock is held. */
+static void drop(struct roof_store *store, const struct roof_stored *stored)
+{
+    if (stored->stays || stored->lent > 0) {
+        return;
+    }
+    for (struct roof_stored **at = &store->first; *at != NULL; at = &(*at)->next) {
+        if (*at == stored) {
+            struct roof_stored *const found = *at;
+            *at = found->next;
+            free_stored(found);
+            return;
+        }
+    }
+}
+
+void roof_loans_return(struct roof_loans *loans)
+{
+    (void)pthread_mutex_lock(&loans->store->lock);
+    while (loans->first != NULL) {
+        struct roof_loan *const loan = loans->first;
+        loans->first = loan->next;
+        loan->stored->lent--;
+        drop(loans->store, loan->stored);
+        free(loan);
+    }
+    (void)pthread_mutex_unlock(&loans->store->lock);
+}

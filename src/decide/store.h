@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/* What was loaded for questions. An answer borrows devices and models from the store and gives all
+ * of them back at its end; what comes from a file, or was changed by `set`, leaves the store with
+ * the last answer that uses it, so a store does not grow with the questions. */
+#ifndef ROOF_DECIDE_STORE_H
+#define ROOF_DECIDE_STORE_H
+
+#include "decide/question.h"
+#include "roofline/engine.h"
+#include "roofline/hardware.h"
+#include "roofline/model.h"
+
+/* Something that the store holds. */
+struct roof_stored;
+
+/* What one answer has borrowed. Start with the store set and the rest 0. */
+struct roof_loans {
+    struct roof_store *store;
+    struct roof_loan {
+        struct roof_stored *stored;
+        struct roof_loan *next;
+    } * first;
+};
+
+/* How a device is loaded: its name or file, and what the question changes of it. */
+struct roof_device_wish {
+    const char *name;             /* NULL: the default device */
+    const struct roof_texts *set; /* KEY=VALUE; NULL: none */
+    const char *calibration;      /* a file; NULL: the device's own */
+    bool bounds_only;             /* no expected time is asked for: no calibration is loaded */
+    bool once;                    /* the store need not keep it: a list passes all devices */
+};
+/* Lends a device with its calibration; the loans return it. */
+enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roof_loans *loans,
+                                    const struct roof_device_wish *wish, struct roof_error *error);
+
+/* How a model is loaded. */
+struct roof_model_wish {
+    const char *name;    /* a name or file */
+    const char *layout;  /* NULL: none */
+    bool forget_formats; /* the question names other formats of the weights than its file */
+    bool once;           /* the store need not keep it */
+};
+/* Lends a model; the loans return it. */
+enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loans *loans,
+                                 const struct roof_model_wish *wish, struct roof_error *error);
+
+/* The folders to search, as the loaders of the registry take them: ends with NULL. */
+const char *const *roof_store_folders(const struct roof_store *store);
+
+/* Gives everything back. */
+void roof_loans_return(struct roof_loans *loans);
+
+#endif
