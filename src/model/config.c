@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "catalog/registry.h"
 #include "model/gguf.h"
-#include "model/model_make.h"
+#include "model/model.h"
 #include "model/safetensors.h"
 
 /* --- config.json --------------------------------------------------------------------------- */

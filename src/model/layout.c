@@ -11,7 +11,7 @@
 #include "base/pattern.h"
 #include "catalog/precision.h"
 #include "catalog/registry.h"
-#include "model/model_make.h"
+#include "model/model.h"
 #include "roofline/quantity.h"
 
 static const struct roof_registry layouts = {.folder = "layouts", .noun = "layout"};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "model/model_make.h"
+#include "model/model.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "roofline/quantity.h"
 
 #define REMARKS_MAX 8
@@ -12,8 +13,8 @@
 
 struct owned {
     struct roof_json *json;
-    const struct roof_json *lender;      /* of a copy: the document of the model it is of */
-    const roof_json_value *quantization; /* of config.json, or NULL */
+    const struct roof_json *lender;      /* the document of the model that this is a copy of */
+    const roof_json_value *quantization; /* an object of config.json, or NULL */
     const char *remark[REMARKS_MAX + 1];
     size_t remarks;
     char *string[OWNED_MAX];
@@ -22,6 +23,11 @@ struct owned {
 };
 
 static const char *const no_strings[] = {NULL};
+
+static struct owned *owned_by(const struct roof_model *model)
+{
+    return model->private_data;
+}
 
 struct roof_model *roof_model_new(void)
 {
@@ -47,7 +53,7 @@ struct roof_model *roof_model_new(void)
 void roof_model_free(struct roof_model *model)
 {
     if (model != NULL) {
-        struct owned *const owned = model->private_data;
+        struct owned *const owned = owned_by(model);
         for (size_t i = 0; i < owned->strings; i++) {
             free(owned->string[i]);
         }
@@ -62,8 +68,8 @@ struct roof_model *roof_model_copy(const struct roof_model *model)
 {
     struct roof_model *const copy = roof_model_new();
     if (copy != NULL) {
-        const struct owned *const from = model->private_data;
-        struct owned *const owned = copy->private_data;
+        const struct owned *const from = owned_by(model);
+        struct owned *const owned = owned_by(copy);
         *copy = *model;
         copy->private_data = owned;
         owned->quantization = from->quantization;
@@ -74,28 +80,28 @@ struct roof_model *roof_model_copy(const struct roof_model *model)
 
 void roof_model_attach(struct roof_model *model, struct roof_json *json)
 {
-    ((struct owned *)model->private_data)->json = json;
+    owned_by(model)->json = json;
 }
 
 const struct roof_json *roof_model_json(const struct roof_model *model)
 {
-    const struct owned *const owned = model->private_data;
+    const struct owned *const owned = owned_by(model);
     return owned->lender == NULL ? owned->json : owned->lender;
 }
 
 void roof_model_set_quantization(struct roof_model *model, const roof_json_value *value)
 {
-    ((struct owned *)model->private_data)->quantization = value;
+    owned_by(model)->quantization = value;
 }
 
 const roof_json_value *roof_model_quantization(const struct roof_model *model)
 {
-    return ((const struct owned *)model->private_data)->quantization;
+    return owned_by(model)->quantization;
 }
 
 const char *roof_model_own(struct roof_model *model, char *string)
 {
-    struct owned *const owned = model->private_data;
+    struct owned *const owned = owned_by(model);
     if (string == NULL || owned->strings == OWNED_MAX) {
         free(string);
         return NULL;
@@ -106,7 +112,7 @@ const char *roof_model_own(struct roof_model *model, char *string)
 
 bool roof_model_set_layout(struct roof_model *model, const char *name)
 {
-    struct owned *const owned = model->private_data;
+    struct owned *const owned = owned_by(model);
     char *const copy = strdup(name);
     if (copy == NULL) {
         return false;
@@ -119,9 +125,26 @@ bool roof_model_set_layout(struct roof_model *model, const char *name)
 
 void roof_model_note(struct roof_model *model, const char *remark)
 {
-    struct owned *const owned = model->private_data;
+    struct owned *const owned = owned_by(model);
     if (remark != NULL && owned->remarks < REMARKS_MAX) {
         owned->remark[owned->remarks++] = remark;
+    }
+}
+
+const char *roof_attention_name(const struct roof_model *model)
+{
+    return model->kv_lora_rank > 0           ? "MLA"
+           : model->kv_heads == model->heads ? "MHA"
+           : model->kv_heads == 1            ? "MQA"
+                                             : "GQA";
+}
+
+/* --- layers -------------------------------------------------------------------------------- */
+
+void roof_layers_clear(struct roof_layer *layer, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        memset(layer[i].format, ROOF_PRECISION_AUTO, sizeof layer[i].format);
     }
 }
 
@@ -134,9 +157,7 @@ void roof_model_spread(struct roof_layer out[ROOF_LAYERS_MAX], const struct roof
 
 void roof_model_forget_formats(struct roof_model *model)
 {
-    for (int64_t c = 0; c < model->layer_classes; c++) {
-        memset(model->layer[c].format, ROOF_PRECISION_AUTO, sizeof model->layer[c].format);
-    }
+    roof_layers_clear(model->layer, model->layer_classes);
     memset(model->format, ROOF_PRECISION_AUTO, sizeof model->format);
     model->activations = model->kv = ROOF_PRECISION_AUTO;
     model->stored = false;
@@ -165,29 +186,36 @@ void roof_model_classes(struct roof_model *model, const struct roof_layer layer[
     }
 }
 
-/* Of all heads: what a layer multiplies has a few times as many rows, and operators have a limit.
- */
+/* --- checks -------------------------------------------------------------------------------- */
+
+/* The widest row of all heads. A layer multiplies matrices with a few times as many rows, and
+ * operators have a limit. */
 #define WIDTH_MAX 1e11
 
-enum roof_status roof_model_check(struct roof_model *model, struct roof_error *error)
+static enum roof_status put_latent_heads(struct roof_model *m, struct roof_error *error)
 {
-    struct roof_model *const m = model;
+    if (m->qk_nope_head_dim == 0 || m->qk_rope_head_dim == 0 || m->v_head_dim == 0) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "a model with kv_lora_rank needs qk_nope_head_dim, "
+                              "qk_rope_head_dim and v_head_dim");
+    }
+    if ((m->kv_lora_rank + m->qk_rope_head_dim) % 2 != 0) {
+        return roof_error_set(error, ROOF_INVALID, "kv_lora_rank + qk_rope_head_dim must be even");
+    }
+    m->head_dim = m->qk_nope_head_dim + m->qk_rope_head_dim;
+    m->rotary_dim = m->qk_rope_head_dim;
+    return ROOF_OK;
+}
+
+static enum roof_status put_heads(struct roof_model *m, struct roof_error *error)
+{
     if (m->kv_heads == 0) {
         m->kv_heads = m->heads;
     }
     if (m->kv_lora_rank > 0) {
-        if (m->qk_nope_head_dim == 0 || m->qk_rope_head_dim == 0 || m->v_head_dim == 0) {
-            return roof_error_set(error, ROOF_INVALID,
-                                  "a model with kv_lora_rank needs qk_nope_head_dim, "
-                                  "qk_rope_head_dim and v_head_dim");
-        }
-        if ((m->kv_lora_rank + m->qk_rope_head_dim) % 2 != 0) {
-            return roof_error_set(error, ROOF_INVALID,
-                                  "kv_lora_rank + qk_rope_head_dim must be even");
-        }
-        m->head_dim = m->qk_nope_head_dim + m->qk_rope_head_dim;
-        m->rotary_dim = m->qk_rope_head_dim;
-    } else if (m->head_dim == 0) {
+        return put_latent_heads(m, error);
+    }
+    if (m->head_dim == 0) {
         if (m->hidden % m->heads != 0) {
             return roof_error_set(error, ROOF_INVALID,
                                   "head_dim is missing, and hidden_size %" PRId64
@@ -196,6 +224,11 @@ enum roof_status roof_model_check(struct roof_model *model, struct roof_error *e
         }
         m->head_dim = m->hidden / m->heads;
     }
+    return ROOF_OK;
+}
+
+static enum roof_status check_heads(const struct roof_model *m, struct roof_error *error)
+{
     if ((double)m->heads * (double)m->head_dim > WIDTH_MAX) {
         return roof_error_set(error, ROOF_INVALID,
                               "%" PRId64 " attention heads of %" PRId64
@@ -208,6 +241,11 @@ enum roof_status roof_model_check(struct roof_model *model, struct roof_error *e
                               " must be a multiple of num_key_value_heads %" PRId64,
                               m->heads, m->kv_heads);
     }
+    return ROOF_OK;
+}
+
+static enum roof_status check_mlp(struct roof_model *m, struct roof_error *error)
+{
     if (m->experts > 0 && (m->top_k == 0 || m->top_k > m->experts)) {
         return roof_error_set(error, ROOF_INVALID,
                               "experts per token must be 1 to %" PRId64 ", not %" PRId64,
@@ -223,4 +261,20 @@ enum roof_status roof_model_check(struct roof_model *model, struct roof_error *e
         }
     }
     return ROOF_OK;
+}
+
+enum roof_status roof_model_check(struct roof_model *model, struct roof_error *error)
+{
+    TRY(put_heads(model, error));
+    TRY(check_heads(model, error));
+    return check_mlp(model, error);
+}
+
+enum roof_status roof_model_finish(struct roof_model *model,
+                                   const struct roof_layer layer[ROOF_LAYERS_MAX], const char *path,
+                                   struct roof_error *error)
+{
+    roof_model_classes(model, layer);
+    const enum roof_status status = roof_model_check(model, error);
+    return status == ROOF_OK ? ROOF_OK : roof_error_move(error, status, path, 0, 0);
 }
