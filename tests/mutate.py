@@ -55,6 +55,8 @@ TESTS = {
     "chart_text": ["chart"],
     "model": ["config", "model", "gguf"],
     "weights": ["model", "gguf", "safetensors"],
+    "load": ["config", "model", "safetensors"],
+    "quantization": ["layout"],
     "gguf_stream": ["gguf"],
     "gguf_metadata": ["gguf"],
     "gguf_tensors": ["gguf"],

@@ -281,9 +281,9 @@ static enum roof_status add_without_slot(struct roof_gguf *g, struct roof_gguf_b
     return ROOF_OK;
 }
 
-/* Marks a tensor as seen. */
-static enum roof_status see(struct roof_gguf *g, uint64_t *seen, size_t slot,
-                            const struct tensor *t)
+/* Marks a tensor as seen, and refuses one that was. */
+static enum roof_status mark_seen(struct roof_gguf *g, uint64_t *seen, size_t slot,
+                                  const struct tensor *t)
 {
     const uint64_t bit = UINT64_C(1) << slot;
     if ((*seen & bit) != 0) {
@@ -313,7 +313,7 @@ static enum roof_status add_to_block(struct roof_gguf *g, int64_t number, const 
         return add_without_slot(g, block, t, name);
     }
     const size_t index = (size_t)(slot - block_slots);
-    TRY(see(g, &block->tensors, index, t));
+    TRY(mark_seen(g, &block->tensors, index, t));
     TRY(check_shape(g, slot, t));
     unsigned weights = slot->weights;
     if (is_fused_up(g, slot, t)) {
@@ -333,7 +333,7 @@ static enum roof_status add_outside(struct roof_gguf *g, const struct tensor *t)
     if (slot == NULL) {
         return add_without_slot(g, NULL, t, t->name);
     }
-    TRY(see(g, &g->outside, (size_t)(slot - model_slots), t));
+    TRY(mark_seen(g, &g->outside, (size_t)(slot - model_slots), t));
     TRY(check_shape(g, slot, t));
     raise_flag(g->model, slot, t);
     if (slot->kind != POSITIONS) {
