@@ -14,8 +14,7 @@
 
 /* --- tables -------------------------------------------------------------------------------- */
 
-/* These flags are what a model class of the transformers library does and its config does not say.
- */
+/* Model classes of the transformers library do these things without saying so in their config. */
 enum {
     QKV_BIAS = 1 << 0,
     O_BIAS = 1 << 1,

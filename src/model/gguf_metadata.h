@@ -11,7 +11,7 @@
 #define ROOF_GGUF_SIZE_MAX 1000000000
 #define ROOF_GGUF_TENSORS_MAX 200000
 
-/* What the metadata says, before it is a model; a number that is not given is 0. */
+/* The metadata before it becomes a model; a number that is not given is 0. */
 struct roof_gguf_metadata {
     char architecture[64];
     char name[ROOF_GGUF_NAME_MAX];

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/pattern.h"
 #include "model/model.h"
+#include "model/weights.h"
 
 struct quantization {
     struct roof_model *model;
@@ -88,8 +89,7 @@ static bool matches_module(const char *entry, const char *module)
 
 #define GIVE_FORMATS "; give the formats with " ROOF_KEY("layout") " or " ROOF_KEY("class")
 
-/* The formats of methods. Where a method has several widths, bits count: 4 when they are not given.
- */
+/* The formats of methods. Each width of a method has a row; 4 bits are the default. */
 static const struct method {
     const char *method;
     const char *algorithm; /* quant_algo; NULL: any */
@@ -166,24 +166,14 @@ static enum roof_status read_block(enum roof_precision *out, struct quantization
 static enum roof_status read_group(enum roof_precision *out, struct quantization *r,
                                    const roof_json_value *value)
 {
-    static const struct {
-        double size;
-        enum roof_precision format;
-    } rows[] = {{128, ROOF_PRECISION_INT4_G128_ZP},
-                {64, ROOF_PRECISION_INT4_G64_ZP},
-                {32, ROOF_PRECISION_INT4_G32_ZP}};
-    double size = rows[0].size;
-    TRY(read_number(&size, r, value));
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (size == rows[i].size) {
-            *out = rows[i].format;
-            return ROOF_OK;
-        }
-    }
-    return roof_json_error(r->json, value, r->error,
-                           "quantization_config: groups of 128, 64 and 32 are "
-                           "known, not of %.10g" GIVE_FORMATS,
-                           size);
+    double group = 128;
+    TRY(read_number(&group, r, value));
+    return roof_int4_format(out, group, true)
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error,
+                                 "quantization_config: groups of 128, 64 and 32 are "
+                                 "known, not of %.10g" GIVE_FORMATS,
+                                 group);
 }
 
 static enum roof_status read_bitsandbytes(double *bits, struct quantization *r,
@@ -409,26 +399,20 @@ static bool find_weights(enum roof_precision *out, const struct numbers *n)
         double bits;
         bool real;
         double group;
-        int symmetric;
         enum roof_precision format;
-    } rows[] = {{8, true, 0, ANY, ROOF_PRECISION_FP8_E4M3},
-                {8, true, 32, ANY, ROOF_PRECISION_MXFP8_E4M3},
-                {8, false, ANY, ANY, ROOF_PRECISION_INT8_CHANNEL},
-                {4, true, 16, ANY, ROOF_PRECISION_NVFP4},
-                {4, true, 32, ANY, ROOF_PRECISION_MXFP4},
-                {4, false, 128, true, ROOF_PRECISION_INT4_G128},
-                {4, false, 128, false, ROOF_PRECISION_INT4_G128_ZP},
-                {4, false, 64, ANY, ROOF_PRECISION_INT4_G64_ZP},
-                {4, false, 32, ANY, ROOF_PRECISION_INT4_G32_ZP}};
+    } rows[] = {{8, true, 0, ROOF_PRECISION_FP8_E4M3},
+                {8, true, 32, ROOF_PRECISION_MXFP8_E4M3},
+                {8, false, ANY, ROOF_PRECISION_INT8_CHANNEL},
+                {4, true, 16, ROOF_PRECISION_NVFP4},
+                {4, true, 32, ROOF_PRECISION_MXFP4}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (n->bits == rows[i].bits && n->real == rows[i].real &&
-            (rows[i].group == ANY || n->group == rows[i].group) &&
-            (rows[i].symmetric == ANY || n->symmetric == rows[i].symmetric)) {
+            (rows[i].group == ANY || n->group == rows[i].group)) {
             *out = rows[i].format;
             return true;
         }
     }
-    return false;
+    return n->bits == 4 && !n->real && roof_int4_format(out, n->group, !n->symmetric);
 }
 
 static enum roof_status read_weights(enum roof_precision *out, struct quantization *r,

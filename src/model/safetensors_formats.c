@@ -175,15 +175,8 @@ static int byte_format(const struct roof_stored_weight *w)
 static int packed_format(const struct roof_stored_weight *w, const struct roof_stored_part *values,
                          const struct roof_stored_part *scales, bool zeros)
 {
-    static const struct {
-        int64_t group;
-        int zeros;
-        int none;
-    } formats[] = {{128, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_INT4_G128},
-                   /* Without zero points these have no format: their bytes are a few percent too
-                      many. */
-                   {64, ROOF_PRECISION_INT4_G64_ZP, ROOF_PRECISION_INT4_G64_ZP},
-                   {32, ROOF_PRECISION_INT4_G32_ZP, ROOF_PRECISION_INT4_G32_ZP}};
+    static const int64_t groups[] = {128, 64, 32};
+    enum roof_precision format = ROOF_PRECISION_AUTO;
     const int64_t bits = roof_times((int64_t)values->bytes, 8);
     if (scales == NULL || !dtypes[scales->dtype].real || values->dtype != ROOF_DTYPE_I32) {
         return -1;
@@ -191,10 +184,10 @@ static int packed_format(const struct roof_stored_weight *w, const struct roof_s
     if (bits == roof_times(w->elements, 8)) {
         return ROOF_PRECISION_INT8_CHANNEL;
     }
-    for (size_t i = 0; i < COUNT(formats) && bits == roof_times(w->elements, 4); i++) {
-        const int64_t groups = divide_up(w->shape.columns, formats[i].group);
-        if (scales->elements == roof_times(groups, w->shape.rows)) {
-            return zeros ? formats[i].zeros : formats[i].none;
+    for (size_t i = 0; i < COUNT(groups) && bits == roof_times(w->elements, 4); i++) {
+        if (scales->elements == roof_times(divide_up(w->shape.columns, groups[i]), w->shape.rows) &&
+            roof_int4_format(&format, (double)groups[i], zeros)) {
+            return (int)format;
         }
     }
     return -1;

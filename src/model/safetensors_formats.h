@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What a weight is stored in. It may consist of several tensors (values, scales, zero points),
- * which say so together. */
+/* The formats of weights. A weight may consist of several tensors (values, scales, zero points),
+ * which tell its format together. */
 #ifndef ROOF_SAFETENSORS_FORMATS_H
 #define ROOF_SAFETENSORS_FORMATS_H
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a tensor is to its module. */
+/* A module has tensors of several kinds. */
 enum roof_part_kind {
     ROOF_PART_WEIGHT,
     ROOF_PART_BIAS,

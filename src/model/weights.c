@@ -185,3 +185,23 @@ void roof_weights_widen(int8_t format[ROOF_WEIGHT_COUNT], unsigned weights,
         }
     }
 }
+
+/* --- formats ------------------------------------------------------------------------------- */
+
+bool roof_int4_format(enum roof_precision *out, double group, bool zeros)
+{
+    static const struct {
+        double group;
+        enum roof_precision zeros;
+        enum roof_precision none;
+    } rows[] = {{128, ROOF_PRECISION_INT4_G128_ZP, ROOF_PRECISION_INT4_G128},
+                {64, ROOF_PRECISION_INT4_G64_ZP, ROOF_PRECISION_INT4_G64_ZP},
+                {32, ROOF_PRECISION_INT4_G32_ZP, ROOF_PRECISION_INT4_G32_ZP}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (group == rows[i].group) {
+            *out = zeros ? rows[i].zeros : rows[i].none;
+            return true;
+        }
+    }
+    return false;
+}

@@ -31,4 +31,9 @@ bool roof_weight_outside(enum roof_weight weight);
 void roof_weights_widen(int8_t format[ROOF_WEIGHT_COUNT], unsigned weights,
                         enum roof_precision precision);
 
+/* Finds the format of 4-bit integers that have a scale, and maybe a zero point, for each group of
+ * so many; false when there is none. Groups of 64 and 32 without zero points get the format with
+ * them, whose bytes are a few percent too many. */
+bool roof_int4_format(enum roof_precision *out, double group, bool zeros);
+
 #endif

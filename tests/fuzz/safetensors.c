@@ -4,7 +4,7 @@
  * JSON of a header, before which its length is written, i an index of a file with one tensor each
  * of two shards; then d, m or l: beside which config.json.
  * Words: src/model/safetensors.c src/model/safetensors_names.c src/model/safetensors_formats.c
- * Words: src/model/weights.c
+ * Words: src/model/safetensors_weights.c src/model/weights.c
  */
 #include "model/safetensors.h"
 #include "mutate_json.h"
