@@ -63,26 +63,18 @@ static bool has_components(const char *module, const char *name)
     return false;
 }
 
-static bool is_literal(const char *entry)
-{
-    return entry[strcspn(entry, "*?[\\")] == '\0';
-}
-
 /* Tells whether a pattern matches the name, or the name without its last components. */
-static bool matches_module(const char *entry, const char *module)
+static bool matches_pattern(const char *pattern, const char *module)
 {
     char name[MODULE_SIZE];
-    if (is_literal(entry)) { /* most are */
-        return has_components(module, entry);
-    }
     snprintf(name, sizeof name, "%s", module);
     for (char *end = name + strlen(name); end != NULL; end = strrchr(name, '.')) {
         *end = '\0';
-        if (fnmatch(entry, name, 0) == 0) {
+        if (fnmatch(pattern, name, 0) == 0) {
             return true;
         }
     }
-    return has_components(module, entry);
+    return has_components(module, pattern);
 }
 
 /* --- methods ------------------------------------------------------------------------------- */
@@ -269,8 +261,17 @@ static enum roof_status read_method(struct method *out, struct quantization *r,
  * a regular expression. */
 struct entry {
     const char *text;
-    const struct roof_pattern *pattern; /* NULL: it is no regular expression */
+    size_t length;
+    bool literal;                          /* it has no characters of patterns, as most have not */
+    const struct roof_pattern *expression; /* NULL: it is no regular expression */
 };
+
+static bool matches_module(const struct entry *entry, const char *module, int64_t *work)
+{
+    return entry->expression != NULL ? roof_pattern_matches(entry->expression, module, work)
+           : entry->literal          ? has_components(module, entry->text)
+                                     : matches_pattern(entry->text, module);
+}
 
 /* Tells whether an entry names a weight of a layer by one of its names. */
 static bool names_weight(const struct entry *entry, enum roof_weight weight, int64_t layer,
@@ -278,6 +279,9 @@ static bool names_weight(const struct entry *entry, enum roof_weight weight, int
 {
     char module[MODULE_SIZE];
     bool found = false;
+    if (entry->expression == NULL && entry->literal && entry->length >= MODULE_SIZE) {
+        return false; /* it is longer than any name */
+    }
     for (size_t p = 0; p < COUNT(layer_prefixes) && !found; p++) {
         for (size_t n = 0; n <= COUNT(other_names) && !found; n++) {
             const bool usual = n == COUNT(other_names);
@@ -286,8 +290,7 @@ static bool names_weight(const struct entry *entry, enum roof_weight weight, int
                            strstr(entry->text, other_names[n].word) != NULL))) {
                 snprintf(module, sizeof module, "%s%" PRId64 ".%s", layer_prefixes[p], layer,
                          usual ? roof_weight_module(weight) : other_names[n].module);
-                found = entry->pattern != NULL ? roof_pattern_matches(entry->pattern, module, work)
-                                               : matches_module(entry->text, module);
+                found = matches_module(entry, module, work);
             }
         }
     }
@@ -302,8 +305,8 @@ static enum roof_status put_entry(struct quantization *r, const roof_json_value 
                                   unsigned *claimed)
 {
     const bool all = claimed != NULL && strcmp(entry->text, LINEAR_CLASS) == 0;
-    const int64_t steps = (int64_t)(is_literal(entry->text) ? 1 : COUNT(layer_prefixes)) *
-                          ((int64_t)strlen(entry->text) + EXCLUSION_WORK_EACH);
+    const int64_t steps = (int64_t)(entry->literal ? 1 : COUNT(layer_prefixes)) *
+                          ((int64_t)entry->length + EXCLUSION_WORK_EACH);
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         const enum roof_weight weight = (enum roof_weight)w;
         for (int64_t i = 0; i < r->model->layers; i++) {
@@ -345,7 +348,9 @@ static enum roof_status put_named(struct quantization *r, const roof_json_value 
         return roof_json_error(r->json, item, r->error,
                                "regular expression '%.100s': %s" GIVE_FORMATS, text + 3, problem);
     }
-    const struct entry entry = {text, expression ? &pattern : NULL};
+    const size_t length = strlen(text);
+    const struct entry entry = {text, length, strcspn(text, "*?[\\") == length,
+                                expression ? &pattern : NULL};
     return put_entry(r, item, &entry, to, claimed);
 }
 
