@@ -53,7 +53,16 @@ TESTS = {
     "place": ["chart"],
     "chart_gnuplot": ["chart"],
     "chart_text": ["chart"],
-    "model_make": ["config", "model", "gguf"],
+    "model": ["config", "model", "gguf"],
+    "weights": ["model", "gguf", "safetensors"],
+    "load": ["config", "model", "safetensors"],
+    "quantization": ["layout"],
+    "gguf_stream": ["gguf"],
+    "gguf_metadata": ["gguf"],
+    "gguf_tensors": ["gguf"],
+    "safetensors_names": ["safetensors"],
+    "safetensors_formats": ["safetensors"],
+    "safetensors_weights": ["safetensors"],
 }
 MODULES = ["operator", "predict", "transformer", "sweep", "recommend"]
 # Command lines that are compared when no unit test notices.

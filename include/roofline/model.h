@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The description of a transformer: its sizes, what its layers are made of, and what each weight is
- * stored in. checkpoint.h reads it from files.
+ * The description of a transformer: its sizes, the parts of its layers, and the format of each
+ * weight. config.h reads it from files.
  *
  * A loaded model is read only: any number of threads may use it.
  */
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/** Kinds of weights. A checkpoint stores each in a format of its own. Append only. */
+/** Kinds of weights. A checkpoint stores each in a format of its own. New ones go to the end. */
 enum roof_weight {
     ROOF_WEIGHT_EMBEDDING, /**< tables of tokens and of learned positions */
     ROOF_WEIGHT_NORM,      /**< norms, biases and other vectors */
@@ -45,40 +45,42 @@ enum roof_weight {
     ROOF_WEIGHT_COUNT
 };
 
-/** "q", "expert_gate", ... as in --class and in layouts. */
+/** Returns "q", "expert_gate", ... as in --class and in layouts. */
 const char *roof_weight_name(enum roof_weight weight);
-/** The module of a weight in Hugging Face checkpoints, below "model.layers.N." where it is in a
- * layer: "self_attn.q_proj". */
+/** Returns the module of a weight in Hugging Face checkpoints: "self_attn.q_proj". A weight of a
+ * layer has it below "model.layers.N.". */
 const char *roof_weight_module(enum roof_weight weight);
 /**
- * The weights that a name stands for, as bits (1 << weight): one of them, or a group: attention,
- * mlp, experts, shared, linear (those four together). ROOF_USAGE with the known names.
+ * Finds the weights that a name stands for, as bits (1 << weight). The name is that of a weight or
+ * of a group: attention, mlp, experts, shared, linear (those four together). The error of an
+ * unknown name, ROOF_USAGE, lists the known ones.
  */
 enum roof_status roof_weight_find(unsigned *out_bits, const char *name, struct roof_error *error);
-/** How many weights a name stands for. */
+/** Counts the weights that a name stands for. */
 int roof_weight_width(unsigned bits);
-/** Whether a weight is a matrix that -w speaks of: not embedding, norm, router, lm_head. */
+/** Tells whether the format of weights that a request gives is for this weight: not for embedding,
+ * norm, router and lm_head. */
 bool roof_weight_linear(enum roof_weight weight);
 
 #define ROOF_LAYERS_MAX 512
 
-/** One layer. Layers that are equal in all of it share a class (struct roof_model.layer). */
+/** One layer. Layers that are equal in all of this share a class (struct roof_model.layer). */
 struct roof_layer {
     bool windowed; /**< attention sees the last `window` keys only */
-    bool moe;      /**< routed experts in place of the dense MLP */
-    /** What each weight is stored in; ROOF_PRECISION_AUTO: as the request says. */
+    bool moe;      /**< it has routed experts in place of the dense MLP */
+    /** The format of each weight; ROOF_PRECISION_AUTO leaves it to the request. */
     int8_t format[ROOF_WEIGHT_COUNT];
 };
 
-/** A decoder-only transformer. Sizes are elements; 0 where a part is absent. */
+/** A decoder-only transformer. Sizes are elements; a part that is absent has 0. */
 struct roof_model {
     const char *id;
     const char *name;
-    const char *const *remarks; /**< NULL-terminated; what was assumed when it was read */
-    const char *quantization;   /**< method that the config names, NULL: none */
-    const char *repository;     /**< Hugging Face, that the registry names; NULL: unknown */
-    const char *layout; /**< where the formats come from: a layout, "file"; NULL: the request */
-    const char *const *notes; /**< NULL-terminated; what the registry says of it */
+    const char *const *remarks; /**< assumptions that its reader made; NULL-terminated */
+    const char *quantization;   /**< the method that the config names; NULL: none */
+    const char *repository;     /**< on Hugging Face, from the registry; NULL: unknown */
+    const char *layout; /**< the layout that formats come from, or "file"; NULL: the request */
+    const char *const *notes; /**< remarks of the registry; NULL-terminated, like sources */
     const char *const *sources;
     const char *confidence; /**< "" when unknown */
     int64_t hidden;
@@ -88,8 +90,8 @@ struct roof_model {
     int64_t kv_heads;
     int64_t head_dim;
     int64_t rotary_dim;    /**< elements of a head that are rotated; 0: none */
-    int64_t intermediate;  /**< of the dense MLP */
-    int64_t positions;     /**< longest context the model was made for; 0: unknown */
+    int64_t intermediate;  /**< width of the dense MLP */
+    int64_t positions;     /**< the longest context that the model was made for; 0: unknown */
     int64_t position_rows; /**< rows of a learned table of positions */
     int64_t window;
     int64_t q_lora_rank;  /**< MLA; 0 also when Q is projected directly */
@@ -100,7 +102,7 @@ struct roof_model {
     int64_t experts;
     int64_t top_k;
     int64_t expert_intermediate;
-    int64_t shared_intermediate; /**< of all shared experts together */
+    int64_t shared_intermediate; /**< width of all shared experts together */
     bool tied;                   /**< lm_head is the table of the embedding */
     bool gated;                  /**< the MLP has a gate (SwiGLU, GeGLU) */
     bool layernorm;              /**< with mean and bias; else RMSNorm */
@@ -113,32 +115,32 @@ struct roof_model {
     bool router_bias;
     bool qk_norm;    /**< a norm over each head of Q and K */
     bool post_norms; /**< norms after the attention and the MLP too */
-    bool
-        parallel; /**< attention and MLP have the same input, and their results are added at once */
+    /** Attention and MLP have the same input, and their results are added at once. */
+    bool parallel;
     bool own_norms;   /**< parallel, each with an input norm of its own; else they share one */
     bool sinks;       /**< a learned scalar per head in the softmax */
     bool shared_gate; /**< a gate vector on the shared expert */
-    /** Formats of what lies outside the layers (embedding, norm, lm_head); AUTO: as the request
-     * says. */
+    /** The formats of weights outside the layers (embedding, norm, lm_head); AUTO leaves them to
+     * the request. */
     int8_t format[ROOF_WEIGHT_COUNT];
     struct roof_layer layer[ROOF_LAYERS_MAX]; /**< the classes, in order of first use */
     int64_t layer_classes;
-    int16_t layer_class[ROOF_LAYERS_MAX]; /**< of each layer */
-    enum roof_precision activations;      /**< what a layout says; AUTO: as the request says */
-    enum roof_precision kv;               /**< likewise */
-    bool stored;                          /**< formats and bytes are those of a file */
-    double file_bytes; /**< of all its tensors that belong to the graph; NAN: not from a file */
+    int16_t layer_class[ROOF_LAYERS_MAX]; /**< the class of each layer */
+    enum roof_precision activations; /**< their format in a layout; AUTO: the request decides */
+    enum roof_precision kv; /**< the cache's format in a layout; AUTO: the request decides */
+    bool stored;            /**< formats and bytes come from a file of weights */
+    double file_bytes; /**< bytes of all tensors that belong to the graph; NAN: no file was read */
     void *private_data;
 };
 
 /** Releases a model; NULL is fine. */
 void roof_model_free(struct roof_model *model);
-/** A copy whose formats can be changed. It borrows strings of the model, which must outlive it;
- * NULL when out of memory. */
+/** Copies a model, so that formats can be changed. The copy borrows strings of the model, which
+ * must outlive it. Returns NULL when out of memory. */
 struct roof_model *roof_model_copy(const struct roof_model *model);
 /** Lets the request decide the formats again, whatever file or layout said. */
 void roof_model_forget_formats(struct roof_model *model);
-/** "MLA", "MHA", "GQA" or "MQA". */
+/** Returns "MLA", "MHA", "GQA" or "MQA". */
 const char *roof_attention_name(const struct roof_model *model);
 
 #ifdef __cplusplus

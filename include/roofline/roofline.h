@@ -17,7 +17,7 @@
  *   explain.h    a prediction taken apart, with its sources
  *   model.h      the description of a transformer
  *   layout.h     what quantised checkpoints quantise
- *   checkpoint.h models from files: config.json, GGUF, safetensors
+ *   config.h     models from files: config.json, GGUF, safetensors
  *   transformer.h a model at work: the operators of a phase and a split over devices
  *   inference.h  operators meet a device: time, tokens/s, memory, limits
  *   study.h      a model on a device in many scenarios

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/config.h"
+#include "model/config.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/base.h"
 #include "catalog/registry.h"
-#include "model/gguf.h"
-#include "model/model_make.h"
-#include "model/safetensors.h"
+#include "model/model.h"
+#include "roofline/config.h"
 
-/* --- config.json --------------------------------------------------------------------------- */
+/* --- tables -------------------------------------------------------------------------------- */
 
-/* What a model class of the transformers library does that its config does not say. */
+/* Model classes of the transformers library do these things without saying so in their config. */
 enum {
     QKV_BIAS = 1 << 0,
     O_BIAS = 1 << 1,
@@ -27,7 +24,7 @@ enum {
     QK_NORM = 1 << 5,
     POST_NORMS = 1 << 6,
     TIED = 1 << 7,
-    LEARNED = 1 << 8, /* positions are a table */
+    LEARNED = 1 << 8, /* positions are a learned table */
     SINKS = 1 << 9,
     EXPERT_BIAS = 1 << 10,
     ROUTER_BIAS = 1 << 11,
@@ -72,16 +69,7 @@ static const struct family {
     {"glm4_moe", QKV_BIAS | ROUTER_BIAS, 0, 0},
 };
 
-struct config {
-    struct roof_model *model;
-    const struct roof_json *json;
-    const roof_json_value *root;
-    const roof_json_value *text; /* the language model's object: text_config, or the root */
-    struct roof_error *error;
-    const roof_json_value *no_flag; /* the first value that should be true or false */
-};
-
-/* Values that are not fields of the model. */
+/* These values are not fields of the model. */
 struct extra {
     int64_t shared_experts;
     int64_t first_dense;
@@ -97,6 +85,7 @@ struct extra {
 struct reading {
     struct roof_model model;
     struct extra extra;
+    double rotary; /* the fraction of a head that is rotated */
 };
 
 #define KEYS_MAX 6
@@ -163,8 +152,39 @@ static const struct key {
     {X(projection), false, 0, SIZE_MAX_VALUE, {"word_embed_proj_dim"}},
 };
 
-/* A member of the language model's object, else of the root; null counts as absent. */
-static const roof_json_value *member(const struct config *c, const char *key)
+/* Classes set these values when published configs leave them out: huggingface/transformers,
+ * configuration_gemma3.py (Gemma3TextConfig), configuration_qwen2.py and its siblings. */
+static const struct {
+    const char *type;
+    size_t offset;
+    int64_t value;
+} defaults[] = {{"qwen2", X(max_window_layers), 28}, {"qwen2_moe", X(max_window_layers), 28},
+                {"qwen3", X(max_window_layers), 28}, {"qwen3_moe", X(max_window_layers), 28},
+                {"gemma3", M(vocab), 262208},        {"gemma3", M(heads), 8},
+                {"gemma3", M(kv_heads), 4},          {"gemma3", M(head_dim), 256},
+                {"gemma3_text", M(vocab), 262208},   {"gemma3_text", M(heads), 8},
+                {"gemma3_text", M(kv_heads), 4},     {"gemma3_text", M(head_dim), 256}};
+
+/* --- values -------------------------------------------------------------------------------- */
+
+struct config {
+    struct roof_model *model;
+    const struct roof_json *json;
+    const roof_json_value *root;
+    const roof_json_value *text; /* the language model's object: text_config, or the root */
+    struct roof_error *error;
+    const struct family *family;
+    const roof_json_value *no_flag; /* the first value that should be true or false */
+};
+
+/* Returns the value at an offset of a row of keys[] or defaults[]. */
+static int64_t *field(struct reading *reading, size_t offset)
+{
+    return (int64_t *)(void *)((char *)reading + offset);
+}
+
+/* Returns a member of the language model's object, else of the root; null counts as absent. */
+static const roof_json_value *find_member(const struct config *c, const char *key)
 {
     const roof_json_value *value = roof_json_get(c->text, key);
     if (value == NULL || roof_json_is_null(value)) {
@@ -173,19 +193,19 @@ static const roof_json_value *member(const struct config *c, const char *key)
     return value == NULL || roof_json_is_null(value) ? NULL : value;
 }
 
-/* Whether a config has a key, if only with null. */
-static bool said(const struct config *c, const char *key)
+/* Tells whether a config has a key, if only with null. */
+static bool has_key(const struct config *c, const char *key)
 {
     return roof_json_get(c->text, key) != NULL || roof_json_get(c->root, key) != NULL;
 }
 
-/* The same of a field of the model, in any spelling. */
-static bool said_key(const struct config *c, size_t offset)
+/* Tells whether a config has the key of a field, in any spelling. */
+static bool has_field(const struct config *c, size_t offset)
 {
     for (size_t i = 0; i < COUNT(keys); i++) {
         for (size_t k = 0; keys[i].offset == offset && k < KEYS_MAX && keys[i].names[k] != NULL;
              k++) {
-            if (said(c, keys[i].names[k])) {
+            if (has_key(c, keys[i].names[k])) {
                 return true;
             }
         }
@@ -208,23 +228,10 @@ static enum roof_status read_integer(int64_t *out, const struct config *c,
     return ROOF_OK;
 }
 
-/* What a class sets when its published configs leave it out: huggingface/transformers,
- * configuration_gemma3.py (Gemma3TextConfig), configuration_qwen2.py and its siblings. */
-static const struct {
-    const char *type;
-    size_t offset;
-    int64_t value;
-} defaults[] = {{"qwen2", X(max_window_layers), 28}, {"qwen2_moe", X(max_window_layers), 28},
-                {"qwen3", X(max_window_layers), 28}, {"qwen3_moe", X(max_window_layers), 28},
-                {"gemma3", M(vocab), 262208},        {"gemma3", M(heads), 8},
-                {"gemma3", M(kv_heads), 4},          {"gemma3", M(head_dim), 256},
-                {"gemma3_text", M(vocab), 262208},   {"gemma3_text", M(heads), 8},
-                {"gemma3_text", M(kv_heads), 4},     {"gemma3_text", M(head_dim), 256}};
-
-/* Whether another spelling of a size says something else. Positions and vocabularies may have
- * several meanings. */
-static const roof_json_value *other_value(const struct config *c, const struct key *key,
-                                          int64_t value)
+/* Finds another spelling of a size with another value. Positions and vocabularies may have several
+ * meanings. */
+static const roof_json_value *find_contradiction(const struct config *c, const struct key *key,
+                                                 int64_t value)
 {
     const bool size = key->offset != M(vocab) && key->offset != M(positions);
     for (size_t k = 0; size && k < KEYS_MAX && key->names[k] != NULL; k++) {
@@ -237,38 +244,38 @@ static const roof_json_value *other_value(const struct config *c, const struct k
     return NULL;
 }
 
-static enum roof_status read_keys(struct reading *out, const struct config *c,
-                                  const struct family *family)
+/* Reads a key in the first of its spellings that the config has. */
+static enum roof_status read_key(int64_t *out, const struct config *c, const struct key *key)
+{
+    const roof_json_value *value = NULL;
+    const char *name = NULL;
+    for (size_t k = 0; k < KEYS_MAX && key->names[k] != NULL && value == NULL; k++) {
+        name = key->names[k];
+        value = find_member(c, name);
+    }
+    if (value == NULL) {
+        return ROOF_OK;
+    }
+    TRY(read_integer(out, c, value, name, key->min, key->max));
+    const roof_json_value *const other = find_contradiction(c, key, *out);
+    return other == NULL ? ROOF_OK
+                         : roof_json_error(c->json, other, c->error, "%s is not the %s of %" PRId64,
+                                           roof_json_key(other), name, *out);
+}
+
+static enum roof_status read_keys(struct reading *out, const struct config *c)
 {
     char missing[256] = "";
     size_t used = 0;
     for (size_t i = 0; i < COUNT(defaults); i++) {
-        if (strcmp(defaults[i].type, family->type) == 0) {
-            *(int64_t *)(void *)((char *)out + defaults[i].offset) = defaults[i].value;
+        if (strcmp(defaults[i].type, c->family->type) == 0) {
+            *field(out, defaults[i].offset) = defaults[i].value;
         }
     }
     for (size_t i = 0; i < COUNT(keys); i++) {
-        int64_t *const at = (int64_t *)(void *)((char *)out + keys[i].offset);
-        const roof_json_value *value = NULL;
-        const char *name = NULL;
-        for (size_t k = 0; k < KEYS_MAX && keys[i].names[k] != NULL && value == NULL; k++) {
-            name = keys[i].names[k];
-            value = member(c, name);
-        }
-        if (value != NULL) {
-            const enum roof_status status =
-                read_integer(at, c, value, name, keys[i].min, keys[i].max);
-            const roof_json_value *const other =
-                status == ROOF_OK ? other_value(c, &keys[i], *at) : NULL;
-            if (status != ROOF_OK) {
-                return status;
-            }
-            if (other != NULL) {
-                return roof_json_error(c->json, other, c->error, "%s is not the %s of %" PRId64,
-                                       roof_json_key(other), name, *at);
-            }
-        }
-        if (keys[i].required && *at == 0) {
+        int64_t *const value = field(out, keys[i].offset);
+        TRY(read_key(value, c, &keys[i]));
+        if (keys[i].required && *value == 0) {
             used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s",
                                      used == 0 ? "" : ", ", keys[i].names[0]);
         }
@@ -279,18 +286,36 @@ static enum roof_status read_keys(struct reading *out, const struct config *c,
                                  "not the config.json of a transformer: %s missing, or 0", missing);
 }
 
-/* A flag of the config, or what the class does when the config says nothing. A value that is none
- * is remembered, for read_config to refuse. */
-static bool flag(struct config *c, const char *key, bool otherwise)
+/* Reads a flag of the config; a class does otherwise when its config says nothing. The first value
+ * that is no flag is remembered, and refused later. */
+static bool read_flag(struct config *c, const char *key, bool otherwise)
 {
-    const roof_json_value *const value = member(c, key);
+    const roof_json_value *const value = find_member(c, key);
     if (value != NULL && !roof_json_boolean(&otherwise, value) && c->no_flag == NULL) {
         c->no_flag = value;
     }
     return otherwise;
 }
 
-static const struct family *find_family(const struct config *c, struct roof_text *unknown)
+/* --- the architecture ---------------------------------------------------------------------- */
+
+static enum roof_status note_unknown_type(struct config *c, const char *type)
+{
+    struct roof_text remark = ROOF_TEXT_INIT;
+    roof_text_printf(
+        &remark,
+        "%s%s: taken for a decoder like Llama (pre-norm, gated MLP, no biases unless the "
+        "config says so); check the parameters",
+        type == NULL ? "no model_type" : "unknown model_type ", type == NULL ? "" : type);
+    if (remark.failed) {
+        roof_text_free(&remark);
+        return roof_no_memory(c->error);
+    }
+    roof_model_note(c->model, roof_model_own(c->model, remark.data));
+    return ROOF_OK;
+}
+
+static enum roof_status find_family(struct config *c)
 {
     const char *type = roof_json_line(roof_json_get(c->text, "model_type"));
     if (type == NULL) {
@@ -298,20 +323,17 @@ static const struct family *find_family(const struct config *c, struct roof_text
     }
     for (size_t i = 0; type != NULL && i < COUNT(families); i++) {
         if (strcmp(type, families[i].type) == 0) {
-            return &families[i];
+            c->family = &families[i];
+            return ROOF_OK;
         }
     }
-    roof_text_printf(
-        unknown,
-        "%s%s: taken for a decoder like Llama (pre-norm, gated MLP, no biases unless the "
-        "config says so); check the parameters",
-        type == NULL ? "no model_type" : "unknown model_type ", type == NULL ? "" : type);
-    return &families[0];
+    c->family = &families[0];
+    return note_unknown_type(c, type);
 }
 
-/* Models whose layers, projections or shared parts differ in ways that their config does not say.
- */
-static const char *const others[] = {
+/* Models of these types have layers, projections or shared parts that differ in ways that their
+ * config does not say. */
+static const char *const refused_types[] = {
     "falcon",     "bloom",      "mpt",        "gptj",   "gpt_bigcode",  "codegen",
     "chatglm",    "qwen",       "baichuan",   "cohere", "cohere2",      "command-r",
     "dbrx",       "llama4",     "olmo2",      "bert",   "roberta",      "albert",
@@ -320,92 +342,242 @@ static const char *const others[] = {
     "qwen3_next", "minimax",    "openelm",    "deci",   "nemotron-nas", "gemma3n",
     "vit",        "clip"};
 
-/* Keys of models that are not made of attention and MLP alone. */
-static enum roof_status refuse_others(struct config *c)
+/* Only models that are not made of attention and MLP alone have these keys. */
+static const char *const refused_keys[] = {"ssm_cfg",        "mamba_d_state",        "state_size",
+                                           "conv_kernel",    "linear_num_key_heads", "rnn_width",
+                                           "encoder_layers", "num_encoder_layers"};
+
+static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)
 {
-    const roof_json_value *const types[] = {roof_json_get(c->text, "model_type"),
-                                            roof_json_get(c->root, "model_type")};
-    for (size_t k = 0; k < COUNT(types); k++) {
-        const char *const type = roof_json_string(types[k]);
-        if (type == NULL && types[k] != NULL && !roof_json_is_null(types[k])) {
-            return roof_json_error(c->json, types[k], c->error, "model_type must be a string");
-        }
-        for (size_t i = 0; i < COUNT(others) && type != NULL; i++) {
-            const size_t length = strlen(others[i]); /* nested ones end in _text */
-            if (strncmp(type, others[i], length) == 0 &&
-                (type[length] == '\0' || strcmp(type + length, "_text") == 0)) {
-                return roof_json_error(c->json, types[k], c->error,
-                                       "the architecture of model_type %s is not known", type);
-            }
+    const char *const type = roof_json_string(value);
+    if (type == NULL && value != NULL && !roof_json_is_null(value)) {
+        return roof_json_error(c->json, value, c->error, "model_type must be a string");
+    }
+    for (size_t i = 0; i < COUNT(refused_types) && type != NULL; i++) {
+        const size_t length = strlen(refused_types[i]); /* nested ones end in _text */
+        if (strncmp(type, refused_types[i], length) == 0 &&
+            (type[length] == '\0' || strcmp(type + length, "_text") == 0)) {
+            return roof_json_error(c->json, value, c->error,
+                                   "the architecture of model_type %s is not known", type);
         }
     }
-    static const char *const keys_of_others[] = {
-        "ssm_cfg",   "mamba_d_state",  "state_size",        "conv_kernel", "linear_num_key_heads",
-        "rnn_width", "encoder_layers", "num_encoder_layers"};
-    for (size_t i = 0; i < COUNT(keys_of_others); i++) {
-        const roof_json_value *const value = member(c, keys_of_others[i]);
+    return ROOF_OK;
+}
+
+/* Refuses models that are not decoders of attention and MLP layers. */
+static enum roof_status refuse_others(struct config *c)
+{
+    TRY(refuse_type(c, roof_json_get(c->text, "model_type")));
+    TRY(refuse_type(c, roof_json_get(c->root, "model_type")));
+    for (size_t i = 0; i < COUNT(refused_keys); i++) {
+        const roof_json_value *const value = find_member(c, refused_keys[i]);
         if (value != NULL) {
             return roof_json_error(c->json, value, c->error,
                                    "only decoders of attention and MLP layers are known; this "
                                    "model has %s",
-                                   keys_of_others[i]);
+                                   refused_keys[i]);
         }
     }
-    return flag(c, "is_encoder_decoder", false)
-               ? roof_json_error(c->json, member(c, "is_encoder_decoder"), c->error,
+    return read_flag(c, "is_encoder_decoder", false)
+               ? roof_json_error(c->json, find_member(c, "is_encoder_decoder"), c->error,
                                  "only decoders are known, not encoder-decoder models")
                : ROOF_OK;
 }
 
-static enum roof_status read_windows(struct roof_layer layer[ROOF_LAYERS_MAX],
-                                     const struct reading *r, struct config *c,
-                                     const struct family *family)
+static enum roof_status check_sizes(const struct reading *r, const struct config *c)
 {
     const struct roof_model *const m = &r->model;
-    const roof_json_value *const types = member(c, "layer_types");
-    const bool asked = flag(c, "use_sliding_window", (family->flags & WINDOW_ASKED) == 0);
-    if (types != NULL) {
-        int64_t i = 0;
-        const bool fits = roof_json_is_array(types) && roof_json_count(types) == (size_t)m->layers;
-        for (const roof_json_value *item = roof_json_first(types); fits && item != NULL;
-             item = roof_json_next(item), i++) {
-            const char *const type = roof_json_string(item);
-            const bool sliding = type != NULL && strcmp(type, "sliding_attention") == 0;
-            if (type == NULL || (!sliding && strcmp(type, "full_attention") != 0)) {
-                return roof_json_error(c->json, item, c->error,
-                                       "layer_types: only full_attention and sliding_attention "
-                                       "are known");
-            }
-            if (sliding && (!asked || !said(c, "sliding_window"))) {
-                return roof_json_error(
-                    c->json, item, c->error, "layer_types has sliding_attention, and %s",
-                    asked ? "sliding_window is missing" : "use_sliding_window is not true");
-            }
-            layer[i].windowed = sliding && m->window > 0;
+    if (r->extra.projection > 0 && r->extra.projection != m->hidden) {
+        return roof_json_error(c->json, find_member(c, "word_embed_proj_dim"), c->error,
+                               "word_embed_proj_dim other than hidden_size is not known");
+    }
+    if ((m->q_lora_rank > 0 || m->qk_nope_head_dim > 0) && m->kv_lora_rank == 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "latent attention without kv_lora_rank is not known");
+    }
+    return ROOF_OK;
+}
+
+static void put_biases(struct roof_model *m, struct config *c)
+{
+    const unsigned flags = c->family->flags;
+    /* attention_bias speaks of all four projections; classes differ in what is the default. */
+    m->qkv_bias = read_flag(c, "attention_bias", (flags & QKV_BIAS) != 0);
+    m->o_bias = read_flag(c, "attention_bias", (flags & O_BIAS) != 0) &&
+                strcmp(c->family->type, "glm4_moe") != 0;
+    m->mlp_bias = read_flag(c, "mlp_bias", (flags & MLP_BIAS) != 0);
+    if (find_member(c, "use_bias") != NULL) {
+        m->qkv_bias = m->o_bias = m->mlp_bias = read_flag(c, "use_bias", false);
+    }
+    m->head_bias = (flags & HEAD_BIAS) != 0;
+    m->expert_bias = (flags & EXPERT_BIAS) != 0;
+    m->router_bias = (flags & ROUTER_BIAS) != 0;
+}
+
+static void put_architecture(struct roof_model *m, struct config *c)
+{
+    const unsigned flags = c->family->flags;
+    if (read_flag(c, "multi_query", false)) {
+        m->kv_heads = 1;
+    }
+    put_biases(m, c);
+    m->qk_norm = read_flag(c, "use_qk_norm", (flags & QK_NORM) != 0);
+    m->tied = read_flag(c, "tie_word_embeddings", (flags & TIED) != 0);
+    m->gated = (flags & UNGATED) == 0;
+    m->layernorm = (flags & LAYERNORM) != 0;
+    m->norm_gain = read_flag(c, "layer_norm_elementwise_affine", true);
+    m->post_norms = (flags & POST_NORMS) != 0;
+    m->sinks = (flags & SINKS) != 0;
+    m->shared_gate = (flags & SHARED_GATE) != 0;
+    m->parallel = (flags & PARALLEL) != 0 && read_flag(c, "use_parallel_residual", true);
+    m->own_norms = m->parallel && (flags & OWN_NORMS) != 0;
+}
+
+static enum roof_status put_positions(struct roof_model *m, const struct config *c)
+{
+    if ((c->family->flags & LEARNED) == 0) {
+        return ROOF_OK;
+    }
+    if (m->positions == 0) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "max_position_embeddings missing, or 0: it has a table of "
+                               "positions");
+    }
+    m->position_rows = m->positions + c->family->position_offset;
+    if (m->intermediate == 0) {
+        m->intermediate = 4 * m->hidden; /* GPT-2: n_inner is absent or null */
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_rotary(double *out, const struct config *c)
+{
+    const roof_json_value *value = find_member(c, "partial_rotary_factor");
+    value = value == NULL ? find_member(c, "rotary_pct") : value;
+    *out = 1;
+    if (value != NULL && !(roof_json_number(out, value) && *out > 0 && *out <= 1)) {
+        return roof_json_error(c->json, value, c->error, "%s must be a number above 0, up to 1",
+                               roof_json_key(value));
+    }
+    return ROOF_OK;
+}
+
+static void put_rotary_dim(struct roof_model *m, const struct config *c, double rotary)
+{
+    if (m->kv_lora_rank == 0 && (c->family->flags & LEARNED) == 0) {
+        const double dim = rotary * (double)m->head_dim;
+        m->rotary_dim = dim >= 2 && dim <= (double)m->head_dim ? (int64_t)dim : m->head_dim;
+    }
+}
+
+/* --- layers -------------------------------------------------------------------------------- */
+
+/* Reads which layers have a window from layer_types; asked: windows are in use. */
+static enum roof_status read_layer_types(struct roof_layer *layer, const struct roof_model *m,
+                                         const struct config *c, const roof_json_value *types,
+                                         bool asked)
+{
+    int64_t i = 0;
+    if (!roof_json_is_array(types) || roof_json_count(types) != (size_t)m->layers) {
+        return roof_json_error(c->json, types, c->error,
+                               "layer_types must be an array with a name for each of the "
+                               "%" PRId64 " layers",
+                               m->layers);
+    }
+    for (const roof_json_value *item = roof_json_first(types); item != NULL;
+         item = roof_json_next(item), i++) {
+        const char *const type = roof_json_string(item);
+        const bool sliding = type != NULL && strcmp(type, "sliding_attention") == 0;
+        if (type == NULL || (!sliding && strcmp(type, "full_attention") != 0)) {
+            return roof_json_error(c->json, item, c->error,
+                                   "layer_types: only full_attention and sliding_attention "
+                                   "are known");
         }
-        return fits ? ROOF_OK
-                    : roof_json_error(c->json, types, c->error,
-                                      "layer_types must be an array with a name for each of the "
-                                      "%" PRId64 " layers",
-                                      m->layers);
+        if (sliding && (!asked || !has_key(c, "sliding_window"))) {
+            return roof_json_error(
+                c->json, item, c->error, "layer_types has sliding_attention, and %s",
+                asked ? "sliding_window is missing" : "use_sliding_window is not true");
+        }
+        layer[i].windowed = sliding && m->window > 0;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_windows(struct roof_layer *layer, const struct reading *r,
+                                     struct config *c)
+{
+    const struct roof_model *const m = &r->model;
+    const roof_json_value *const types = find_member(c, "layer_types");
+    const bool from_some_layer = (c->family->flags & WINDOW_ASKED) != 0;
+    const bool asked = read_flag(c, "use_sliding_window", !from_some_layer);
+    if (types != NULL) {
+        return read_layer_types(layer, m, c, types, asked);
     }
     if (m->window == 0 || !asked) {
         return ROOF_OK;
     }
     const int64_t pattern =
-        r->extra.window_pattern > 0 ? r->extra.window_pattern : family->window_pattern;
-    const int64_t first = (family->flags & WINDOW_ASKED) != 0 ? r->extra.max_window_layers : 0;
-    for (int64_t i = first; i < m->layers; i++) {
+        r->extra.window_pattern > 0 ? r->extra.window_pattern : c->family->window_pattern;
+    for (int64_t i = from_some_layer ? r->extra.max_window_layers : 0; i < m->layers; i++) {
         layer[i].windowed = pattern == 0 || (i + 1) % pattern != 0;
     }
     return ROOF_OK;
 }
 
-static enum roof_status read_experts(struct roof_layer layer[ROOF_LAYERS_MAX], struct reading *r,
+/* Puts experts into the layers that several keys agree on. */
+static enum roof_status put_experts(struct roof_layer *layer, struct reading *r,
+                                    const struct config *c)
+{
+    const int64_t layers = r->model.layers;
+    struct extra *const x = &r->extra;
+    const roof_json_value *const frequency = find_member(c, "moe_layer_freq");
+    const bool list = roof_json_is_array(frequency);
+    if (list && roof_json_count(frequency) != (size_t)layers) {
+        return roof_json_error(
+            c->json, frequency, c->error,
+            "moe_layer_freq must have a number for each of the %" PRId64 " layers", layers);
+    }
+    if (frequency != NULL && !list) {
+        TRY(read_integer(&x->moe_frequency, c, frequency, "moe_layer_freq", 0, ROOF_LAYERS_MAX));
+    }
+    const roof_json_value *item = list ? roof_json_first(frequency) : NULL;
+    for (int64_t i = 0; i < layers; i++) {
+        int64_t listed = 1;
+        if (item != NULL) {
+            TRY(read_integer(&listed, c, item, "moe_layer_freq", 0, 1));
+            item = roof_json_next(item);
+        }
+        layer[i].moe = listed > 0 && i >= x->first_dense &&
+                       (x->sparse_step == 0 || (i + 1) % x->sparse_step == 0) &&
+                       (x->interleave == 0 || (i + 1) % x->interleave == 0) &&
+                       (x->moe_frequency == 0 || i % x->moe_frequency == 0);
+    }
+    return ROOF_OK;
+}
+
+/* Takes experts away from the layers that mlp_only_layers names. */
+static enum roof_status read_dense_layers(struct roof_layer *layer, const struct roof_model *m,
+                                          const struct config *c)
+{
+    const roof_json_value *const dense = find_member(c, "mlp_only_layers");
+    if (dense != NULL && !roof_json_is_array(dense)) {
+        return roof_json_error(c->json, dense, c->error,
+                               "mlp_only_layers must be an array of layer numbers");
+    }
+    for (const roof_json_value *item = roof_json_first(dense); item != NULL;
+         item = roof_json_next(item)) {
+        int64_t i = 0;
+        TRY(read_integer(&i, c, item, "mlp_only_layers", 0, m->layers - 1));
+        layer[i].moe = false;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status read_experts(struct roof_layer *layer, struct reading *r,
                                      const struct config *c)
 {
     struct roof_model *const m = &r->model;
-    if (m->top_k > 0 && !said_key(c, M(experts))) {
+    if (m->top_k > 0 && !has_field(c, M(experts))) {
         return roof_json_error(c->json, c->text, c->error,
                                "each token chooses %" PRId64 " experts, and how many there are is "
                                "missing (num_local_experts)",
@@ -424,45 +596,41 @@ static enum roof_status read_experts(struct roof_layer layer[ROOF_LAYERS_MAX], s
     if (m->shared_intermediate == 0) {
         m->shared_intermediate = r->extra.shared_experts * m->expert_intermediate;
     }
-    const roof_json_value *const frequency = member(c, "moe_layer_freq");
-    const bool list = roof_json_is_array(frequency);
-    if (list && roof_json_count(frequency) != (size_t)m->layers) {
-        return roof_json_error(
-            c->json, frequency, c->error,
-            "moe_layer_freq must have a number for each of the %" PRId64 " layers", m->layers);
+    TRY(put_experts(layer, r, c));
+    return read_dense_layers(layer, m, c);
+}
+
+/* Reads the layers, one by one, and puts all that was read into the model. */
+static enum roof_status put_layers(struct roof_layer *layer, struct reading *r, struct config *c)
+{
+    roof_layers_clear(layer, r->model.layers);
+    TRY(read_windows(layer, r, c));
+    if (c->no_flag != NULL) {
+        return roof_json_error(c->json, c->no_flag, c->error, "%s must be true or false",
+                               roof_json_key(c->no_flag));
     }
-    enum roof_status status = ROOF_OK;
-    if (frequency != NULL && !list) {
-        status = read_integer(&r->extra.moe_frequency, c, frequency, "moe_layer_freq", 0,
-                              ROOF_LAYERS_MAX);
+    TRY(read_experts(layer, r, c));
+    *c->model = r->model;
+    roof_model_classes(c->model, layer);
+    const enum roof_status status = roof_model_check(c->model, c->error);
+    return status == ROOF_OK ? ROOF_OK
+                             : roof_json_place_error(c->json, c->text, "", c->error, status);
+}
+
+static enum roof_status read_layers(struct reading *r, struct config *c)
+{
+    struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
+    if (layer == NULL) {
+        return roof_no_memory(c->error);
     }
-    const roof_json_value *item = list ? roof_json_first(frequency) : NULL;
-    for (int64_t i = 0; i < m->layers && status == ROOF_OK; i++) {
-        const struct extra *const x = &r->extra;
-        int64_t listed = 1;
-        if (item != NULL) {
-            status = read_integer(&listed, c, item, "moe_layer_freq", 0, 1);
-            item = roof_json_next(item);
-        }
-        layer[i].moe = listed > 0 && i >= x->first_dense &&
-                       (x->sparse_step == 0 || (i + 1) % x->sparse_step == 0) &&
-                       (x->interleave == 0 || (i + 1) % x->interleave == 0) &&
-                       (x->moe_frequency == 0 || i % x->moe_frequency == 0);
-    }
-    const roof_json_value *const dense = member(c, "mlp_only_layers");
-    if (status == ROOF_OK && dense != NULL && !roof_json_is_array(dense)) {
-        return roof_json_error(c->json, dense, c->error,
-                               "mlp_only_layers must be an array of layer numbers");
-    }
-    for (item = roof_json_first(dense); item != NULL && status == ROOF_OK;
-         item = roof_json_next(item)) {
-        int64_t i = 0;
-        status = read_integer(&i, c, item, "mlp_only_layers", 0, m->layers - 1);
-        layer[i].moe = layer[i].moe && status != ROOF_OK;
-    }
+    const enum roof_status status = put_layers(layer, r, c);
+    free(layer);
     return status;
 }
 
+/* --- the document -------------------------------------------------------------------------- */
+
+/* Reads what the registry says of a model. */
 static enum roof_status read_about(struct config *c)
 {
     struct roof_model *const m = c->model;
@@ -482,10 +650,7 @@ static enum roof_status read_about(struct config *c)
         if (value == NULL) {
             continue;
         }
-        const enum roof_status status = roof_json_lines(&list, c->json, value, c->error);
-        if (status != ROOF_OK) {
-            return status;
-        }
+        TRY(roof_json_lines(&list, c->json, value, c->error));
         if (roof_model_own(m, (char *)list) == NULL) {
             return roof_no_memory(c->error);
         }
@@ -494,8 +659,8 @@ static enum roof_status read_about(struct config *c)
     return ROOF_OK;
 }
 
-/* The object of the language model: multimodal configs nest it. */
-static const roof_json_value *language_object(const roof_json_value *root)
+/* Finds the object of the language model: multimodal configs nest it. */
+static const roof_json_value *find_language_model(const roof_json_value *root)
 {
     static const char *const names[] = {"text_config", "llm_config", "language_config"};
     const roof_json_value *const thinker = roof_json_get(root, "thinker_config");
@@ -512,121 +677,64 @@ static const roof_json_value *language_object(const roof_json_value *root)
     return root;
 }
 
-static enum roof_status read_config(struct config *c)
+static void note_omissions(const struct config *c)
 {
-    struct reading reading = {.model = *c->model};
-    struct roof_model *const m = &reading.model;
-    struct roof_text unknown = ROOF_TEXT_INIT;
-    const struct family *const family = find_family(c, &unknown);
-    const unsigned flags = family->flags;
-    if (unknown.failed) {
-        roof_text_free(&unknown);
-        return roof_no_memory(c->error);
+    if (*c->model->notes != NULL) {
+        return; /* the registry says it in its own words */
     }
-    if (unknown.length > 0) {
-        roof_model_note(c->model, roof_model_own(c->model, unknown.data));
-    }
-    enum roof_status status = refuse_others(c);
-    if (status == ROOF_OK) {
-        status = read_keys(&reading, c, family);
-    }
-    if (status != ROOF_OK) {
-        return status;
-    }
-    if (reading.extra.projection > 0 && reading.extra.projection != m->hidden) {
-        return roof_json_error(c->json, member(c, "word_embed_proj_dim"), c->error,
-                               "word_embed_proj_dim other than hidden_size is not known");
-    }
-    if ((m->q_lora_rank > 0 || m->qk_nope_head_dim > 0) && m->kv_lora_rank == 0) {
-        return roof_json_error(c->json, c->text, c->error,
-                               "latent attention without kv_lora_rank is not known");
-    }
-    if (flag(c, "multi_query", false)) {
-        m->kv_heads = 1;
-    }
-    /* attention_bias speaks of all four projections; classes differ in what is the default. */
-    m->qkv_bias = flag(c, "attention_bias", (flags & QKV_BIAS) != 0);
-    m->o_bias =
-        flag(c, "attention_bias", (flags & O_BIAS) != 0) && strcmp(family->type, "glm4_moe") != 0;
-    m->mlp_bias = flag(c, "mlp_bias", (flags & MLP_BIAS) != 0);
-    if (member(c, "use_bias") != NULL) {
-        m->qkv_bias = m->o_bias = m->mlp_bias = flag(c, "use_bias", false);
-    }
-    m->head_bias = (flags & HEAD_BIAS) != 0;
-    m->qk_norm = flag(c, "use_qk_norm", (flags & QK_NORM) != 0);
-    m->tied = flag(c, "tie_word_embeddings", (flags & TIED) != 0);
-    m->gated = (flags & UNGATED) == 0;
-    m->layernorm = (flags & LAYERNORM) != 0;
-    m->norm_gain = flag(c, "layer_norm_elementwise_affine", true);
-    m->post_norms = (flags & POST_NORMS) != 0;
-    m->sinks = (flags & SINKS) != 0;
-    m->expert_bias = (flags & EXPERT_BIAS) != 0;
-    m->router_bias = (flags & ROUTER_BIAS) != 0;
-    m->shared_gate = (flags & SHARED_GATE) != 0;
-    m->parallel = (flags & PARALLEL) != 0 && flag(c, "use_parallel_residual", true);
-    m->own_norms = m->parallel && (flags & OWN_NORMS) != 0;
-    if ((flags & LEARNED) != 0) {
-        if (m->positions == 0) {
-            return roof_json_error(c->json, c->text, c->error,
-                                   "max_position_embeddings missing, or 0: it has a table of "
-                                   "positions");
-        }
-        m->position_rows = m->positions + family->position_offset;
-        if (m->intermediate == 0) {
-            m->intermediate = 4 * m->hidden; /* GPT-2: n_inner is absent or null */
-        }
-    }
-    const roof_json_value *partial = member(c, "partial_rotary_factor");
-    partial = partial == NULL ? member(c, "rotary_pct") : partial;
-    double rotary = 1;
-    if (partial != NULL && !(roof_json_number(&rotary, partial) && rotary > 0 && rotary <= 1)) {
-        return roof_json_error(c->json, partial, c->error, "%s must be a number above 0, up to 1",
-                               roof_json_key(partial));
-    }
-    struct roof_layer *const layer = calloc(ROOF_LAYERS_MAX, sizeof *layer);
-    if (layer == NULL) {
-        return roof_no_memory(c->error);
-    }
-    for (int64_t i = 0; i < m->layers; i++) {
-        memset(layer[i].format, ROOF_PRECISION_AUTO, sizeof layer[i].format);
-    }
-    status = read_windows(layer, &reading, c, family);
-    if (status == ROOF_OK && c->no_flag != NULL) {
-        status = roof_json_error(c->json, c->no_flag, c->error, "%s must be true or false",
-                                 roof_json_key(c->no_flag));
-    }
-    if (status == ROOF_OK) {
-        status = read_experts(layer, &reading, c);
-    }
-    if (status == ROOF_OK) {
-        *c->model = *m;
-        roof_model_classes(c->model, layer);
-        status = roof_model_check(c->model, c->error);
-        if (status == ROOF_INVALID) {
-            char why[ROOF_ERROR_MESSAGE_SIZE];
-            snprintf(why, sizeof why, "%s", c->error == NULL ? "" : c->error->message);
-            status = roof_json_error(c->json, c->text, c->error, "%s", why);
-        }
-    }
-    free(layer);
-    if (status == ROOF_OK && c->model->kv_lora_rank == 0 && (flags & LEARNED) == 0) {
-        const double dim = rotary * (double)c->model->head_dim;
-        c->model->rotary_dim =
-            dim >= 2 && dim <= (double)c->model->head_dim ? (int64_t)dim : c->model->head_dim;
-    }
-    if (roof_json_get(c->root, "vision_config") != NULL && *c->model->notes == NULL) {
+    if (roof_json_get(c->root, "vision_config") != NULL) {
         roof_model_note(c->model, "the language model alone; the vision tower is not counted");
     }
     double predicted = 0;
-    (void)roof_json_number(&predicted, member(c, "num_nextn_predict_layers"));
-    if (predicted > 0 && *c->model->notes == NULL) {
+    (void)roof_json_number(&predicted, find_member(c, "num_nextn_predict_layers"));
+    if (predicted > 0) {
         roof_model_note(c->model, "the layers for multi-token prediction are not counted");
     }
-    return status;
 }
 
-/* Takes json over. */
-static enum roof_status from_json(struct roof_model **out, struct roof_json *json,
+static enum roof_status read_config(struct config *c)
+{
+    struct reading reading = {.model = *c->model};
+    TRY(find_family(c));
+    TRY(refuse_others(c));
+    TRY(read_keys(&reading, c));
+    TRY(check_sizes(&reading, c));
+    put_architecture(&reading.model, c);
+    TRY(put_positions(&reading.model, c));
+    TRY(read_rotary(&reading.rotary, c));
+    TRY(read_layers(&reading, c));
+    put_rotary_dim(c->model, c, reading.rotary);
+    note_omissions(c);
+    return ROOF_OK;
+}
+
+/* Names the model: by its id in the registry, else by its source. */
+static enum roof_status put_id(struct config *c)
+{
+    const char *const source = roof_json_source(c->json);
+    size_t length = 0;
+    const char *const id = roof_registry_id(source, &length);
+    c->model->id = id == NULL || strncmp(source, "models/", 7) != 0
+                       ? source
+                       : roof_model_own(c->model, strndup(id, length));
+    return c->model->id == NULL ? roof_no_memory(c->error) : ROOF_OK;
+}
+
+static enum roof_status read_document(struct config *c)
+{
+    if (!roof_json_is_object(c->root)) {
+        return roof_json_error(c->json, c->root, c->error, "a config.json is an object");
+    }
+    c->text = find_language_model(c->root);
+    const roof_json_value *const quantization = find_member(c, "quantization_config");
+    roof_model_set_quantization(c->model, quantization);
+    c->model->quantization = roof_json_line(roof_json_get(quantization, "quant_method"));
+    TRY(put_id(c));
+    TRY(read_about(c));
+    return read_config(c);
+}
+
+enum roof_status roof_config_read(struct roof_model **out, struct roof_json *json,
                                   struct roof_error *error)
 {
     *out = NULL;
@@ -637,31 +745,13 @@ static enum roof_status from_json(struct roof_model **out, struct roof_json *jso
     }
     roof_model_attach(model, json);
     struct config c = {.model = model, .json = json, .root = roof_json_root(json), .error = error};
-    enum roof_status status = ROOF_OK;
-    if (!roof_json_is_object(c.root)) {
-        status = roof_json_error(json, c.root, error, "a config.json is an object");
-    }
+    const enum roof_status status = read_document(&c);
     if (status == ROOF_OK) {
-        c.text = language_object(c.root);
-        roof_model_set_quantization(model, member(&c, "quantization_config"));
-        model->quantization =
-            roof_json_line(roof_json_get(roof_model_quantization(model), "quant_method"));
-        size_t length = 0;
-        const char *const id = roof_registry_id(roof_json_source(json), &length);
-        model->id = id == NULL || strncmp(roof_json_source(json), "models/", 7) != 0
-                        ? roof_json_source(json)
-                        : roof_model_own(model, strndup(id, length));
-        status = model->id == NULL ? roof_no_memory(error) : read_about(&c);
-    }
-    if (status == ROOF_OK) {
-        status = read_config(&c);
-    }
-    if (status != ROOF_OK) {
+        *out = model;
+    } else {
         roof_model_free(model);
-        return status;
     }
-    *out = model;
-    return ROOF_OK;
+    return status;
 }
 
 enum roof_status roof_model_parse(struct roof_model **out, const char *text, size_t length,
@@ -669,152 +759,6 @@ enum roof_status roof_model_parse(struct roof_model **out, const char *text, siz
 {
     *out = NULL;
     struct roof_json *json = NULL;
-    const enum roof_status status = roof_json_parse(&json, text, length, source, error);
-    return status == ROOF_OK ? from_json(out, json, error) : status;
-}
-
-/* --- finding models ------------------------------------------------------------------------ */
-
-static const struct roof_registry models = {.folder = "models", .noun = "model"};
-
-static bool ends_with(const char *text, const char *suffix)
-{
-    const size_t length = strlen(text);
-    const size_t wanted = strlen(suffix);
-    return length >= wanted && strcmp(text + length - wanted, suffix) == 0;
-}
-
-static bool exists(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
-/* The layout of a model whose formats are those of its file. */
-#define STORED "file"
-
-/* folder/file, or NULL. */
-static char *join(const char *folder, size_t length, const char *file)
-{
-    const size_t size = length + strlen(file) + 2;
-    char *const path = malloc(size);
-    if (path != NULL) {
-        snprintf(path, size, "%.*s%s%s", (int)length, folder, length == 0 ? "" : "/", file);
-    }
-    return path;
-}
-
-/* Whether a name is that of a folder: it looks like one, or there is one with a config.json. */
-static enum roof_status find_folder(bool *found, const char *name, struct roof_error *error)
-{
-    struct stat info;
-    *found = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
-    if (*found && strchr(name, '/') == NULL) {
-        char *const config = join(name, strlen(name), "config.json");
-        if (config == NULL) {
-            return roof_no_memory(error);
-        }
-        *found = exists(config);
-        free(config);
-    }
-    return ROOF_OK;
-}
-
-static enum roof_status from_gguf(struct roof_model **out, const char *path,
-                                  struct roof_error *error)
-{
-    struct roof_model *const model = roof_model_new();
-    if (model == NULL) {
-        return roof_no_memory(error);
-    }
-    const enum roof_status status = roof_gguf_read(model, path, error);
-    if (status == ROOF_OK) {
-        model->layout = STORED;
-        *out = model;
-    } else {
-        roof_model_free(model);
-    }
-    return status;
-}
-
-/* config.json in the folder, then the headers of weights when it has any. */
-static enum roof_status from_folder(struct roof_model **out, const char *folder, size_t length,
-                                    const char *weights_path, struct roof_error *error)
-{
-    char *const config = join(folder, length, "config.json");
-    char *const index = join(folder, length, "model.safetensors.index.json");
-    char *const single = join(folder, length, "model.safetensors");
-    enum roof_status status =
-        config == NULL || index == NULL || single == NULL ? roof_no_memory(error) : ROOF_OK;
-    struct roof_json *json = NULL;
-    if (status == ROOF_OK && !exists(config)) {
-        status = roof_error_at(error, ROOF_IO, config, 0, 0,
-                               "cannot read: the shapes of attention heads and experts are in the "
-                               "config.json beside the weights");
-    }
-    if (status == ROOF_OK) {
-        status = roof_json_read(&json, config, error);
-    }
-    struct roof_model *model = NULL;
-    if (status == ROOF_OK) {
-        status = from_json(&model, json, error);
-    }
-    const char *path = weights_path;
-    if (status == ROOF_OK && path == NULL) {
-        path = exists(index) ? index : exists(single) ? single : NULL;
-    }
-    if (model != NULL && path != NULL) {
-        status = roof_safetensors_read(model, path, error);
-        model->layout = STORED;
-    }
-    if (status == ROOF_OK) {
-        *out = model;
-    } else {
-        roof_model_free(model);
-    }
-    free(config);
-    free(index);
-    free(single);
-    return status;
-}
-
-enum roof_status roof_model_load(struct roof_model **out, const char *name,
-                                 const char *const *directories, struct roof_error *error)
-{
-    *out = NULL;
-    if (ends_with(name, ".gguf")) {
-        return from_gguf(out, name, error);
-    }
-    if (ends_with(name, ".safetensors") || ends_with(name, ".safetensors.index.json")) {
-        const char *const slash = strrchr(name, '/');
-        if (!exists(name)) {
-            return roof_error_at(error, ROOF_IO, name, 0, 0, "cannot open: %s", strerror(errno));
-        }
-        return from_folder(out, name, slash == NULL ? 0 : (size_t)(slash - name), name, error);
-    }
-    bool folder = false;
-    enum roof_status status = find_folder(&folder, name, error);
-    if (status != ROOF_OK) {
-        return status;
-    }
-    struct roof_json *json = NULL;
-    bool user = false;
-    const bool plain = strchr(name, '/') == NULL; /* a known name is the same wherever one works */
-    if (!folder || plain) {
-        status = roof_registry_open(&json, &user, &models, name, directories, error);
-        if (!folder || status != ROOF_USAGE) {
-            return status == ROOF_OK ? from_json(out, json, error) : status;
-        }
-    }
-    size_t length = strlen(name);
-    while (length > 1 && name[length - 1] == '/') {
-        length--;
-    }
-    return from_folder(out, name, length, NULL, error);
-}
-
-enum roof_status roof_model_ids(struct roof_text *out, size_t *count,
-                                const char *const *directories, struct roof_error *error)
-{
-    return roof_registry_ids(out, count, &models, directories, error);
+    TRY(roof_json_parse(&json, text, length, source, error));
+    return roof_config_read(out, json, error);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* The header of a GGUF file: sizes and formats of a model, without its weights. */
+/* The headers of the files of a GGUF model: its sizes and formats, without its weights. */
 #ifndef ROOF_GGUF_H
 #define ROOF_GGUF_H
 
 #include "roofline/model.h"
 
-/* Fills an empty model. A file that is not what it should be: ROOF_INVALID; one that cannot be
- * read: ROOF_IO. */
+/* Fills an empty model. path names the file, or the first of several. A file that is not what it
+ * should be is refused with ROOF_INVALID, one that cannot be read with ROOF_IO. */
 enum roof_status roof_gguf_read(struct roof_model *out, const char *path, struct roof_error *error);
 
 #endif

@@ -1,99 +1,134 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/model.h"
+#include "model/model.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "roofline/text.h"
+#include "roofline/quantity.h"
 
-/* --- weights ------------------------------------------------------------------------------- */
+#define REMARKS_MAX 8
+#define OWNED_MAX 16
 
-#define BIT(name) (1U << ROOF_WEIGHT_##name)
-#define ATTENTION (BIT(Q) | BIT(K) | BIT(V) | BIT(O) | BIT(Q_A) | BIT(Q_B) | BIT(KV_A) | BIT(KV_B))
-#define MLP (BIT(GATE) | BIT(UP) | BIT(DOWN))
-#define EXPERTS (BIT(EXPERT_GATE) | BIT(EXPERT_UP) | BIT(EXPERT_DOWN))
-#define SHARED (BIT(SHARED_GATE) | BIT(SHARED_UP) | BIT(SHARED_DOWN))
-#define LINEAR (ATTENTION | MLP | EXPERTS | SHARED)
-
-static const struct {
-    const char *name;
-    const char *module; /* in Hugging Face checkpoints */
-} weights[ROOF_WEIGHT_COUNT] = {
-    [ROOF_WEIGHT_EMBEDDING] = {"embedding", "model.embed_tokens"},
-    [ROOF_WEIGHT_NORM] = {"norm", "model.norm"},
-    [ROOF_WEIGHT_Q] = {"q", "self_attn.q_proj"},
-    [ROOF_WEIGHT_K] = {"k", "self_attn.k_proj"},
-    [ROOF_WEIGHT_V] = {"v", "self_attn.v_proj"},
-    [ROOF_WEIGHT_O] = {"o", "self_attn.o_proj"},
-    [ROOF_WEIGHT_Q_A] = {"q_a", "self_attn.q_a_proj"},
-    [ROOF_WEIGHT_Q_B] = {"q_b", "self_attn.q_b_proj"},
-    [ROOF_WEIGHT_KV_A] = {"kv_a", "self_attn.kv_a_proj_with_mqa"},
-    [ROOF_WEIGHT_KV_B] = {"kv_b", "self_attn.kv_b_proj"},
-    [ROOF_WEIGHT_GATE] = {"gate", "mlp.gate_proj"},
-    [ROOF_WEIGHT_UP] = {"up", "mlp.up_proj"},
-    [ROOF_WEIGHT_DOWN] = {"down", "mlp.down_proj"},
-    [ROOF_WEIGHT_ROUTER] = {"router", "mlp.gate"},
-    [ROOF_WEIGHT_EXPERT_GATE] = {"expert_gate", "mlp.experts.0.gate_proj"},
-    [ROOF_WEIGHT_EXPERT_UP] = {"expert_up", "mlp.experts.0.up_proj"},
-    [ROOF_WEIGHT_EXPERT_DOWN] = {"expert_down", "mlp.experts.0.down_proj"},
-    [ROOF_WEIGHT_SHARED_GATE] = {"shared_gate", "mlp.shared_experts.gate_proj"},
-    [ROOF_WEIGHT_SHARED_UP] = {"shared_up", "mlp.shared_experts.up_proj"},
-    [ROOF_WEIGHT_SHARED_DOWN] = {"shared_down", "mlp.shared_experts.down_proj"},
-    [ROOF_WEIGHT_LM_HEAD] = {"lm_head", "lm_head"},
+struct owned {
+    struct roof_json *json;
+    const struct roof_json *lender;      /* the document of the model that this is a copy of */
+    const roof_json_value *quantization; /* an object of config.json, or NULL */
+    const char *remark[REMARKS_MAX + 1];
+    size_t remarks;
+    char *string[OWNED_MAX];
+    size_t strings;
+    char *layout;
 };
 
-/* From the widest to the narrowest: a narrower name wins over a wider one. */
-static const struct {
-    const char *name;
-    unsigned bits;
-} groups[] = {{"linear", LINEAR},
-              {"attention", ATTENTION},
-              {"mlp", MLP},
-              {"experts", EXPERTS},
-              {"shared", SHARED}};
+static const char *const no_strings[] = {NULL};
 
-const char *roof_weight_name(enum roof_weight weight)
+static struct owned *owned_by(const struct roof_model *model)
 {
-    return weights[weight].name;
+    return model->private_data;
 }
 
-const char *roof_weight_module(enum roof_weight weight)
+struct roof_model *roof_model_new(void)
 {
-    return weights[weight].module;
-}
-
-bool roof_weight_linear(enum roof_weight weight)
-{
-    return (LINEAR & (1U << weight)) != 0;
-}
-
-int roof_weight_width(unsigned bits)
-{
-    int count = 0;
-    for (; bits != 0; bits &= bits - 1) {
-        count++;
+    struct roof_model *const model = calloc(1, sizeof *model);
+    struct owned *const owned = calloc(1, sizeof *owned);
+    if (model == NULL || owned == NULL) {
+        free(model);
+        free(owned);
+        return NULL;
     }
-    return count;
+    model->private_data = owned;
+    model->remarks = owned->remark;
+    model->notes = no_strings;
+    model->sources = no_strings;
+    model->confidence = "";
+    model->file_bytes = ROOF_UNKNOWN;
+    model->activations = ROOF_PRECISION_AUTO;
+    model->kv = ROOF_PRECISION_AUTO;
+    memset(model->format, ROOF_PRECISION_AUTO, sizeof model->format);
+    return model;
 }
 
-enum roof_status roof_weight_find(unsigned *out_bits, const char *name, struct roof_error *error)
+void roof_model_free(struct roof_model *model)
 {
-    const char *names[COUNT(groups) + ROOF_WEIGHT_COUNT];
-    for (size_t i = 0; i < COUNT(groups); i++) {
-        names[i] = groups[i].name;
-        if (strcmp(name, names[i]) == 0) {
-            *out_bits = groups[i].bits;
-            return ROOF_OK;
+    if (model != NULL) {
+        struct owned *const owned = owned_by(model);
+        for (size_t i = 0; i < owned->strings; i++) {
+            free(owned->string[i]);
         }
+        roof_json_free(owned->json);
+        free(owned->layout);
+        free(owned);
+        free(model);
     }
-    for (size_t i = 0; i < ROOF_WEIGHT_COUNT; i++) {
-        names[COUNT(groups) + i] = weights[i].name;
-        if (strcmp(name, weights[i].name) == 0) {
-            *out_bits = 1U << i;
-            return ROOF_OK;
-        }
+}
+
+struct roof_model *roof_model_copy(const struct roof_model *model)
+{
+    struct roof_model *const copy = roof_model_new();
+    if (copy != NULL) {
+        const struct owned *const from = owned_by(model);
+        struct owned *const owned = owned_by(copy);
+        *copy = *model;
+        copy->private_data = owned;
+        owned->quantization = from->quantization;
+        owned->lender = from->lender == NULL ? from->json : from->lender;
     }
-    return roof_unknown_name(error, ROOF_USAGE, "class", name, names, COUNT(names));
+    return copy;
+}
+
+void roof_model_attach(struct roof_model *model, struct roof_json *json)
+{
+    owned_by(model)->json = json;
+}
+
+const struct roof_json *roof_model_json(const struct roof_model *model)
+{
+    const struct owned *const owned = owned_by(model);
+    return owned->lender == NULL ? owned->json : owned->lender;
+}
+
+void roof_model_set_quantization(struct roof_model *model, const roof_json_value *value)
+{
+    owned_by(model)->quantization = value;
+}
+
+const roof_json_value *roof_model_quantization(const struct roof_model *model)
+{
+    return owned_by(model)->quantization;
+}
+
+const char *roof_model_own(struct roof_model *model, char *string)
+{
+    struct owned *const owned = owned_by(model);
+    if (string == NULL || owned->strings == OWNED_MAX) {
+        free(string);
+        return NULL;
+    }
+    owned->string[owned->strings++] = string;
+    return string;
+}
+
+bool roof_model_set_layout(struct roof_model *model, const char *name)
+{
+    struct owned *const owned = owned_by(model);
+    char *const copy = strdup(name);
+    if (copy == NULL) {
+        return false;
+    }
+    free(owned->layout);
+    owned->layout = copy;
+    model->layout = copy;
+    return true;
+}
+
+void roof_model_note(struct roof_model *model, const char *remark)
+{
+    struct owned *const owned = owned_by(model);
+    if (remark != NULL && owned->remarks < REMARKS_MAX) {
+        owned->remark[owned->remarks++] = remark;
+    }
 }
 
 const char *roof_attention_name(const struct roof_model *model)
@@ -102,4 +137,144 @@ const char *roof_attention_name(const struct roof_model *model)
            : model->kv_heads == model->heads ? "MHA"
            : model->kv_heads == 1            ? "MQA"
                                              : "GQA";
+}
+
+/* --- layers -------------------------------------------------------------------------------- */
+
+void roof_layers_clear(struct roof_layer *layer, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        memset(layer[i].format, ROOF_PRECISION_AUTO, sizeof layer[i].format);
+    }
+}
+
+void roof_model_spread(struct roof_layer out[ROOF_LAYERS_MAX], const struct roof_model *model)
+{
+    for (int64_t i = 0; i < model->layers; i++) {
+        out[i] = model->layer[model->layer_class[i]];
+    }
+}
+
+void roof_model_forget_formats(struct roof_model *model)
+{
+    roof_layers_clear(model->layer, model->layer_classes);
+    memset(model->format, ROOF_PRECISION_AUTO, sizeof model->format);
+    model->activations = model->kv = ROOF_PRECISION_AUTO;
+    model->stored = false;
+    model->layout = NULL;
+    model->file_bytes = ROOF_UNKNOWN;
+}
+
+static bool equal_layers(const struct roof_layer *a, const struct roof_layer *b)
+{
+    return a->windowed == b->windowed && a->moe == b->moe &&
+           memcmp(a->format, b->format, sizeof a->format) == 0;
+}
+
+void roof_model_classes(struct roof_model *model, const struct roof_layer layer[ROOF_LAYERS_MAX])
+{
+    model->layer_classes = 0;
+    for (int64_t i = 0; i < model->layers; i++) {
+        int64_t found = 0;
+        while (found < model->layer_classes && !equal_layers(&model->layer[found], &layer[i])) {
+            found++;
+        }
+        if (found == model->layer_classes) {
+            model->layer[model->layer_classes++] = layer[i];
+        }
+        model->layer_class[i] = (int16_t)found;
+    }
+}
+
+/* --- checks -------------------------------------------------------------------------------- */
+
+/* The widest row of all heads. A layer multiplies matrices with a few times as many rows, and
+ * operators have a limit. */
+#define WIDTH_MAX 1e11
+
+static enum roof_status put_latent_heads(struct roof_model *m, struct roof_error *error)
+{
+    if (m->qk_nope_head_dim == 0 || m->qk_rope_head_dim == 0 || m->v_head_dim == 0) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "a model with kv_lora_rank needs qk_nope_head_dim, "
+                              "qk_rope_head_dim and v_head_dim");
+    }
+    if ((m->kv_lora_rank + m->qk_rope_head_dim) % 2 != 0) {
+        return roof_error_set(error, ROOF_INVALID, "kv_lora_rank + qk_rope_head_dim must be even");
+    }
+    m->head_dim = m->qk_nope_head_dim + m->qk_rope_head_dim;
+    m->rotary_dim = m->qk_rope_head_dim;
+    return ROOF_OK;
+}
+
+static enum roof_status put_heads(struct roof_model *m, struct roof_error *error)
+{
+    if (m->kv_heads == 0) {
+        m->kv_heads = m->heads;
+    }
+    if (m->kv_lora_rank > 0) {
+        return put_latent_heads(m, error);
+    }
+    if (m->head_dim == 0) {
+        if (m->hidden % m->heads != 0) {
+            return roof_error_set(error, ROOF_INVALID,
+                                  "head_dim is missing, and hidden_size %" PRId64
+                                  " is not a multiple of num_attention_heads %" PRId64,
+                                  m->hidden, m->heads);
+        }
+        m->head_dim = m->hidden / m->heads;
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status check_heads(const struct roof_model *m, struct roof_error *error)
+{
+    if ((double)m->heads * (double)m->head_dim > WIDTH_MAX) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "%" PRId64 " attention heads of %" PRId64
+                              " are wider than the %.0e that are possible",
+                              m->heads, m->head_dim, WIDTH_MAX);
+    }
+    if (m->heads % m->kv_heads != 0) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "num_attention_heads %" PRId64
+                              " must be a multiple of num_key_value_heads %" PRId64,
+                              m->heads, m->kv_heads);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status check_mlp(struct roof_model *m, struct roof_error *error)
+{
+    if (m->experts > 0 && (m->top_k == 0 || m->top_k > m->experts)) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "experts per token must be 1 to %" PRId64 ", not %" PRId64,
+                              m->experts, m->top_k);
+    }
+    if (m->experts > 0 && m->expert_intermediate == 0) {
+        m->expert_intermediate = m->intermediate;
+    }
+    for (int64_t c = 0; c < m->layer_classes; c++) {
+        if ((m->layer[c].moe ? m->expert_intermediate : m->intermediate) == 0) {
+            return roof_error_set(error, ROOF_INVALID, "%s is missing",
+                                  m->layer[c].moe ? "moe_intermediate_size" : "intermediate_size");
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_model_check(struct roof_model *model, struct roof_error *error)
+{
+    TRY(put_heads(model, error));
+    TRY(check_heads(model, error));
+    return check_mlp(model, error);
+}
+
+enum roof_status roof_model_finish(struct roof_model *model,
+                                   const struct roof_layer layer[ROOF_LAYERS_MAX], const char *path,
+                                   struct roof_error *error)
+{
+    roof_model_classes(model, layer);
+    const enum roof_status status = roof_model_check(model, error);
+    return status == ROOF_OK ? ROOF_OK : roof_error_move(error, status, path, 0, 0);
 }

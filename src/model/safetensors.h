@@ -6,7 +6,8 @@
 #include "roofline/model.h"
 
 /* Adds formats and bytes to a model whose config.json was read. path is a .safetensors file, or an
- * index (model.safetensors.index.json) that names several. Errors as above. */
+ * index (model.safetensors.index.json) that names several. A file that is not what it should be is
+ * refused with ROOF_INVALID, one that cannot be read with ROOF_IO. */
 enum roof_status roof_safetensors_read(struct roof_model *model, const char *path,
                                        struct roof_error *error);
 

@@ -2,10 +2,11 @@
 /* The header of a GGUF file. Behind it a hole stands for the weights, unless the first byte, which
  * is not of the file, is an x: then the file ends where the input does. The weights begin with
  * bytes that are no lengths, else a header without an end would go on through all of the hole.
- * Words: src/model/gguf.c */
+ * Words: src/model/gguf.c src/model/gguf_stream.c src/model/gguf_metadata.c
+ * Words: src/model/gguf_tensors.c src/model/gguf_model.c */
 #include "model/gguf.h"
 #include "fuzz.h"
-#include "model/model_make.h"
+#include "model/model.h"
 
 #define WEIGHTS (UINT64_C(1) << 22)
 #define FIRST_WEIGHTS 4096

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A config.json, with its quantization_config, and a prediction of what it describes.
- * Keys: src/model/config.c src/model/layout.c src/model/model.c */
+ * Keys: src/model/config.c src/model/quantization.c src/model/weights.c */
 #include "mutate_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

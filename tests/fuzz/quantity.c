@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Values from texts: the first byte says which parser, the rest is its text.
  * Bytes: 64
- * Words: src/base/quantity.c src/catalog/precision.c src/operator/operator.c src/model/model.c
+ * Words: src/base/quantity.c src/catalog/precision.c src/operator/operator.c src/model/weights.c
  * src/decide/input.c */
 #include <inttypes.h>
 #include <strings.h>

@@ -3,7 +3,8 @@
  * The headers of safetensors files. The first two bytes are not of the file: f a whole file, h the
  * JSON of a header, before which its length is written, i an index of a file with one tensor each
  * of two shards; then d, m or l: beside which config.json.
- * Words: src/model/safetensors.c src/model/model.c
+ * Words: src/model/safetensors.c src/model/safetensors_names.c src/model/safetensors_formats.c
+ * Words: src/model/safetensors_weights.c src/model/weights.c
  */
 #include "model/safetensors.h"
 #include "mutate_json.h"

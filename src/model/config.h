@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/* A model from a Hugging Face config.json. */
+#ifndef ROOF_CONFIG_H
+#define ROOF_CONFIG_H
+
+#include "base/json.h"
+#include "roofline/model.h"
+
+/* Makes a model from a document, which it takes over, also when it fails. The caller owns *out:
+ * roof_model_free. */
+enum roof_status roof_config_read(struct roof_model **out, struct roof_json *json,
+                                  struct roof_error *error);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/* Finds the files of a model and hands them to their readers. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+#include "catalog/registry.h"
+#include "model/config.h"
+#include "model/gguf.h"
+#include "model/model.h"
+#include "model/safetensors.h"
+#include "roofline/config.h"
+
+static const struct roof_registry models = {.folder = "models", .noun = "model"};
+
+/* The layout of a model whose formats are those of its file. */
+#define STORED "file"
+
+/* --- paths --------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *suffix)
+{
+    const size_t length = strlen(text);
+    const size_t wanted = strlen(suffix);
+    return length >= wanted && strcmp(text + length - wanted, suffix) == 0;
+}
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+/* Returns "FOLDER/FILE", which the caller frees, or NULL when out of memory. */
+static char *join(const char *folder, size_t length, const char *file)
+{
+    const size_t size = length + strlen(file) + 2;
+    char *const path = malloc(size);
+    if (path != NULL) {
+        snprintf(path, size, "%.*s%s%s", (int)length, folder, length == 0 ? "" : "/", file);
+    }
+    return path;
+}
+
+/* Finds out whether a name means a folder: one exists, and the name has a '/' or the folder a
+ * config.json. */
+static enum roof_status find_folder(bool *found, const char *name, struct roof_error *error)
+{
+    struct stat info;
+    *found = stat(name, &info) == 0 && S_ISDIR(info.st_mode);
+    if (*found && strchr(name, '/') == NULL) {
+        char *const config = join(name, strlen(name), "config.json");
+        if (config == NULL) {
+            return roof_no_memory(error);
+        }
+        *found = exists(config);
+        free(config);
+    }
+    return ROOF_OK;
+}
+
+/* --- readers ------------------------------------------------------------------------------- */
+
+static enum roof_status load_gguf(struct roof_model **out, const char *path,
+                                  struct roof_error *error)
+{
+    struct roof_model *const model = roof_model_new();
+    if (model == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = roof_gguf_read(model, path, error);
+    if (status == ROOF_OK) {
+        model->layout = STORED;
+        *out = model;
+    } else {
+        roof_model_free(model);
+    }
+    return status;
+}
+
+/* Reads the formats of a model from the headers of its weights. A model that cannot have them is
+ * freed. */
+static enum roof_status add_weights(struct roof_model **model, const char *path,
+                                    struct roof_error *error)
+{
+    const enum roof_status status = roof_safetensors_read(*model, path, error);
+    (*model)->layout = STORED;
+    if (status != ROOF_OK) {
+        roof_model_free(*model);
+        *model = NULL;
+    }
+    return status;
+}
+
+/* The files that a folder may have. */
+struct paths {
+    char *config;
+    char *index;
+    char *single;
+};
+
+static enum roof_status load_paths(struct roof_model **out, const struct paths *paths,
+                                   const char *weights, struct roof_error *error)
+{
+    struct roof_json *json = NULL;
+    if (!exists(paths->config)) {
+        return roof_error_at(error, ROOF_IO, paths->config, 0, 0,
+                             "cannot read: the shapes of attention heads and experts are in the "
+                             "config.json beside the weights");
+    }
+    TRY(roof_json_read(&json, paths->config, error));
+    TRY(roof_config_read(out, json, error));
+    if (weights == NULL) {
+        weights = exists(paths->index)    ? paths->index
+                  : exists(paths->single) ? paths->single
+                                          : NULL;
+    }
+    return weights == NULL ? ROOF_OK : add_weights(out, weights, error);
+}
+
+/* Reads config.json in the folder, then the headers of weights when there are any: those that are
+ * named, or those in the folder. */
+static enum roof_status load_folder(struct roof_model **out, const char *folder, size_t length,
+                                    const char *weights, struct roof_error *error)
+{
+    const struct paths paths = {join(folder, length, "config.json"),
+                                join(folder, length, "model.safetensors.index.json"),
+                                join(folder, length, "model.safetensors")};
+    const enum roof_status status =
+        paths.config == NULL || paths.index == NULL || paths.single == NULL
+            ? roof_no_memory(error)
+            : load_paths(out, &paths, weights, error);
+    free(paths.config);
+    free(paths.index);
+    free(paths.single);
+    return status;
+}
+
+static enum roof_status load_safetensors(struct roof_model **out, const char *path,
+                                         struct roof_error *error)
+{
+    const char *const slash = strrchr(path, '/');
+    if (!exists(path)) {
+        return roof_error_at(error, ROOF_IO, path, 0, 0, "cannot open: %s", strerror(errno));
+    }
+    return load_folder(out, path, slash == NULL ? 0 : (size_t)(slash - path), path, error);
+}
+
+/* --- models -------------------------------------------------------------------------------- */
+
+enum roof_status roof_model_load(struct roof_model **out, const char *name,
+                                 const char *const *directories, struct roof_error *error)
+{
+    *out = NULL;
+    if (ends_with(name, ".gguf")) {
+        return load_gguf(out, name, error);
+    }
+    if (ends_with(name, ".safetensors") || ends_with(name, ".safetensors.index.json")) {
+        return load_safetensors(out, name, error);
+    }
+    bool folder = false;
+    TRY(find_folder(&folder, name, error));
+    const bool plain = strchr(name, '/') == NULL; /* a known name is the same wherever one works */
+    if (!folder || plain) {
+        struct roof_json *json = NULL;
+        bool user = false;
+        const enum roof_status status =
+            roof_registry_open(&json, &user, &models, name, directories, error);
+        if (!folder || status != ROOF_USAGE) {
+            return status == ROOF_OK ? roof_config_read(out, json, error) : status;
+        }
+    }
+    size_t length = strlen(name);
+    while (length > 1 && name[length - 1] == '/') {
+        length--;
+    }
+    return load_folder(out, name, length, NULL, error);
+}
+
+enum roof_status roof_model_ids(struct roof_text *out, size_t *count,
+                                const char *const *directories, struct roof_error *error)
+{
+    return roof_registry_ids(out, count, &models, directories, error);
+}

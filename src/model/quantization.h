@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/* The quantization_config of a Hugging Face config.json: in which formats a quantised checkpoint
+ * stores its weights. */
+#ifndef ROOF_QUANTIZATION_H
+#define ROOF_QUANTIZATION_H
+
+#include "roofline/model.h"
+
+/* Writes the formats that the model's own config gives into its layers, and into the model those of
+ * activations and the KV cache. ROOF_USAGE when the config says nothing of a quantisation. */
+enum roof_status roof_quantization_apply(struct roof_model *model, struct roof_layer *layer,
+                                         struct roof_error *error);
+
+#endif

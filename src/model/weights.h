@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+/* The kinds of weights: sets of them, the shapes of their matrices, and which of them a layer
+ * needs. */
+#ifndef ROOF_WEIGHTS_H
+#define ROOF_WEIGHTS_H
+
+#include "roofline/model.h"
+
+/* Sets of weights are bits. */
+#define ROOF_WEIGHT_BIT(name) (1U << ROOF_WEIGHT_##name)
+
+struct roof_matrix {
+    int64_t rows;
+    int64_t columns;
+};
+
+/* The product of two numbers that are not negative; INT64_MAX where it would be more. */
+int64_t roof_times(int64_t a, int64_t b);
+
+/* The matrix that holds a set of weights, one below the other. Sizes that the model leaves open are
+ * 0, and those that would overflow INT64_MAX. */
+struct roof_matrix roof_weights_shape(const struct roof_model *model, unsigned weights);
+
+/* The weights without which a layer is not one of attention and MLP. */
+unsigned roof_weights_needed(const struct roof_model *model, bool moe);
+
+/* Tells whether the model has a weight of this kind outside its layers. */
+bool roof_weight_outside(enum roof_weight weight);
+
+/* Gives a set of weights a format, but for those that have a wider one. */
+void roof_weights_widen(int8_t format[ROOF_WEIGHT_COUNT], unsigned weights,
+                        enum roof_precision precision);
+
+/* Finds the format of 4-bit integers that have a scale, and maybe a zero point, for each group of
+ * so many; false when there is none. Groups of 64 and 32 without zero points get the format with
+ * them, whose bytes are a few percent too many. */
+bool roof_int4_format(enum roof_precision *out, double group, bool zeros);
+
+#endif
