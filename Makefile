@@ -138,7 +138,7 @@ $(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/catalog/data.h
 	$(COMPILE) -c -o $@ $<
 
 # The only part that needs an optimiser (NLopt); nothing else depends on it.
-$(FIT): src/calibrate/main.c $(LIB)
+$(FIT): src/calibrate/fit.c $(LIB)
 	$(LINK) $(NLOPT_CFLAGS) -o $@ $< $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
@@ -322,7 +322,7 @@ valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) src/calibrate/main.c tests/bench/bench.c \
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) src/calibrate/fit.c tests/bench/bench.c \
           tests/bench/process.c \
           docs/example.c
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
