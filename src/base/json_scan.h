@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 
-/* Where a value stands in its text. */
+/* The place of a value in its text. */
 struct roof_json_span {
     const roof_json_value *node;
     size_t begin;

@@ -22,7 +22,7 @@ struct roof_list_item {
  */
 bool roof_list_next(struct roof_list_item *item, const char **rest);
 
-/* Whether an item is this text. */
+/* Tells if an item is this text. */
 bool roof_list_item_is(const struct roof_list_item *item, const char *text);
 
 /* Copies an item, terminated; false, and out is "", when it has size bytes or more. */
