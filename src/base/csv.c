@@ -16,7 +16,7 @@
 #define ROW_MAX (ROOF_CSV_ROW_MAX + 1)
 /* A line that is skipped may have this many bytes more: a device such as /dev/zero has no end. */
 #define SKIP_MAX ((size_t)1 << 26)
-/* It stands for a byte of a row that is too long, as EOF does for one behind the end. */
+/* byte_at returns this for a byte beyond the longest row, and EOF for one behind the end. */
 #define TOO_LONG (EOF - 1)
 
 /* --- bytes --------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Documents of JSON in files, pipes and standard input. */
+/* Reads documents of JSON from files, pipes and standard input. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -100,7 +100,7 @@ bool roof_json_is_number(const char *text)
 
 /* --- strings ------------------------------------------------------------------------------- */
 
-/* The four hexadecimal digits after \u, or -1. */
+/* Returns the value of the four hexadecimal digits after \u, or -1 when they are not four. */
 static long hex4(const char *p, const char *end)
 {
     if (end - p < 4 || strspn(p, "0123456789abcdefABCDEF") < 4) {
@@ -219,7 +219,7 @@ static enum roof_status read_child(struct roof_json_scan *s, char close)
     return s->members != NULL && s->depth == 1 ? note_member(s, key, key_end, begin) : ROOF_OK;
 }
 
-/* '[' value, ... ']' or '{' "key": value, ... '}' */
+/* Reads '[' value, ... ']' or '{' "key": value, ... '}'. */
 static enum roof_status container(struct roof_json_scan *s, char close)
 {
     const char *const start = s->p++;
@@ -238,19 +238,20 @@ static enum roof_status container(struct roof_json_scan *s, char close)
             return ROOF_OK;
         }
         skip_blanks(s);
-        const char next = s->p < s->end ? *s->p : '\0';
-        if (next != ',' && next != close) {
+        const bool more = s->p < s->end && *s->p == ',';
+        const bool ends = s->p < s->end && *s->p == close;
+        if (!more && !ends) {
             return fail(s, s->p, close == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
         }
         s->p++;
-        if (next == close) {
+        if (ends) {
             s->depth--;
             return ROOF_OK;
         }
     }
 }
 
-/* true, false or null */
+/* Reads true, false or null. */
 static enum roof_status word(struct roof_json_scan *s)
 {
     static const char *const words[] = {"true", "false", "null"};

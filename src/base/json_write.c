@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Strings and cells, written as JSON. */
+/* Writes strings and cells as JSON. */
 #include <string.h>
 
 #include "base/json_scan.h"

@@ -14,7 +14,7 @@
 #include "base/decimal.h"
 #include "base/list.h"
 
-/* How a unit is stored in a key and shown to people: SI value = key value * multiple / divisor. */
+/* A unit as keys store it and as people read it: SI value = key value * multiple / divisor. */
 struct unit {
     const char *name;
     double multiple;
@@ -459,7 +459,7 @@ struct range {
     int64_t start, stop;
 };
 
-/* A geometric range is kept as a list of its values. */
+/* A geometric range is kept as a list of its values, so it may not have more than these. */
 #define GEOMETRIC_STEPS_MAX 100000
 
 static enum roof_status too_many(struct roof_error *error, const char *what, const char *text)
@@ -491,6 +491,7 @@ static enum roof_status read_factor(double *factor, const struct range *range, c
     return ROOF_OK;
 }
 
+/* Adds the values of START:STOP:xFACTOR. */
 static enum roof_status geometric(struct roof_values *out, const struct range *range,
                                   const char *factor_text, struct roof_error *error)
 {
@@ -509,7 +510,7 @@ static enum roof_status geometric(struct roof_values *out, const struct range *r
     return ROOF_OK;
 }
 
-/* step_text is NULL when the step was left out. */
+/* Adds the values of START:STOP:STEP; step_text is NULL when the step was left out. */
 static enum roof_status arithmetic(struct roof_values *out, const struct range *range,
                                    const char *step_text, struct roof_error *error)
 {
@@ -527,6 +528,7 @@ static enum roof_status arithmetic(struct roof_values *out, const struct range *
                                     error);
 }
 
+/* Adds the value of an element that is no range. */
 static enum roof_status single(struct roof_values *out, const struct range *range,
                                struct roof_error *error)
 {

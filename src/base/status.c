@@ -10,7 +10,7 @@
 /* ROOF_KEY puts these bytes around a key. */
 #define BEGIN "\016"
 #define END "\017"
-static_assert(sizeof ROOF_KEY("") == sizeof BEGIN END, "the marks are those of ROOF_KEY");
+static_assert(sizeof ROOF_KEY("") == 3, "ROOF_KEY has a mark of one byte at each end");
 
 const char *roof_status_text(enum roof_status status)
 {
@@ -81,7 +81,7 @@ static void replace_controls(char *text)
     }
 }
 
-/* The bytes of the key that a text begins with. */
+/* Returns the length of the key that a text begins with; 0 when it begins with none. */
 static size_t key_length(const char *text)
 {
     return strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -105,16 +105,17 @@ static void take_keys(struct roof_error *error, size_t from)
     const bool was_cut = strlen(error->message) == sizeof error->message - 1;
     char *out = error->message + from;
     for (const char *in = out; *in != '\0';) {
-        const size_t length = *in == BEGIN[0] ? key_length(in + 1) : 0;
-        const char after = *in == BEGIN[0] ? in[1 + length] : '\0';
-        const bool is_key = length > 0 && after == END[0];
+        const bool begins = *in == BEGIN[0];
+        const size_t length = begins ? key_length(in + 1) : 0;
+        const char *const end = in + 1 + length;
+        const bool is_key = length > 0 && *end == END[0];
         if (is_key) {
             add_key(error, (size_t)(out - error->message), length);
         }
-        if (is_key || (*in == BEGIN[0] && after == '\0' && was_cut)) {
+        if (is_key || (begins && *end == '\0' && was_cut)) {
             memmove(out, in + 1, length);
             out += length;
-            in += 1 + length + (is_key ? 1 : 0);
+            in = end + (is_key ? 1 : 0);
         } else {
             *out++ = *in++;
         }
@@ -226,7 +227,7 @@ static void put_place(char *out, size_t size, const struct roof_error *error)
     }
 }
 
-/* Large enough for every place. */
+/* A place takes at most so many bytes, terminated. */
 #define PLACE_SIZE (ROOF_ERROR_SOURCE_SIZE + 32)
 
 enum roof_status roof_error_move(struct roof_error *error, enum roof_status status,

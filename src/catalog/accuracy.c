@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The classes of what each format costs in accuracy, from data/accuracy.json. */
+/* Reads what each format costs in accuracy from data/accuracy.json. */
 #include <strings.h>
 
 #include "base/base.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/hardware.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,10 +10,11 @@
 #include "base/base.h"
 #include "catalog/registry.h"
 
-/* The document that the strings of a device point into, and those made while loading it. */
+/* The document that the strings of a device point into, and the memory of those that were made
+ * while loading it. */
 struct owned {
     struct roof_json *json;
-    char **string;
+    void **memory;
     size_t count;
 };
 
@@ -139,19 +140,18 @@ static void derive(struct roof_hardware *hardware)
     hardware->vector_flops_per_s = hardware->peak[ROOF_PEAK_VECTOR][ROOF_PRECISION_FP32].value;
 }
 
-/* Takes string over, so that it lives as long as the device; NULL when out of memory. */
-static const char *adopt(struct roof_hardware *hardware, char *string)
+/* Gives memory to a device, which frees it at its own end; false, and freed, when memory is out. */
+static bool adopt(struct roof_hardware *hardware, void *memory)
 {
     struct owned *const owned = hardware->private_data;
-    char **const grown = realloc(owned->string, (owned->count + 1) * sizeof *grown);
-    if (grown == NULL || string == NULL) {
-        free(string);
-        owned->string = grown == NULL ? owned->string : grown;
-        return NULL;
+    void **const grown = realloc(owned->memory, (owned->count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        free(memory);
+        return false;
     }
-    owned->string = grown;
-    owned->string[owned->count++] = string;
-    return string;
+    owned->memory = grown;
+    owned->memory[owned->count++] = memory;
+    return true;
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
@@ -210,8 +210,8 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
         roof_text_free(&joined);
         return status;
     }
-    figure->source = adopt(r->hardware, joined.data);
-    return figure->source != NULL ? ROOF_OK : roof_no_memory(r->error);
+    figure->source = joined.data;
+    return adopt(r->hardware, joined.data) ? ROOF_OK : roof_no_memory(r->error);
 }
 
 /* A figure without a unit is a count. */
@@ -355,11 +355,8 @@ static enum roof_status read_strings(struct reader *r, const char *const **out,
 {
     const char **list = NULL;
     TRY(roof_json_lines(&list, r->json, value, r->error));
-    if (adopt(r->hardware, (char *)list) == NULL) {
-        return roof_no_memory(r->error);
-    }
     *out = list;
-    return ROOF_OK;
+    return adopt(r->hardware, list) ? ROOF_OK : roof_no_memory(r->error);
 }
 
 static enum roof_status read_aliases(struct reader *r, const roof_json_value *value)
@@ -394,7 +391,7 @@ static enum roof_status check_schema(struct reader *r, const roof_json_value *va
                : roof_json_error(r->json, value, r->error, "schema must be \"%s\"", SCHEMA);
 }
 
-/* Citations are looked up by the figures. */
+/* Checks the citations, which are looked up when a figure is read. */
 static enum roof_status check_sources(struct reader *r, const roof_json_value *value)
 {
     return roof_json_is_object(value) && roof_json_count(value) <= SOURCES_MAX
@@ -403,15 +400,17 @@ static enum roof_status check_sources(struct reader *r, const roof_json_value *v
                                  "sources must be an object of at most %d citations", SOURCES_MAX);
 }
 
-/* Keys of words about a device, and where they go. */
-static const struct {
-    const char *key;
-    size_t offset; /* in struct roof_hardware */
-} words[] = {{"id", offsetof(struct roof_hardware, id)},
-             {"name", offsetof(struct roof_hardware, name)},
-             {"vendor", offsetof(struct roof_hardware, vendor)},
-             {"architecture", offsetof(struct roof_hardware, architecture)},
-             {"product", offsetof(struct roof_hardware, product)}};
+/* Keys of words about a device. */
+static const char *const word_keys[] = {"id", "name", "vendor", "architecture", "product"};
+
+/* Returns where the word of a key goes; key is an index of word_keys. */
+static const char **word_of(struct roof_hardware *hardware, size_t key)
+{
+    const char **const words[] = {&hardware->id, &hardware->name, &hardware->vendor,
+                                  &hardware->architecture, &hardware->product};
+    static_assert(COUNT(words) == COUNT(word_keys), "each key has a word");
+    return words[key];
+}
 
 /* Keys that are neither figures, peak tables nor words. */
 static const struct {
@@ -423,20 +422,20 @@ static const struct {
               {"notes", read_notes},
               {"sources", check_sources}};
 
-static enum roof_status read_word(struct reader *r, size_t offset, const roof_json_value *value)
+static enum roof_status read_word(struct reader *r, const char **word, const roof_json_value *value)
 {
     const char *const text = roof_json_line(value);
     if (text == NULL || *text == '\0') {
         return roof_json_error(r->json, value, r->error, "%s must be a string of one line",
                                roof_json_key(value));
     }
-    *(const char **)((char *)r->hardware + offset) = text;
+    *word = text;
     return ROOF_OK;
 }
 
 static enum roof_status unknown_key(struct reader *r, const roof_json_value *item)
 {
-    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT + COUNT(words) + COUNT(others)];
+    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT + COUNT(word_keys) + COUNT(others)];
     size_t count = 0;
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         known[count++] = figure_keys[i].key;
@@ -444,8 +443,8 @@ static enum roof_status unknown_key(struct reader *r, const roof_json_value *ite
     for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
         known[count++] = peak_tables[t].key;
     }
-    for (size_t i = 0; i < COUNT(words); i++) {
-        known[count++] = words[i].key;
+    for (size_t i = 0; i < COUNT(word_keys); i++) {
+        known[count++] = word_keys[i];
     }
     for (size_t i = 0; i < COUNT(others); i++) {
         known[count++] = others[i].key;
@@ -470,9 +469,9 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
             return read_peaks(r, (enum roof_peak_table)t, item);
         }
     }
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (strcmp(key, words[i].key) == 0) {
-            return read_word(r, words[i].offset, item);
+    for (size_t i = 0; i < COUNT(word_keys); i++) {
+        if (strcmp(key, word_keys[i]) == 0) {
+            return read_word(r, word_of(r->hardware, i), item);
         }
     }
     for (size_t i = 0; i < COUNT(others); i++) {
@@ -585,9 +584,9 @@ void roof_hardware_free(struct roof_hardware *hardware)
     if (hardware != NULL) {
         struct owned *const owned = hardware->private_data;
         for (size_t i = 0; i < owned->count; i++) {
-            free(owned->string[i]);
+            free(owned->memory[i]);
         }
-        free(owned->string);
+        free(owned->memory);
         roof_json_free(owned->json);
         free(owned);
         free(hardware);
@@ -606,7 +605,7 @@ enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name
     bool user = false;
     TRY(roof_registry_open(&json, &user, &registry, name, directories, error));
     TRY(from_json(out, json, error));
-    if (user) {
+    if (user && *out != NULL) {
         (*out)->basis = ROOF_BASIS_USER;
     }
     return ROOF_OK;
@@ -641,7 +640,7 @@ static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_fig
     return ROOF_OK;
 }
 
-/* key is "peak_tflops.fp16", of which name is "fp16". */
+/* Sets the peak of a format: key is "peak_tflops.fp16", and name is its "fp16". */
 static enum roof_status set_peak(struct roof_hardware *hardware, enum roof_peak_table table,
                                  const char *key, const char *name, const char *text,
                                  struct roof_error *error)

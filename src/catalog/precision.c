@@ -83,10 +83,11 @@ static_assert((0 LAYOUTS(ONE)) == ROOF_PRECISION_COUNT, "one layout per format")
 enum block_elements { LAYOUTS(ELEMENTS_OF) };
 enum block_bytes { LAYOUTS(BYTES_OF) };
 
-/* E2M1 magnitudes (OCP MX v1.0, table of FP4): exponent bias 1, one mantissa bit. */
+/* These are the E2M1 magnitudes (OCP MX v1.0, table of FP4): exponent bias 1, one mantissa bit. */
 static const double e2m1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
 
-/* NF4: quantiles of a normal distribution (QLoRA, appendix E; bitsandbytes create_normal_map). */
+/* The values of NF4 are quantiles of a normal distribution (QLoRA, appendix E; bitsandbytes
+ * create_normal_map). */
 static const double nf4[] = {-1.0,
                              -0.6961928009986877,
                              -0.5250730514526367,
@@ -104,6 +105,7 @@ static const double nf4[] = {-1.0,
                              0.7229568362236023,
                              1.0};
 
+/* The macros below fill in fields that several rows share; a row says the rest. */
 #define END ROOF_PRECISION_AUTO
 #define P(id) ROOF_PRECISION_##id
 #define BLOCK(id) .block_elements = id##_ELEMENTS, .block_bytes = id##_BYTES
