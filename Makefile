@@ -59,6 +59,7 @@ DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/sch
 FLOORS   := base catalog operator model predict decide report chart ask
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
+FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/data_files.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -138,8 +139,8 @@ $(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/catalog/data.h
 	$(COMPILE) -c -o $@ $<
 
 # The only part that needs an optimiser (NLopt); nothing else depends on it.
-$(FIT): src/calibrate/main.c $(LIB)
-	$(LINK) $(NLOPT_CFLAGS) -o $@ $< $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+$(FIT): $(FIT_SRC) $(sort $(wildcard src/calibrate/*.h)) $(LIB)
+	$(LINK) $(NLOPT_CFLAGS) -o $@ $(FIT_SRC) $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
@@ -322,7 +323,7 @@ valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) src/calibrate/main.c tests/bench/bench.c \
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c \
           tests/bench/process.c \
           docs/example.c
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck

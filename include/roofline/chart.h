@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
  * A roofline chart as data: the roofs of devices (a memory slope, a ceiling per format), lines of
- * attainable rates, and dots: predictions at their arithmetic intensity. chart_report.h draws it.
+ * attainable rates, and dots: predictions at their arithmetic intensity. chart_text.h draws it.
  *
- * Nothing is computed here but where a dot stands: x is the arithmetic intensity of its prediction
- * in FLOP/byte, y its FLOPs over its bound (a filled dot), its measured or its expected time (a
+ * A chart computes only the place of a dot: x is the arithmetic intensity of its prediction in
+ * FLOP/byte, y its FLOPs over its bound (a filled dot), or over its measured or expected time (a
  * hollow one below).
  */
 #ifndef ROOFLINE_CHART_H
@@ -35,7 +35,7 @@ struct roof_chart_ceiling {
     double ridge; /**< FLOP/byte */
 };
 
-/** What a device can do; ceilings by their peak, the highest first. */
+/** The rates of a device; its ceilings are sorted by their peak, the highest first. */
 struct roof_chart_roof {
     const struct roof_hardware *hardware; /**< borrowed */
     double bytes_per_s;
@@ -47,19 +47,19 @@ struct roof_chart_roof {
 struct roof_chart_line {
     char name[ROOF_CHART_NAME_SIZE];
     bool slope;
-    double rate; /**< FLOP/s, of a slope byte/s */
-    size_t roof; /**< whose it is; ROOF_CHART_ROOFS_MAX: of none */
+    double rate; /**< FLOP/s, or byte/s for a slope */
+    size_t roof; /**< the device that it belongs to; ROOF_CHART_ROOFS_MAX: to none */
 };
 
-/** A dot: what a prediction attains. */
+/** A dot: the rate that a prediction attains. */
 struct roof_chart_dot {
     struct roof_node_prediction node; /**< its name, how often it runs, and its prediction */
     size_t roof;
     size_t group;
-    double share; /**< of the time of the pass that it is part of; NAN: of none */
+    double share; /**< of the time of the pass that it is part of; NAN: it is part of none */
 };
 
-/** Start with roof_chart_init; one thread at a time changes it. */
+/** A chart. Start with roof_chart_init; one thread at a time may change it. */
 struct roof_chart {
     char title[ROOF_CHART_NAME_SIZE];
     bool expected; /**< dots are joined to their expected time where none is measured */
@@ -73,51 +73,50 @@ struct roof_chart {
     struct roof_chart_dot *dot; /**< owned */
     size_t dots;
     size_t room;
-    size_t left_out; /**< predictions without FLOPs, bytes or a known peak: they have no place */
-    double left_out_share; /**< of the time of the pass where they have the most; 0: of none */
+    size_t left_out; /**< predictions without FLOPs, bytes or a known peak, which have no place */
+    double left_out_share; /**< their largest share of the time of a pass; 0: unknown */
 };
 
 void roof_chart_init(struct roof_chart *chart);
 void roof_chart_free(struct roof_chart *chart);
 
-/** Which formats have a ceiling. */
+/** The formats that have a ceiling. */
 struct roof_chart_ceilings {
-    bool product[ROOF_PRECISION_COUNT]; /**< what products in a format run at (hardware.h) */
-    bool unit[2][ROOF_PRECISION_COUNT]; /**< by enum roof_compute_unit: that unit's own */
+    bool product[ROOF_PRECISION_COUNT]; /**< the peak that products in a format run at */
+    bool unit[2][ROOF_PRECISION_COUNT]; /**< by enum roof_compute_unit: the peak of that unit */
 };
-/** A list "FORMAT,FORMAT:vector,FORMAT:matrix". */
+/** Reads a list "FORMAT,FORMAT:vector,FORMAT:matrix". */
 enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, const char *text,
                                            struct roof_error *error);
 
-/** What a title, a name of a dot, line or group may be: text without control characters, cut at
- * ROOF_CHART_NAME_SIZE - 1 bytes between characters. */
+/** Makes a title, or a name of a dot, line or group, of a text: without control characters, cut
+ * between characters at ROOF_CHART_NAME_SIZE - 1 bytes. */
 void roof_chart_name(char out[ROOF_CHART_NAME_SIZE], const char *text);
 
 /**
  * Adds the roof of a device, which must outlive the chart. wanted (NULL: all there are) says
  * which formats have a ceiling; with sparse, peaks with 2:4 sparsity stand for dense ones where
  * there are any. ROOF_USAGE for too many devices, for one twice, for a device without bandwidth,
- * and where none of the formats has a unit.
+ * and when none of the formats has a unit.
  */
 enum roof_status roof_chart_add_roof(struct roof_chart *chart, const struct roof_hardware *hardware,
                                      const struct roof_chart_ceilings *wanted, bool sparse,
                                      struct roof_error *error);
 
-/** The roof of a device, by its id; chart->roofs: there is none. */
+/** Finds the roof of a device by its id; chart->roofs when there is none. */
 size_t roof_chart_find_roof(const struct roof_chart *chart, const char *id);
 
 /** Adds a line "NAME=RATE", such as "cuBLAS=271TFLOPS" or "STREAM=1.8TB/s" (roof_parse_rate). */
 enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
                                      struct roof_error *error);
 
-/** Adds what kernels are expected to attain on each device with a calibration: the FLOP/s of a
- * square GEMM of 8192 at each ceiling of a matrix unit, the byte/s of a 16-bit GEMV of 16384. Names
- * end with (nearest) where other kernels stand in (expected_near). */
+/** Adds the rates that kernels are expected to attain on each device with a calibration: the FLOP/s
+ * of a square GEMM of 8192 at each ceiling of a matrix unit, the byte/s of a 16-bit GEMV of 16384.
+ * Names end with (nearest) where other kernels stand in (expected_near). */
 enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof_error *error);
 
-/** Adds a prediction on one of the devices. name and group are copied; count and share as in the
- * dot. Without FLOPs, bytes or a known peak it is
- * counted as left out. */
+/** Adds a prediction on one of the devices. name and group are copied; count and share are those of
+ * the dot. A prediction without FLOPs, bytes or a known peak is counted as left out. */
 enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_prediction *prediction,
                                 const char *name, const char *group, int64_t count, double share,
                                 struct roof_error *error);
@@ -127,8 +126,8 @@ enum roof_status roof_chart_add_model(struct roof_chart *chart,
                                       const struct roof_model_prediction *inference,
                                       const char *group, size_t top, struct roof_error *error);
 
-/** What a dot is known to reach below its bound, in FLOP/s: measured, or where the chart asks for
- * it expected; NAN: neither. */
+/** Returns the rate in FLOP/s that a dot reaches below its bound: the measured one, or the expected
+ * one if the chart asks for it; NAN when neither is known. */
 double roof_chart_reached(const struct roof_chart *chart, const struct roof_chart_dot *dot);
 
 #ifdef __cplusplus

@@ -14,11 +14,11 @@
 extern "C" {
 #endif
 
-/** What the sliders of a page move: the batch and the context of a model. */
+/** The sizes that the sliders of a page move: the batch and the context of a model. */
 struct roof_page_sizes {
     const struct roof_model *model;
-    struct roof_scenario scenario; /**< not resolved; where the sliders stand first */
-    bool phase[ROOF_PHASE_COUNT];  /**< those that are shown; of a request none can be */
+    struct roof_scenario scenario; /**< not resolved; the sliders stand there first */
+    bool phase[ROOF_PHASE_COUNT];  /**< the phases that are shown; a request has none */
 };
 
 /** Batches go from 1 to this, contexts from ROOF_PAGE_CONTEXT_MIN to what the model was made for

@@ -3,7 +3,7 @@
  * The number-format catalog: one row per format. Sizes are never typed in: bits per element follow
  * from the layout of a block, and the layout is asserted when the library is compiled.
  *
- * All of it is const data: any number of threads may read it.
+ * The catalog is const data: any number of threads may read it.
  */
 #ifndef ROOFLINE_PRECISION_H
 #define ROOFLINE_PRECISION_H
@@ -106,46 +106,48 @@ struct roof_format {
     int code_count;
     enum roof_precision activations; /**< what -p pairs the weights with; itself unless the format
                                           stores weights only */
-    enum roof_precision unit;        /**< whose hardware peak its multiplications use */
-    const char *native_method;       /**< what recommend calls it where the unit exists */
-    const char *weight_method; /**< and where only the weights are stored in it; NULL: never */
+    enum roof_precision unit;        /**< the format whose hardware peak its multiplications use */
+    const char *native_method;       /**< the name that recommend gives it where the unit exists */
+    const char *weight_method; /**< the name where only weights are stored in it; NULL: never */
     const char *use;           /**< usual use, a few words */
-    const char *remark;        /**< where figures in circulation differ, or NULL */
+    const char *remark;        /**< how figures in circulation differ, or NULL */
     enum roof_precision fallback[ROOF_FALLBACKS_MAX]; /**< tried in order on a device without the
                                                            unit; ends with ROOF_PRECISION_AUTO */
 };
 
-/** The row of a format; never NULL for 0 <= precision < ROOF_PRECISION_COUNT. */
+/** Returns the row of a format; never NULL for 0 <= precision < ROOF_PRECISION_COUNT. */
 const struct roof_format *roof_format(enum roof_precision precision);
 
-/** By name or alias, upper or lower case. Unknown: ROOF_USAGE, the message lists the names. */
+/** Finds a format by its name or alias, in upper or lower case. An unknown name is ROOF_USAGE, and
+ * the message lists the names. */
 enum roof_status roof_precision_find(enum roof_precision *out, const char *name,
                                      struct roof_error *error);
 
-/** Bits per element in memory, block scales included, tensor and channel scales not: 4.5 for
- * nvfp4. */
+/** Returns the bits per element in memory, with block scales but without tensor and channel scales:
+ * 4.5 for nvfp4. */
 double roof_precision_bits(enum roof_precision precision);
 
-/** True for a format in which only weights (and some KV caches) are stored. */
+/** Returns true for a format in which only weights (and some KV caches) are stored. */
 bool roof_precision_weight_only(enum roof_precision precision);
 
 /**
- * Bytes of tensors in a format: elements * block_bytes / block_elements + tensors * tensor_bytes +
- * channels * channel_bytes. Blocks are not padded.
+ * Returns the bytes of tensors in a format: elements * block_bytes / block_elements + tensors *
+ * tensor_bytes + channels * channel_bytes. Blocks are not padded.
  */
 double roof_tensor_bytes(enum roof_precision precision, double elements, double tensors,
                          double channels);
 
 /**
- * The format in which a product of the two is computed when every unit exists: a weight-only format
- * computes at the activations', else the wider of the two, and at equal width the activations'.
+ * Returns the format in which a product of the two is computed when every unit exists: a
+ * weight-only format computes at the activations', else the wider of the two, and at equal width
+ * the activations'.
  */
 enum roof_precision roof_precision_product(enum roof_precision weights,
                                            enum roof_precision activations);
 
 const char *roof_family_name(enum roof_family family);
 
-/** Typical loss against the 16-bit original, least first. From data/accuracy.json. */
+/** Classes of the typical loss against the 16-bit original, least first (data/accuracy.json). */
 enum roof_accuracy_class {
     ROOF_ACCURACY_NONE,
     ROOF_ACCURACY_MINIMAL,
@@ -156,6 +158,8 @@ enum roof_accuracy_class {
     ROOF_ACCURACY_CLASS_COUNT
 };
 
+/** Names a class as in data/accuracy.json, and finds one by that name, in upper or lower case. An
+ * unknown name is ROOF_USAGE, and the message lists the names. */
 const char *roof_accuracy_name(enum roof_accuracy_class accuracy);
 enum roof_status roof_accuracy_find(enum roof_accuracy_class *out, const char *name,
                                     struct roof_error *error);
@@ -164,7 +168,7 @@ enum roof_status roof_accuracy_find(enum roof_accuracy_class *out, const char *n
 struct roof_accuracy {
     struct {
         enum roof_accuracy_class loss;
-        const char *figure; /**< what was measured; NULL when nothing was found */
+        const char *figure; /**< a loss that was measured; NULL when none was found */
         const char *source;
     } of[ROOF_PRECISION_COUNT];
     void *document; /**< private */

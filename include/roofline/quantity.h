@@ -19,7 +19,8 @@ extern "C" {
 /** "Not known", for any double of this library; ask with isnan. Called NAN in comments. */
 #define ROOF_UNKNOWN ((double)NAN)
 
-/** Units of the values that go in and out. Inside, all is SI base: byte, FLOP, second, byte/s... */
+/** Units of the values that go in and out. Inside, all values are in SI base: byte, FLOP, second,
+ * byte/s... */
 enum roof_unit {
     ROOF_UNIT_NONE,          /**< a plain number */
     ROOF_UNIT_BYTES,         /**< key suffix _bytes */
@@ -38,13 +39,14 @@ enum roof_unit {
     ROOF_UNIT_COUNT
 };
 
-/** SI base to the unit of the key and back; one multiplication or division by an exact power. */
+/** Convert SI base to the unit of a key and back, by one multiplication or division by an exact
+ * power. */
 double roof_to_unit(double si, enum roof_unit unit);
 double roof_from_unit(double value, enum roof_unit unit);
-/** The same of a figure that somebody gave: of the numbers that come to si the one with the fewest
- * digits, so that what was given with up to 15 comes back. */
+/** Converts a figure that somebody gave back to the unit of its key: it chooses, among the numbers
+ * that come to si, the one with the fewest digits, so that a number of up to 15 comes back. */
 double roof_given(double si, enum roof_unit unit);
-/** The unit's name as people read it ("GB/s"); "" for a plain number. */
+/** Returns the unit's name as people read it ("GB/s"); "" for a plain number. */
 const char *roof_unit_name(enum roof_unit unit);
 
 /** Large enough for any number that roof_format_number writes. */
@@ -58,31 +60,33 @@ size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value);
 
 #define ROOF_QUANTITY_SIZE 48
 /**
- * For people: an SI value in engineering units with four significant digits, "117 us",
+ * Writes an SI value for people, in engineering units with four significant digits: "117 us",
  * "33.57 MB", "287 GB/s", "0.46%". Not finite: "-". Returns out.
  */
 const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit);
-/** Four significant digits without a unit: "0.9995", "1.234e+10" beyond a million. Returns out. */
+/** Writes four significant digits without a unit: "0.9995", "1.234e+10" beyond a million. Returns
+ * out. */
 const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value);
 
 /**
- * An integer, optionally with k, M, G (powers of 1000) or Ki, Mi, Gi (of 1024): "4096", "4Ki".
- * Refused with the range when it is outside min..max; what names the quantity in the message.
+ * Reads an integer, optionally with k, M, G (powers of 1000) or Ki, Mi, Gi (of 1024): "4096",
+ * "4Ki". ROOF_USAGE, with the range in the message, when it is outside min..max; what names the
+ * quantity there.
  */
 enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *what, int64_t min,
                                     int64_t max, struct roof_error *error);
-/** A finite decimal number, min <= value <= max. */
+/** Reads a finite decimal number, min <= value <= max. */
 enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
                                    double max, struct roof_error *error);
-/** A time with its unit (ns, us, ms, s), 1e-12 to 1e9 s; the result is in seconds. */
+/** Reads a time with its unit (ns, us, ms, s), 1e-12 to 1e9 s; the result is in seconds. */
 enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
                                  struct roof_error *error);
-/** A rate from 1 to 1e24 with its unit: FLOPS, FLOP/s, OPS or B/s with a prefix k to P; the result
- * is in FLOP/s or byte/s, and *unit says which: ROOF_UNIT_TFLOPS or ROOF_UNIT_GB_PER_S. */
+/** Reads a rate from 1 to 1e24 with its unit: FLOPS, FLOP/s, OPS or B/s with a prefix k to P; the
+ * result is in FLOP/s or byte/s, and *unit says which: ROOF_UNIT_TFLOPS or ROOF_UNIT_GB_PER_S. */
 enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *text,
                                  const char *what, struct roof_error *error);
 
-/** An arithmetic run of integers: first, first + step, ... (count of them). */
+/** An arithmetic run of count integers: first, first + step, ... */
 struct roof_run {
     int64_t first;
     int64_t step;
@@ -96,20 +100,20 @@ struct roof_values {
     int64_t count; /**< of all values */
 };
 
-/** Most values that one list or range may have. */
+/** One list or range may have at most this many values. */
 #define ROOF_VALUES_MAX 1000000000000
 
 /**
- * A list of integers and ranges: a,b,c; START:STOP:STEP (arithmetic, STEP 1 when left out);
+ * Reads a list of integers and ranges: a,b,c; START:STOP:STEP (arithmetic, STEP 1 when left out);
  * START:STOP:xFACTOR (geometric, rounded to integers, equal neighbours once). Both ends belong to
- * it when hit. Each value is held against min..max. Empty, reversed and endless ranges are refused.
- * On success *out is owned by the caller: roof_values_free.
+ * a range when a step hits them. Each value must be within min..max. Empty, reversed and endless
+ * ranges are refused. On success *out is owned by the caller: roof_values_free.
  */
 enum roof_status roof_parse_values(struct roof_values *out, const char *text, const char *what,
                                    int64_t min, int64_t max, struct roof_error *error);
-/** Value number index, 0 <= index < count. */
+/** Returns value number index, 0 <= index < count. */
 int64_t roof_values_at(const struct roof_values *values, int64_t index);
-/** Appends one run; for axes that are not parsed from numbers. */
+/** Appends one run; for values that are not parsed from text. */
 enum roof_status roof_values_append(struct roof_values *values, struct roof_run run,
                                     struct roof_error *error);
 void roof_values_free(struct roof_values *values);

@@ -30,25 +30,26 @@ enum roof_status {
 #define ROOF_ERROR_MESSAGE_SIZE 2048
 #define ROOF_ERROR_KEYS_MAX 12
 
-/** Where a message names an input by its key. */
+/** A place where a message names an input by its key. */
 struct roof_error_key {
-    unsigned short at; /**< bytes before it */
+    unsigned short at; /**< bytes of the message before the key */
     unsigned short length;
 };
 
-/** What went wrong, where, and what is allowed; one line without a newline. */
+/** An error: what went wrong, where, and what is allowed; one line without a newline. */
 struct roof_error {
     enum roof_status status;
     int line;                            /**< from 1; 0 when the place is not in a text */
     int column;                          /**< in bytes, from 1; 0 when unknown */
     char source[ROOF_ERROR_SOURCE_SIZE]; /**< file name; "" when there is none */
     char message[ROOF_ERROR_MESSAGE_SIZE];
-    int key_count; /**< names of inputs in the message: a front end may spell them its own way */
+    int key_count; /**< names of inputs in the message, which a front end may spell its own way */
     struct roof_error_key key[ROOF_ERROR_KEYS_MAX];
 };
 
-/** Marks a key in a format of roof_error_set: ROOF_KEY("heads") or ROOF_KEY("%s"). The marks are
- * not part of the message. */
+/** Marks a key in the format of an error, or in a text that becomes part of one: ROOF_KEY("heads")
+ * or ROOF_KEY("%s"). A key has lower-case letters, digits and '_'. The marks are not part of the
+ * message; without a key between them they are control characters like others. */
 #define ROOF_KEY(key) "\016" key "\017"
 
 #if defined(__GNUC__)
@@ -57,19 +58,20 @@ struct roof_error {
 #define ROOF_PRINTF(text, first)
 #endif
 
-/** One word or two for a status; never NULL. */
+/** Names a status in a word or two; never NULL. */
 const char *roof_status_text(enum roof_status status);
 
-/** How many bytes the control character takes that a text begins with; 0 where it begins with none.
- * Those of two bytes are U+0080 to U+009F in UTF-8, which terminals obey too. */
+/** Returns how many bytes the control character takes that a text begins with; 0 when it begins
+ * with none. Those of two bytes are U+0080 to U+009F in UTF-8, which terminals obey too. */
 size_t roof_control(const char *text);
 
-/** How many of the bytes of a text are its first character in UTF-8; 0 where it begins with none
- * (overlong, surrogate, too large, cut off). length, of the text, is 1 or more, and 4 will do for
- * one that ends with a NUL. */
+/** Returns how many bytes the first character of a text takes in UTF-8; 0 when it begins with none
+ * (overlong, surrogate, too large, cut off). length is that of the text, 1 or more; 4 will do for a
+ * text that ends with a NUL. */
 size_t roof_utf8(const char *text, size_t length);
 
-/** The same of a text that ends with a NUL, and 0 where XML must not have the character. */
+/** Does what roof_utf8 does for a text that ends with a NUL, but returns 0 also for characters that
+ * XML must not have. */
 size_t roof_xml(const char *text);
 
 /**
@@ -80,7 +82,7 @@ size_t roof_xml(const char *text);
 enum roof_status roof_error_set(struct roof_error *error, enum roof_status status,
                                 const char *format, ...) ROOF_PRINTF(3, 4);
 
-/** The same with a place in a text: source:line:column. */
+/** Fills error as roof_error_set does, with a place in a text: source:line:column. */
 enum roof_status roof_error_at(struct roof_error *error, enum roof_status status,
                                const char *source, int line, int column, const char *format, ...)
     ROOF_PRINTF(6, 7);
@@ -88,17 +90,18 @@ enum roof_status roof_error_at(struct roof_error *error, enum roof_status status
 /** Reports that memory ran out; returns ROOF_MEMORY. */
 enum roof_status roof_no_memory(struct roof_error *error);
 
-/** Puts text before the message of an error that is there, and gives it another status, which it
- * returns. Its place and its keys stay. Does nothing but that where error is NULL; a lack of memory
- * stays what it is. */
+/** Puts text, which may have keys, before the message of an error that is there and gives the error
+ * another status, which it returns. The place and the keys of the error stay. A lack of memory
+ * stays what it is: the message is left alone, and ROOF_MEMORY is returned. error may be NULL. */
 enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status status,
                                    const char *format, ...) ROOF_PRINTF(3, 4);
 
-/** Puts text, which may have keys, behind the message of an error that is there. */
+/** Puts text, which may have keys, behind the message of an error that is there. error may be NULL.
+ */
 void roof_error_append(struct roof_error *error, const char *format, ...) ROOF_PRINTF(2, 3);
 
-/** Gives an error that is there a place; one that it has becomes part of the message. Returns
- * status, which becomes the error's. */
+/** Gives an error that is there another place; the place that it had becomes part of its message.
+ * Returns status, which becomes the error's. error may be NULL. */
 enum roof_status roof_error_move(struct roof_error *error, enum roof_status status,
                                  const char *source, int line, int column);
 
@@ -109,7 +112,7 @@ typedef void (*roof_speller)(char *out, size_t size, const char *key);
 const char *roof_error_spelled(char *out, size_t size, const struct roof_error *error,
                                roof_speller spell);
 
-/** Writes "source:line:column: message" (parts that are unknown left out) into out, truncated to
+/** Writes "source:line:column: message", without the parts that are unknown, into out, truncated to
  * size and terminated. Returns out. */
 const char *roof_error_line(char *out, size_t size, const struct roof_error *error);
 

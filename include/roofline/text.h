@@ -32,17 +32,17 @@ struct roof_text {
 void roof_text_add(struct roof_text *text, const char *bytes, size_t length);
 /** Adds a terminated string. */
 void roof_text_put(struct roof_text *text, const char *string);
-/** Adds a text of others for people: a blank stands for each control character. */
+/** Adds a text from outside for people to read: a blank stands for each control character. */
 void roof_text_plain(struct roof_text *text, const char *string);
-/** The same as Markdown, where what has a meaning in it is escaped. */
+/** Adds such a text to Markdown: characters that have a meaning there are escaped. */
 void roof_text_markdown(struct roof_text *text, const char *string);
 /** Adds formatted text; for words and integers. Numbers that others read back go through
  * roof_text_number, which no locale changes. */
 void roof_text_printf(struct roof_text *text, const char *format, ...) ROOF_PRINTF(2, 3);
 /** Adds count copies of a byte. */
 void roof_text_fill(struct roof_text *text, char byte, size_t count);
-/** Room for so many bytes after the text, which the caller writes and counts in length (it
- * terminates the text with its next addition); NULL when memory is out. */
+/** Makes room for so many bytes after the text and returns it; NULL when memory is out. The caller
+ * writes there and adds to length; the next addition terminates the text. */
 char *roof_text_room(struct roof_text *text, size_t bytes);
 /** Adds the shortest decimal text that reads back to the same double (roof_format_number). */
 void roof_text_number(struct roof_text *text, double value);
@@ -51,13 +51,14 @@ void roof_text_clear(struct roof_text *text);
 /** Releases the memory; NULL and an empty buffer are fine. */
 void roof_text_free(struct roof_text *text);
 
-/** Display width of UTF-8 text in code points (good enough for aligned columns of our own text). */
+/** Returns the display width of UTF-8 text in code points, which is good enough to align columns of
+ * our own text. */
 size_t roof_text_width(const char *string);
 
 /**
- * The error for an unknown name: "unknown KIND 'WANTED'; known, nearest first: ..." with all count
- * names in the order of their edit distance; those that begin with what was wanted come first.
- * Returns status, or ROOF_MEMORY.
+ * Reports an unknown name: "unknown KIND 'WANTED'; known, nearest first: ..." with all count names
+ * in the order of their edit distance; those that begin with the wanted name come first. Returns
+ * status, or ROOF_MEMORY.
  */
 enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
                                    const char *kind, const char *wanted, const char *const *names,

@@ -10,23 +10,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CAPACITY (1U << 17) /* of the buffer at first */
+/* The buffer has this size at first. */
+#define CAPACITY (1U << 17)
 /* A row may have this many bytes, quotes included. */
 #define ROW_MAX (ROOF_CSV_ROW_MAX + 1)
-/* A line that is left out may have this many bytes more: a device such as /dev/zero has no end. */
+/* A line that is skipped may have this many bytes more: a device such as /dev/zero has no end. */
 #define SKIP_MAX ((size_t)1 << 26)
-/* What stands for a byte where there is none; EOF is the other. */
+/* byte_at returns this for a byte beyond the longest row, and EOF for one behind the end. */
 #define TOO_LONG (EOF - 1)
 
 /* --- bytes --------------------------------------------------------------------------------- */
 
-/* Lines beyond those that a message can name count no more. */
+/* Counts a line that ends with a newline, up to the last number that a message can name. */
 static void count_line(struct roof_csv *csv, bool whole)
 {
     csv->lines += whole && csv->lines < INT_MAX - 1 ? 1 : 0;
 }
 
-/* Reads more behind the bytes from `next` on, which move to the front; false when there are none.
+/* Moves the bytes from `next` on to the front and reads more behind them; false when there are
+ * none.
  */
 static bool read_more(struct roof_csv *csv)
 {
@@ -64,7 +66,8 @@ static bool read_more(struct roof_csv *csv)
     return got > 0;
 }
 
-/* The byte at an offset from `next`. Pointers into the buffer do not outlive a call. */
+/* Returns the byte at an offset from `next`. It may move the buffer: no pointer into that outlives
+ * a call. */
 static inline int byte_at(struct roof_csv *csv, size_t at)
 {
     if (at > ROW_MAX) {
@@ -78,7 +81,7 @@ static inline int byte_at(struct roof_csv *csv, size_t at)
     return (unsigned char)csv->buffer[csv->next + at];
 }
 
-/* What the end of the bytes means. */
+/* Tells the end of the file from a failure to read. */
 static enum roof_status ended(const struct roof_csv *csv, struct roof_error *error)
 {
     return csv->failure == 0        ? ROOF_OK
@@ -90,8 +93,8 @@ static enum roof_status ended(const struct roof_csv *csv, struct roof_error *err
                                                     "cannot read: %s", strerror(csv->failure));
 }
 
-/* The end of the line, or of the bytes, as an offset from `next`; the buffer has all before it. Of
- * a line that is too long it is somewhere behind ROW_MAX. */
+/* Returns the end of the line, or of the file, as an offset from `next`; the buffer holds all
+ * before it. For a line that is too long it is some offset behind ROW_MAX. */
 static size_t line_end(struct roof_csv *csv)
 {
     size_t at = 0;
@@ -110,7 +113,7 @@ static size_t line_end(struct roof_csv *csv)
     return at;
 }
 
-/* Leaves out the rest of the line from an offset on, which need not fit into the buffer. */
+/* Skips the rest of the line from an offset on, which need not fit into the buffer. */
 static void skip_line(struct roof_csv *csv, size_t at)
 {
     size_t skipped = 0;
@@ -185,22 +188,23 @@ int roof_csv_first(struct roof_csv *csv)
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-static enum roof_status bad(const struct roof_csv *csv, struct roof_error *error, const char *what)
+static enum roof_status invalid(const struct roof_csv *csv, struct roof_error *error,
+                                const char *message)
 {
-    return roof_error_at(error, ROOF_INVALID, csv->name, csv->line, 0, "%s", what);
+    return roof_error_at(error, ROOF_INVALID, csv->name, csv->line, 0, "%s", message);
 }
 
-static const char *const no_csv =
+static const char *const wrong_quotes =
     "a cell with quotes must have them around all of it, doubled inside";
 static const char *const too_long = "the row is longer than a megabyte";
 static const char *const nul_byte = "the row has a NUL byte";
 
-/* Bytes that a run of plain ones ends at; the one behind the buffer is among them. */
+/* Bytes that end a run of plain ones. NUL is among them because it stands behind the buffer. */
 static const bool ends_plain[256] = {
     ['\0'] = true, [','] = true, ['"'] = true, ['\n'] = true, ['\r'] = true};
 static const bool ends_quoted[256] = {['\0'] = true, ['"'] = true, ['\n'] = true};
 
-/* The offset of the first byte from `at` on that ends a run. */
+/* Returns the offset of the first byte from `at` on that ends a run. */
 static inline size_t run_end(const struct roof_csv *csv, size_t at, const bool ends[256])
 {
     const unsigned char *const row = (const unsigned char *)csv->buffer + csv->next;
@@ -210,14 +214,15 @@ static inline size_t run_end(const struct roof_csv *csv, size_t at, const bool e
     return at;
 }
 
-/* Whether a cell ends at an offset, with a comma, a line or the file; *c is the byte there. */
+/* Tells if a cell ends at an offset, with a comma, a line or the file; *c is the byte there. */
 static inline bool cell_ends(struct roof_csv *csv, size_t at, int *c)
 {
     *c = byte_at(csv, at);
     return *c == ',' || *c == '\n' || *c == EOF || (*c == '\r' && byte_at(csv, at + 1) == '\n');
 }
 
-/* Moves *at to what ends the cell, which is *c, and returns what is wrong, or NULL. */
+/* Moves *at to the end of a cell without quotes; *c is the byte there. Returns what is wrong, or
+ * NULL. */
 static const char *plain_cell(struct roof_csv *csv, size_t *at, int *c)
 {
     for (;;) {
@@ -229,13 +234,14 @@ static const char *plain_cell(struct roof_csv *csv, size_t *at, int *c)
             return too_long;
         }
         if (*c == '"' || *c == '\0') {
-            return *c == '"' ? no_csv : nul_byte;
+            return *c == '"' ? wrong_quotes : nul_byte;
         }
-        ++*at; /* a lone CR, or the first byte that was not in the buffer before */
+        ++*at; /* a lone CR, or the first byte of those that cell_ends has just read */
     }
 }
 
-/* Likewise; the text ends at *end, and *doubled says whether it has doubled quotes. */
+/* Moves *at behind a cell with quotes; *c is the byte there. The text of the cell ends at *end, and
+ * *doubled says if it has doubled quotes. Returns what is wrong, or NULL. */
 static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c, size_t *end, bool *doubled)
 {
     ++*at;
@@ -248,7 +254,7 @@ static const char *quoted_cell(struct roof_csv *csv, size_t *at, int *c, size_t 
         }
         *at += *c == '"' && !ends ? 2 : 1;
         if (ends) {
-            return cell_ends(csv, *at, c) ? NULL : *c == TOO_LONG ? too_long : no_csv;
+            return cell_ends(csv, *at, c) ? NULL : *c == TOO_LONG ? too_long : wrong_quotes;
         }
         *doubled |= *c == '"';
         count_line(csv, *c == '\n');
@@ -266,16 +272,17 @@ static void undouble(char *cell)
     *out = '\0';
 }
 
-/* What is no row is left out up to the end of the line where it began: a quote too many says
- * nothing about the lines behind it. */
-static enum roof_status no_row(struct roof_csv *csv, struct roof_error *error, const char *wrong)
+/* Refuses a row and skips the line where it began, but not those that it went on to: a quote too
+ * many says nothing about the lines behind it. */
+static enum roof_status refuse_row(struct roof_csv *csv, struct roof_error *error,
+                                   const char *wrong)
 {
     csv->lines = csv->line - 1;
     skip_line(csv, 0);
-    return bad(csv, error, wrong);
+    return invalid(csv, error, wrong);
 }
 
-/* The bytes stay as they are until the whole row is known to be one. */
+/* Reads the cells of a row. The bytes stay as they are until the whole row is known to be one. */
 static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *error)
 {
     size_t at = 0;
@@ -283,7 +290,7 @@ static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *erro
     for (csv->count = 0; c == ','; csv->count++) {
         if (csv->count == ROOF_CSV_CELLS_MAX) {
             skip_line(csv, at);
-            return bad(csv, error, "the row has more than 256 cells");
+            return invalid(csv, error, "the row has more than 256 cells");
         }
         const bool quoted = byte_at(csv, at) == '"';
         struct roof_csv_place *const place = &csv->place[csv->count];
@@ -291,7 +298,7 @@ static enum roof_status read_cells(struct roof_csv *csv, struct roof_error *erro
         const char *const wrong = quoted ? quoted_cell(csv, &at, &c, &place->end, &place->doubled)
                                          : plain_cell(csv, &at, &c);
         if (wrong != NULL) {
-            return no_row(csv, error, wrong);
+            return refuse_row(csv, error, wrong);
         }
         place->end = quoted ? place->end : at;
         at += c == '\r' ? 2 : c == EOF ? 0 : 1;
@@ -343,7 +350,7 @@ enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length
         }
         if (*length > ROW_MAX) {
             skip_line(csv, *length);
-            return bad(csv, error, "the line is longer than a megabyte");
+            return invalid(csv, error, "the line is longer than a megabyte");
         }
         *line = csv->buffer + csv->next;
         const bool whole = csv->next + *length < csv->end;

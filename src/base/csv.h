@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* CSV by RFC 4180, row by row: quoted cells, LF or CRLF, '#' lines are comments. Memory is a buffer
- * that holds one row; its cells are terminated in place. Lines can be had as they are, too. */
+/* Reads CSV by RFC 4180, row by row: quoted cells, LF or CRLF, lines with '#' are comments. It
+ * holds one row in a buffer, and its cells are terminated in place. Lines can be read as they are,
+ * too. */
 #ifndef ROOF_CSV_H
 #define ROOF_CSV_H
 
@@ -13,20 +14,20 @@
 #define ROOF_CSV_CELLS_MAX 256
 #define ROOF_CSV_ROW_MAX (1U << 20) /* bytes */
 
-/* Where a cell is, from the first byte of its row. */
+/* A cell as offsets from the first byte of its row. */
 struct roof_csv_place {
     size_t begin;
     size_t end;
-    bool doubled; /* has quotes that are doubled */
+    bool doubled; /* it has quotes that are doubled */
 };
 
 struct roof_csv {
     const char *name;                         /* for messages */
-    int line;                                 /* of the row that was read last */
-    int lines;                                /* read so far */
-    size_t count;                             /* cells of that row */
-    const char *cell[ROOF_CSV_CELLS_MAX];     /* terminated; until the next row is read */
-    void (*wait)(void *context, bool begins); /* around every read; NULL: nobody wants to know */
+    int line;                                 /* number of the row that was read last */
+    int lines;                                /* lines read so far */
+    size_t count;                             /* cells of the row that was read last */
+    const char *cell[ROOF_CSV_CELLS_MAX];     /* terminated; they last until the next row */
+    void (*wait)(void *context, bool begins); /* called before and after every read, or NULL */
     void *wait_context;
     /* Private: */
     int file; /* -1: closed */
@@ -34,22 +35,23 @@ struct roof_csv {
     size_t capacity;
     size_t next; /* the first byte that is not read yet */
     size_t end;  /* bytes in the buffer; a NUL stands behind them */
-    bool ended;  /* the file has no more */
+    bool ended;  /* nothing more is read */
     int failure; /* errno of what ended it; 0: its end */
-    struct roof_csv_place place[ROOF_CSV_CELLS_MAX]; /* of the cells, while the row is read */
+    struct roof_csv_place place[ROOF_CSV_CELLS_MAX]; /* the cells, while the row is read */
 };
 
-/* Opens a file, FIFO or device, or for "-" standard input; a folder is refused. Release with
- * roof_csv_close, also after a failure. */
+/* Opens a file, FIFO or device, or for "-" standard input; a folder is refused. The caller closes
+ * it with roof_csv_close, also after a failure. */
 enum roof_status roof_csv_open(struct roof_csv *out, const char *path, struct roof_error *error);
-/* The first byte that is no blank, which stays unread; EOF when there is none. */
+/* Returns the first byte that is no blank, which stays unread; EOF when there is none. */
 int roof_csv_first(struct roof_csv *csv);
 /* Reads the next row that is no comment and not empty; *more is false at the end. A row that is not
- * CSV: ROOF_INVALID with its line; the next call goes on behind that line, however far the row
- * went on. What follows a line that does not end is ROOF_IO. */
+ * CSV: ROOF_INVALID with its line; the next call goes on behind that line, however many lines
+ * the row took. A line that does not end: ROOF_IO, and nothing behind it is read. */
 enum roof_status roof_csv_read(struct roof_csv *csv, bool *more, struct roof_error *error);
-/* Reads the next line that is not empty as it is, without its end; terminated, may be written to
- * until the next is read. One that is too long: ROOF_INVALID with its number. */
+/* Reads the next line that is not empty as it is, without its end. It is terminated, and the caller
+ * may write to it until the next line is read. A line that is too long: ROOF_INVALID with its
+ * number. */
 enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length, bool *more,
                                struct roof_error *error);
 void roof_csv_close(struct roof_csv *csv);

@@ -16,7 +16,8 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* floor(log10(2^q)), floor(log10(3/4 * 2^q)) and floor(log2(10^k)) in the ranges used here. */
+/* These return floor(log10(2^q)), floor(log10(3/4 * 2^q)) and floor(log2(10^k)), exactly in the
+ * ranges used here. */
 static int log10_pow2(int q)
 {
     return (q * 1262611) >> 22;
@@ -32,7 +33,8 @@ static int log2_pow10(int k)
     return (k * 1741647) >> 19;
 }
 
-/* The top 64 bits of g * c / 2^64, with the last bit set when bits were lost. */
+/* Returns the top 64 bits of c times the power of ten k, with the last bit set when bits were lost.
+ */
 static uint64_t scaled(int k, uint64_t c)
 {
     const uint64_t high = roof_pow10[k - ROOF_POW10_MIN].high;
@@ -71,7 +73,7 @@ void roof_decimal_shortest(uint64_t *digits, int *exponent, double value)
 
     const uint64_t s = middle / 4;
     *exponent = k;
-    if (s >= 10) { /* one digit fewer? */
+    if (s >= 10) { /* one digit fewer may do */
         const uint64_t tens = s / 10;
         const bool down = lower <= 40 * tens;
         const bool up = 40 * tens + 40 <= upper;

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * For a finite value > 0: the digits and exponent with digits * 10^exponent reading back to exactly
- * value, digits as short as can be, nearest to value among those, without trailing zeros.
+ * Finds, for a finite value > 0, digits and an exponent such that digits * 10^exponent reads back
+ * to exactly value. The digits are as few as can be, nearest to value among those, without trailing
+ * zeros.
  */
 void roof_decimal_shortest(uint64_t *digits, int *exponent, double value);
 

@@ -23,12 +23,15 @@ typedef struct cJSON roof_json_value;
 #define ROOF_JSON_SIZE_MAX (16U * 1024 * 1024)
 #define ROOF_JSON_DEPTH_MAX 64
 
-/* Parses length bytes; source is the name for messages. Owned by the caller: roof_json_free. */
+/* Parses length bytes; source is the name for messages. The caller owns *out: roof_json_free. */
 enum roof_status roof_json_parse(struct roof_json **out, const char *text, size_t length,
                                  const char *source, struct roof_error *error);
+/* Parses text of length bytes and a terminator, which it owns from then on, also when it fails. */
+enum roof_status roof_json_take(struct roof_json **out, char *text, size_t length,
+                                const char *source, struct roof_error *error);
 /* Reads and parses a regular file of at most ROOF_JSON_SIZE_MAX bytes. */
 enum roof_status roof_json_read(struct roof_json **out, const char *path, struct roof_error *error);
-/* The same of anything that can be read to its end: a pipe, or for "-" standard input. */
+/* Reads and parses anything that can be read to its end: a pipe, or for "-" standard input. */
 enum roof_status roof_json_read_stream(struct roof_json **out, const char *path,
                                        struct roof_error *error);
 void roof_json_free(struct roof_json *json);
@@ -40,70 +43,74 @@ struct roof_json_member {
     size_t value; /* its first byte: a quote for a string */
     size_t length;
 };
-/* The members of the object that a text is, without a tree and without allocation; line is that of
- * the text in its source. Keys are not checked for standing twice. ROOF_INVALID also when there are
- * more than `room`. */
+/* Finds the members of the object that a text is, without a tree and without allocation; line is
+ * that of the text in its source. A key may stand twice: that is not checked. ROOF_INVALID also
+ * when there are more than `room`. */
 enum roof_status roof_json_members(struct roof_json_member *members, size_t *count, size_t room,
                                    const char *text, size_t length, const char *source, int line,
                                    struct roof_error *error);
 
-/* Notes where all values stand, for those who ask for many of them below; once. */
+/* Notes where all values stand, which makes the two functions below fast. It may be called once. */
 enum roof_status roof_json_index(struct roof_json *json, struct roof_error *error);
-/* The text of a value as it stands, which is not terminated there. */
+/* Returns the text of a value as it was written, length bytes that no terminator ends. */
 const char *roof_json_span(const struct roof_json *json, const roof_json_value *node,
                            size_t *length);
+/* The line and the column, in bytes, where a value begins; both count from 1. */
 void roof_json_place(const struct roof_json *json, const roof_json_value *node, int *line,
                      int *column);
-/* The whole text, terminated. */
+/* Returns the whole text, terminated. */
 const char *roof_json_text(const struct roof_json *json, size_t *length);
 
 const roof_json_value *roof_json_root(const struct roof_json *json);
 const char *roof_json_source(const struct roof_json *json);
 
-/* Kinds; all accept NULL and answer false. */
+/* These tell the kind of a value; all accept NULL and answer false. */
 bool roof_json_is_object(const roof_json_value *node);
 bool roof_json_is_array(const roof_json_value *node);
-/* NULL unless it is a string; a double unless it is a number (then false). */
+/* Returns the text of a string, NULL for other values. */
 const char *roof_json_string(const roof_json_value *node);
+/* Reads a number; false, and *out as it was, for other values. */
 bool roof_json_number(double *out, const roof_json_value *node);
-/* A boolean; false (and *out as it was) for other values. */
+/* Reads a boolean; false, and *out as it was, for other values. */
 bool roof_json_boolean(bool *out, const roof_json_value *node);
 bool roof_json_is_null(const roof_json_value *node);
-/* A string that can be printed as it is: NULL for other values and for control characters. */
+/* Returns a string that can be printed as it is: NULL for other values and for one with control
+ * characters. */
 const char *roof_json_line(const roof_json_value *node);
 
-/* A member by its exact name, NULL when it is absent. */
+/* Finds a member by its exact name; NULL when it is absent. */
 const roof_json_value *roof_json_get(const roof_json_value *object, const char *key);
-/* First child and next sibling of an array or object; NULL at the end. */
+/* These walk the children of an array or object; NULL at the end. */
 const roof_json_value *roof_json_first(const roof_json_value *parent);
 const roof_json_value *roof_json_next(const roof_json_value *node);
-/* How many children an array or object has. */
+/* Counts the children of an array or object. */
 size_t roof_json_count(const roof_json_value *parent);
-/* The key under which a value stands in its object. */
+/* Returns the key under which a value stands in its object. */
 const char *roof_json_key(const roof_json_value *node);
 
-/* An array of such strings as a NULL-terminated list, which the caller frees; the strings belong to
- * json. ROOF_INVALID for any other value. */
+/* Reads an array of strings without control characters as a NULL-terminated list, which the caller
+ * frees; the strings belong to json. ROOF_INVALID for any other value. */
 enum roof_status roof_json_lines(const char ***out, const struct roof_json *json,
                                  const roof_json_value *node, struct roof_error *error);
 
-/* ROOF_INVALID with the line and column of node, which belongs to json. */
+/* Sets an error at the line and column of node, which belongs to json. Returns ROOF_INVALID. */
 enum roof_status roof_json_error(const struct roof_json *json, const roof_json_value *node,
                                  struct roof_error *error, const char *format, ...)
     ROOF_PRINTF(4, 5);
 
-/* An error that has no place, in its words, at that of node, behind "prefix: " unless that is "".
- * ROOF_INVALID, but for lack of memory, which is in no place; error may be NULL. */
+/* Gives an error the place of node, and puts "prefix: " before its message unless prefix is "".
+ * Returns ROOF_INVALID; a lack of memory (status) stays as it is, without a place. error may be
+ * NULL. */
 enum roof_status roof_json_place_error(const struct roof_json *json, const roof_json_value *node,
                                        const char *prefix, struct roof_error *error,
                                        enum roof_status status);
-/* ROOF_INVALID at the first member of an object that is none of the known ones. */
+/* Refuses an object with a member that is none of the known ones: ROOF_INVALID. */
 enum roof_status roof_json_only(const struct roof_json *json, const roof_json_value *object,
                                 const char *const *known, size_t count, struct roof_error *error);
 
 /* Writes a JSON string with its quotes. */
 void roof_json_quote(struct roof_text *out, const char *text);
-/* Writes a cell of a file: as it is where it is a number of JSON, else as a string. */
+/* Writes a cell of a table: as it is if it is a number of JSON, else as a string. */
 void roof_json_cell(struct roof_text *out, const char *text);
 
 #endif

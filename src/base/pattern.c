@@ -3,10 +3,13 @@
 
 #include <string.h>
 
+#include "base/base.h"
+
 #define DEPTH_MAX 32
 
-/* A program: all the steps where a match may stand are followed at once, byte by byte (K. Thompson,
- * Regular expression search algorithm, CACM 11(6), 1968). A FORK to one place alone is a jump. */
+/* An expression becomes a program, of which all the steps where a match may stand are followed at
+ * once, byte by byte (K. Thompson, Regular expression search algorithm, CACM 11(6), 1968). A FORK
+ * to one place alone is a jump. */
 enum kind { TAKE, FORK, BEGIN, END, DONE };
 
 struct reader {
@@ -24,7 +27,8 @@ static void fail(struct reader *r, const char *problem)
     }
 }
 
-/* A new step before those from `place` on, which go along with their ways: these are relative. */
+/* Inserts a step before the one at `place`. Those behind it move, and their ways with them, because
+ * these are relative. */
 static struct roof_pattern_step *insert(struct reader *r, size_t place, enum kind kind)
 {
     struct roof_pattern *const out = r->out;
@@ -45,24 +49,24 @@ static struct roof_pattern_step *append(struct reader *r, enum kind kind)
     return insert(r, r->out->count, kind);
 }
 
-/* --- what a byte may be -------------------------------------------------------------------- */
+/* --- sets of bytes ------------------------------------------------------------------------- */
 
 static void add_bytes(struct roof_pattern_step *step, unsigned first, unsigned last)
 {
     for (unsigned c = first; c <= last; c++) {
-        step->of[c / 8] = (unsigned char)(step->of[c / 8] | 1U << c % 8);
+        step->bytes[c / 8] = (unsigned char)(step->bytes[c / 8] | 1U << c % 8);
     }
 }
 
 static bool takes(const struct roof_pattern_step *step, unsigned char c)
 {
-    return ((unsigned)step->of[c / 8] >> c % 8 & 1U) != 0;
+    return ((unsigned)step->bytes[c / 8] >> c % 8 & 1U) != 0;
 }
 
 static void turn_round(struct roof_pattern_step *step)
 {
-    for (size_t i = 0; i < sizeof step->of; i++) {
-        step->of[i] = (unsigned char)~step->of[i];
+    for (size_t i = 0; i < sizeof step->bytes; i++) {
+        step->bytes[i] = (unsigned char)~step->bytes[i];
     }
 }
 
@@ -72,16 +76,16 @@ static bool is_punctuation(char c)
            (c < 'a' || c > 'z');
 }
 
-/* What stands behind a backslash; the byte, or -1 where it is several. */
+/* Reads what follows a backslash. Returns the byte that it stands for, or -1 when it is several. */
 static int read_escape(struct reader *r, struct roof_pattern_step *step)
 {
     static const struct {
         char name;
         const char *ranges;
     } classes[] = {{'d', "09"}, {'w', "09AZaz__"}, {'s', "\t\r  "}};
-    struct roof_pattern_step several = {.of = {0}};
+    struct roof_pattern_step several = {.bytes = {0}};
     const char c = *r->at;
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+    for (size_t i = 0; i < COUNT(classes); i++) {
         const bool opposite = c == classes[i].name - 'a' + 'A';
         if (c != classes[i].name && !opposite) {
             continue;
@@ -92,8 +96,8 @@ static int read_escape(struct reader *r, struct roof_pattern_step *step)
         if (opposite) {
             turn_round(&several);
         }
-        for (size_t byte = 0; byte < sizeof several.of; byte++) {
-            step->of[byte] = (unsigned char)(step->of[byte] | several.of[byte]);
+        for (size_t byte = 0; byte < sizeof several.bytes; byte++) {
+            step->bytes[byte] = (unsigned char)(step->bytes[byte] | several.bytes[byte]);
         }
         r->at++;
         return -1;
@@ -107,7 +111,7 @@ static int read_escape(struct reader *r, struct roof_pattern_step *step)
     return (unsigned char)c;
 }
 
-/* One of a class, or the first of a range; the byte, or -1. */
+/* Reads a member of a class, or an end of a range. Returns the byte, or -1 when it is several. */
 static int read_member(struct reader *r, struct roof_pattern_step *step)
 {
     if (*r->at == '\\') {
@@ -208,7 +212,8 @@ static void read_one(struct reader *r)
     }
 }
 
-static void lead(struct roof_pattern_step *step, ptrdiff_t one, ptrdiff_t other)
+/* Sets the two ways from a step, counted from it. */
+static void set_ways(struct roof_pattern_step *step, ptrdiff_t one, ptrdiff_t other)
 {
     step->to[0] = (int16_t)one;
     step->to[1] = (int16_t)other;
@@ -224,17 +229,17 @@ static void read_repeated(struct reader *r)
         return;
     }
     if (c == '*') {
-        lead(insert(r, start, FORK), 1, length + 2);
-        lead(append(r, FORK), -length - 1, -length - 1);
+        set_ways(insert(r, start, FORK), 1, length + 2);
+        set_ways(append(r, FORK), -length - 1, -length - 1);
     } else if (c == '+') {
-        lead(append(r, FORK), -length, 1);
+        set_ways(append(r, FORK), -length, 1);
     } else if (c == '?') {
-        lead(insert(r, start, FORK), 1, length + 1);
+        set_ways(insert(r, start, FORK), 1, length + 1);
     } else {
         return;
     }
     r->at++;
-    r->at += *r->at == '?'; /* as few as possible: the same names */
+    r->at += *r->at == '?'; /* as few repetitions as possible match the same names */
     if (*r->at == '*' || *r->at == '+' || *r->at == '?') {
         fail(r, "a repetition is repeated");
     }
@@ -254,12 +259,12 @@ static void read_choice(struct reader *r)
     while (r->problem == NULL && *r->at == '|') {
         const ptrdiff_t length = (ptrdiff_t)(r->out->count - start);
         r->at++;
-        lead(insert(r, start, FORK), 1, length + 2);
+        set_ways(insert(r, start, FORK), 1, length + 2);
         struct roof_pattern_step *const jump = append(r, FORK);
         const size_t from = r->out->count - 1;
         read_branch(r);
         const ptrdiff_t behind = (ptrdiff_t)(r->out->count - from);
-        lead(jump, behind, behind);
+        set_ways(jump, behind, behind);
     }
 }
 
@@ -277,16 +282,16 @@ const char *roof_pattern_read(struct roof_pattern *out, const char *text)
 
 /* --- matching ------------------------------------------------------------------------------ */
 
-/* Where a match may stand. */
+/* The steps where a match may stand. */
 struct places {
     size_t count;
     uint16_t place[ROOF_PATTERN_STEPS_MAX];
     bool there[ROOF_PATTERN_STEPS_MAX];
 };
 
-/* Only the places of the program are looked at: to clear all of them would take longer than most
- * matches. */
-static void no_places(struct places *places, const struct roof_pattern *pattern)
+/* Empties a set of places. Only those of the program are looked at: to clear all would take longer
+ * than most matches. */
+static void clear_places(struct places *places, const struct roof_pattern *pattern)
 {
     places->count = 0;
     memset(places->there, 0, pattern->count);
@@ -300,16 +305,16 @@ static void add_place(struct places *places, ptrdiff_t place)
     }
 }
 
-bool roof_pattern_matches(const struct roof_pattern *pattern, const char *name, int64_t *work)
+bool roof_pattern_matches(const struct roof_pattern *pattern, const char *name, int64_t *steps)
 {
     struct places places[2];
-    no_places(&places[0], pattern);
+    clear_places(&places[0], pattern);
     add_place(&places[0], 0);
     for (size_t i = 0;; i++) {
         struct places *const now = &places[i % 2];
         struct places *const next = &places[1 - i % 2];
-        no_places(next, pattern);
-        /* Those that a step leads to without a byte come behind it. */
+        clear_places(next, pattern);
+        /* The steps that one leads to without a byte are added behind it, and so looked at, too. */
         for (size_t k = 0; k < now->count; k++) {
             const ptrdiff_t place = now->place[k];
             const struct roof_pattern_step *const step = &pattern->step[place];
@@ -324,7 +329,7 @@ bool roof_pattern_matches(const struct roof_pattern *pattern, const char *name, 
                 add_place(next, place + 1);
             }
         }
-        *work += (int64_t)now->count;
+        *steps += (int64_t)now->count;
         if (name[i] == '\0' || next->count == 0) {
             return false;
         }

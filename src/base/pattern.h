@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Regular expressions of names, as Python's re.match has them: from the first byte on, to any
- * last one. They come from files of strangers, so that none takes long: work is bounded by
- * the length of the expression times that of the name, where regexec of the C library may need
- * minutes and gigabytes for forty bytes.
+ * Regular expressions for names, as Python's re.match has them: a match begins at the first byte
+ * and may end at any. They come from files of strangers, so none may take long: the steps are
+ * bounded by the length of the expression times that of the name, while regexec of the C library
+ * may need minutes and gigabytes for forty bytes.
  */
 #ifndef ROOF_PATTERN_H
 #define ROOF_PATTERN_H
@@ -16,8 +16,8 @@
 
 struct roof_pattern_step {
     int16_t kind;
-    int16_t to[2];        /* where it goes on, counted from here */
-    unsigned char of[32]; /* a bit for each byte that it takes */
+    int16_t to[2];           /* the steps that follow it, counted from here */
+    unsigned char bytes[32]; /* a bit for each byte that it takes */
 };
 
 struct roof_pattern {
@@ -26,11 +26,12 @@ struct roof_pattern {
 };
 
 /* Reads an expression of bytes, '.', classes, \d \w \s \D \W \S, escaped punctuation, groups, '|',
- * '*', '+', '?', '^' and '$'. NULL, or what of it is not read: other escapes, counts in braces,
- * groups with a '?' but (?:, groups in more than 32 others, more steps than there is room for. */
+ * '*', '+', '?', '^' and '$'. Returns NULL, or says what it cannot read: other escapes, counts in
+ * braces, groups with a '?' but (?:, groups in more than 32 others, more steps than there is room
+ * for. */
 const char *roof_pattern_read(struct roof_pattern *out, const char *text);
 
-/* *work grows by the steps that were looked at. */
-bool roof_pattern_matches(const struct roof_pattern *pattern, const char *name, int64_t *work);
+/* Says if a name begins with a match; adds to *steps how many steps were looked at. */
+bool roof_pattern_matches(const struct roof_pattern *pattern, const char *name, int64_t *steps);
 
 #endif

@@ -12,14 +12,14 @@
 
 #include "base/base.h"
 #include "base/decimal.h"
+#include "base/list.h"
 
-/* How a unit is stored in a key, and how it is shown: SI value = key value * multiple / divisor. */
+/* A unit as keys store it and as people read it: SI value = key value * multiple / divisor. */
 struct unit {
     const char *name;
     double multiple;
     double divisor;
-    const char
-        *base; /* the unit that takes engineering prefixes; NULL: shown as the plain key unit */
+    const char *base; /* the unit behind an engineering prefix; NULL: the key's unit is shown */
 };
 
 static const struct unit units[ROOF_UNIT_COUNT] = {
@@ -77,11 +77,14 @@ static const struct {
              {"FLOP/s", ROOF_UNIT_TFLOPS},
              {"OPS", ROOF_UNIT_TFLOPS},
              {"B/s", ROOF_UNIT_GB_PER_S}};
-/* What can be drawn, and computed with: no device is near them. */
+/* Times and rates that can be drawn and computed with; those of devices are far from these limits.
+ */
 #define TIME_MIN 1e-12
 #define TIME_MAX 1e9
 #define RATE_MIN 1
 #define RATE_MAX 1e24
+/* From this share of a prefix on four digits show one of it: 999.95 k is shown as 1 M. */
+#define ROUNDED_UP 0.99995
 
 double roof_to_unit(double si, enum roof_unit unit)
 {
@@ -96,20 +99,21 @@ double roof_from_unit(double value, enum roof_unit unit)
 
 double roof_given(double si, enum roof_unit unit)
 {
-    /* Two roundings, here and when it was read: no more than two steps off. */
+    /* The value was rounded twice, here and when it was read, so the number that was given is at
+     * most two steps away. */
     const double value = roof_to_unit(si, unit);
-    double near = nextafter(nextafter(value, -HUGE_VAL), -HUGE_VAL);
+    double candidate = nextafter(nextafter(value, -HUGE_VAL), -HUGE_VAL);
     double best = value;
     size_t fewest = SIZE_MAX;
     for (int step = -2; step <= 2; step++) {
         char digits[ROOF_NUMBER_SIZE];
-        const bool same = roof_from_unit(near, unit) == si;
-        const size_t length = same ? roof_format_number(digits, near) : SIZE_MAX;
-        if (length < fewest || (length == fewest && near == value)) {
+        const bool same = roof_from_unit(candidate, unit) == si;
+        const size_t length = same ? roof_format_number(digits, candidate) : SIZE_MAX;
+        if (length < fewest || (length == fewest && candidate == value)) {
             fewest = length;
-            best = near;
+            best = candidate;
         }
-        near = nextafter(near, HUGE_VAL);
+        candidate = nextafter(candidate, HUGE_VAL);
     }
     return best;
 }
@@ -117,6 +121,47 @@ double roof_given(double si, enum roof_unit unit)
 const char *roof_unit_name(enum roof_unit unit)
 {
     return units[unit].name;
+}
+
+/* Writes digits, of which the first has this power of ten, as "d.ddde-7". Returns the end. */
+static char *put_scientific(char *p, const char *digits, int count, int exponent)
+{
+    *p++ = digits[0];
+    if (count > 1) {
+        *p++ = '.';
+        memcpy(p, digits + 1, (size_t)count - 1);
+        p += count - 1;
+    }
+    *p++ = 'e';
+    *p = '-';
+    p += exponent < 0;
+    return p + roof_decimal_digits(p, (uint64_t)abs(exponent));
+}
+
+/* Writes digits, of which the first has this power of ten, as "0.000ddd", "ddd.ddd" or "ddd000".
+ * Returns the end. */
+static char *put_decimal(char *p, const char *digits, int count, int exponent)
+{
+    if (exponent < 0) {
+        *p++ = '0';
+        *p++ = '.';
+        for (int zeros = -1; zeros > exponent; zeros--) {
+            *p++ = '0';
+        }
+        memcpy(p, digits, (size_t)count);
+        return p + count;
+    }
+    const int whole = exponent + 1;
+    const int from_digits = count < whole ? count : whole;
+    memcpy(p, digits, (size_t)from_digits);
+    memset(p + from_digits, '0', (size_t)(whole - from_digits));
+    p += whole;
+    if (count > whole) {
+        *p++ = '.';
+        memcpy(p, digits + whole, (size_t)(count - whole));
+        p += count - whole;
+    }
+    return p;
 }
 
 size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
@@ -134,53 +179,23 @@ size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value)
         *p++ = '-';
         value = -value;
     }
-    char digits[20];
     if (value < 9007199254740992.0 && value == floor(value)) { /* 2^53: whole and exact */
         p += roof_decimal_digits(p, (uint64_t)value);
-        *p = '\0';
-        return (size_t)(p - out);
-    }
-    uint64_t significand = 0;
-    int exponent = 0;
-    roof_decimal_shortest(&significand, &exponent, value);
-    const int count = roof_decimal_digits(digits, significand);
-    exponent += count - 1;                /* now that of the first digit */
-    if (exponent < -5 || exponent > 20) { /* d.ddde-7 */
-        *p++ = digits[0];
-        if (count > 1) {
-            *p++ = '.';
-            memcpy(p, digits + 1, (size_t)count - 1);
-            p += count - 1;
-        }
-        *p++ = 'e';
-        *p = '-';
-        p += exponent < 0;
-        p += roof_decimal_digits(p, (uint64_t)abs(exponent));
-    } else if (exponent < 0) { /* 0.000ddd */
-        *p++ = '0';
-        *p++ = '.';
-        for (int zeros = -1; zeros > exponent; zeros--) {
-            *p++ = '0';
-        }
-        memcpy(p, digits, (size_t)count);
-        p += count;
-    } else { /* ddd.ddd or ddd000 */
-        const int whole = exponent + 1;
-        const int from_digits = count < whole ? count : whole;
-        memcpy(p, digits, (size_t)from_digits);
-        memset(p + from_digits, '0', (size_t)(whole - from_digits));
-        p += whole;
-        if (count > whole) {
-            *p++ = '.';
-            memcpy(p, digits + whole, (size_t)(count - whole));
-            p += count - whole;
-        }
+    } else {
+        char digits[20];
+        uint64_t significand = 0;
+        int exponent = 0;
+        roof_decimal_shortest(&significand, &exponent, value);
+        const int count = roof_decimal_digits(digits, significand);
+        exponent += count - 1; /* it is now the power of ten of the first digit */
+        p = exponent < -5 || exponent > 20 ? put_scientific(p, digits, count, exponent)
+                                           : put_decimal(p, digits, count, exponent);
     }
     *p = '\0';
     return (size_t)(p - out);
 }
 
-/* Four significant digits, no trailing zeros, '.' in every locale. */
+/* Writes four significant digits without trailing zeros, and with '.' in every locale. */
 static void four_digits(char *out, size_t size, double value)
 {
     const double magnitude = fabs(value);
@@ -220,49 +235,54 @@ const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value)
     return out;
 }
 
+/* Writes a number with the prefix that leaves it at least one before the unit: "1.5 GiB". */
+static void put_binary(char *out, double value, const char *base)
+{
+    char number[32];
+    size_t i = 0;
+    while (i < COUNT(binary_prefixes) - 1 && value < binary_prefixes[i].factor * ROUNDED_UP) {
+        i++;
+    }
+    four_digits(number, sizeof number, value / binary_prefixes[i].factor);
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s %s%s", number, binary_prefixes[i].name, base);
+}
+
+/* Writes a number with an SI prefix. Counts have no prefix below one, and times none above. */
+static void put_prefixed(char *out, double value, bool time, const char *base)
+{
+    const size_t one = 7; /* the row without a prefix */
+    const size_t last = time ? COUNT(prefixes) - 1 : one;
+    char number[32];
+    size_t i = time || value == 0 ? one : 0;
+    while (i < last && fabs(value) < prefixes[i].factor * ROUNDED_UP && value != 0) {
+        i++;
+    }
+    four_digits(number, sizeof number, value / prefixes[i].factor);
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s %s%s", number, prefixes[i].name, base);
+}
+
 const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit)
 {
     const struct unit *const row = &units[unit];
-    char number[32];
-    if (!isfinite(si)) {
+    const double value = row->base == NULL ? roof_to_unit(si, unit) : si;
+    if (!isfinite(si) || !isfinite(value)) {
         memcpy(out, "-", 2);
-        return out;
-    }
-    if (row->base == NULL) {
-        const double value = roof_to_unit(si, unit);
-        if (!isfinite(value)) {
-            return memcpy(out, "-", 2);
-        }
+    } else if (row->base == NULL) {
+        char number[32];
+        const bool joined = unit == ROOF_UNIT_FRACTION || row->name[0] == '\0';
         four_digits(number, sizeof number, value);
-        snprintf(out, ROOF_QUANTITY_SIZE, "%s%s%s", number,
-                 unit == ROOF_UNIT_FRACTION || row->name[0] == '\0' ? "" : " ", row->name);
-        return out;
+        (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s%s%s", number, joined ? "" : " ", row->name);
+    } else if (unit == ROOF_UNIT_CAPACITY) {
+        put_binary(out, si, row->base);
+    } else {
+        put_prefixed(out, si, unit == ROOF_UNIT_MICROSECONDS || unit == ROOF_UNIT_MILLISECONDS,
+                     row->base);
     }
-    size_t i = 0;
-    if (unit == ROOF_UNIT_CAPACITY) {
-        while (i < COUNT(binary_prefixes) - 1 && si < binary_prefixes[i].factor * 0.99995) {
-            i++;
-        }
-        four_digits(number, sizeof number, si / binary_prefixes[i].factor);
-        snprintf(out, ROOF_QUANTITY_SIZE, "%s %s%s", number, binary_prefixes[i].name, row->base);
-        return out;
-    }
-    /* 0.99995 rounds up to the next prefix: 999.95 k is shown as 1 M. Counts have no prefix below
-     * one, and times none above. */
-    const bool time = unit == ROOF_UNIT_MICROSECONDS || unit == ROOF_UNIT_MILLISECONDS;
-    const size_t one = 7;
-    const size_t last = time ? COUNT(prefixes) - 1 : one;
-    i = time || si == 0 ? one : 0;
-    while (i < last && fabs(si) < prefixes[i].factor * 0.99995 && si != 0) {
-        i++;
-    }
-    four_digits(number, sizeof number, si / prefixes[i].factor);
-    snprintf(out, ROOF_QUANTITY_SIZE, "%s %s%s", number, prefixes[i].name, row->base);
     return out;
 }
 
-/* strtod for '.' in every locale; *end is where the number stopped. Refuses what is not a plain
- * decimal number: inf, nan, hexadecimal, leading blanks. */
+/* Reads a number as strtod does, but with '.' in every locale; *end is where the number stopped.
+ * Refuses what is not a plain decimal number: inf, nan, hexadecimal, leading blanks. */
 static bool plain_number(double *out, const char *text, const char **end)
 {
     const char *p = text + (*text == '-' || *text == '+');
@@ -288,7 +308,7 @@ static bool plain_number(double *out, const char *text, const char **end)
     copy[used] = '\0';
     char *stop = NULL;
     *out = strtod(copy, &stop);
-    /* Only the decimal point can have changed its length, and there is at most one before stop. */
+    /* Only the decimal point can differ in length, and there is at most one before stop. */
     size_t consumed = (size_t)(stop - copy);
     const char *const dot = memchr(text, '.', length);
     if (dot != NULL && consumed > (size_t)(dot - text)) {
@@ -307,7 +327,7 @@ static enum roof_status range_error(struct roof_error *error, const char *what, 
                           what, min, max, text);
 }
 
-/* One integer of length bytes. */
+/* Reads an integer of length bytes; false when it is none, or does not fit. */
 static bool integer_text(int64_t *out, const char *text, size_t length)
 {
     const bool negative = length > 0 && text[0] == '-';
@@ -324,18 +344,17 @@ static bool integer_text(int64_t *out, const char *text, size_t length)
     if (i == first) {
         return false;
     }
-    for (size_t m = 0; m < COUNT(multiples); m++) {
-        if (strlen(multiples[m].name) == length - i &&
-            memcmp(multiples[m].name, text + i, length - i) == 0) {
-            if (value > INT64_MAX / multiples[m].factor) {
-                return false;
-            }
-            value *= multiples[m].factor;
-            *out = negative ? -value : value;
-            return true;
-        }
+    size_t m = 0;
+    while (m < COUNT(multiples) && (strlen(multiples[m].name) != length - i ||
+                                    memcmp(multiples[m].name, text + i, length - i) != 0)) {
+        m++;
     }
-    return false;
+    if (m == COUNT(multiples) || value > INT64_MAX / multiples[m].factor) {
+        return false;
+    }
+    value *= multiples[m].factor;
+    *out = negative ? -value : value;
+    return true;
 }
 
 enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *what, int64_t min,
@@ -416,7 +435,7 @@ enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *
 enum roof_status roof_values_append(struct roof_values *values, struct roof_run run,
                                     struct roof_error *error)
 {
-    /* Grow at powers of two: the count itself says when. */
+    /* The room doubles at powers of two, so the count itself says when it is used up. */
     if ((values->run_count & (values->run_count - 1)) == 0) {
         const size_t room = values->run_count == 0 ? 1 : 2 * values->run_count;
         struct roof_run *const grown = realloc(values->run, room * sizeof *grown);
@@ -430,23 +449,31 @@ enum roof_status roof_values_append(struct roof_values *values, struct roof_run 
     return ROOF_OK;
 }
 
+/* --- lists and ranges ---------------------------------------------------------------------- */
+
+/* An element of a list, and what it may be. */
 struct range {
-    const char *what;
+    const char *what; /* names the quantity in messages */
     int64_t min, max;
-    const char *item; /* for messages */
+    const char *item; /* the element as it was written, for messages */
     int64_t start, stop;
 };
 
-/* A geometric range is kept as a list of its values. */
+/* A geometric range is kept as a list of its values, so it may not have more than these. */
 #define GEOMETRIC_STEPS_MAX 100000
 
-static enum roof_status geometric(struct roof_values *out, const struct range *range,
-                                  const char *factor_text, struct roof_error *error)
+static enum roof_status too_many(struct roof_error *error, const char *what, const char *text)
 {
-    double factor = 0;
-    const char *end = factor_text;
-    if (!plain_number(&factor, factor_text, &end) || *end != '\0' || !(factor > 1) ||
-        !isfinite(factor)) {
+    return roof_error_set(error, ROOF_USAGE, "%s: '%s' has more than %lld values", what, text,
+                          (long long)ROOF_VALUES_MAX);
+}
+
+/* Reads the factor of a geometric range, and refuses ranges of too many steps. */
+static enum roof_status read_factor(double *factor, const struct range *range, const char *text,
+                                    struct roof_error *error)
+{
+    const char *end = text;
+    if (!plain_number(factor, text, &end) || *end != '\0' || !(*factor > 1) || !isfinite(*factor)) {
         return roof_error_set(error, ROOF_USAGE,
                               "%s: the factor of '%s' must be a number above 1, as in 1:64:x2",
                               range->what, range->item);
@@ -456,21 +483,26 @@ static enum roof_status geometric(struct roof_values *out, const struct range *r
                               "%s: the geometric range '%s' must start at 1 or above", range->what,
                               range->item);
     }
-    if (log((double)range->stop / (double)range->start) > GEOMETRIC_STEPS_MAX * log(factor)) {
+    if (log((double)range->stop / (double)range->start) > GEOMETRIC_STEPS_MAX * log(*factor)) {
         return roof_error_set(error, ROOF_USAGE,
                               "%s: the factor of '%s' is too near 1: more than %d steps",
                               range->what, range->item, GEOMETRIC_STEPS_MAX);
     }
+    return ROOF_OK;
+}
+
+/* Adds the values of START:STOP:xFACTOR. */
+static enum roof_status geometric(struct roof_values *out, const struct range *range,
+                                  const char *factor_text, struct roof_error *error)
+{
+    double factor = 0;
+    TRY(read_factor(&factor, range, factor_text, error));
     int64_t previous = 0;
     double value = (double)range->start;
     while (value < (double)range->stop + 0.5) {
         const int64_t rounded = (int64_t)floor(value + 0.5);
         if (rounded != previous) {
-            const struct roof_run run = {.first = rounded, .step = 0, .count = 1};
-            const enum roof_status status = roof_values_append(out, run, error);
-            if (status != ROOF_OK) {
-                return status;
-            }
+            TRY(roof_values_append(out, (struct roof_run){rounded, 0, 1}, error));
             previous = rounded;
         }
         value *= factor;
@@ -478,71 +510,94 @@ static enum roof_status geometric(struct roof_values *out, const struct range *r
     return ROOF_OK;
 }
 
-static enum roof_status too_many(struct roof_error *error, const char *what, const char *text)
+/* Adds the values of START:STOP:STEP; step_text is NULL when the step was left out. */
+static enum roof_status arithmetic(struct roof_values *out, const struct range *range,
+                                   const char *step_text, struct roof_error *error)
 {
-    return roof_error_set(error, ROOF_USAGE, "%s: '%s' has more than %lld values", what, text,
-                          (long long)ROOF_VALUES_MAX);
+    int64_t step = 1;
+    if (step_text != NULL && (!integer_text(&step, step_text, strlen(step_text)) || step < 1)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: the step of '%s' must be an integer from 1, or xFACTOR",
+                              range->what, range->item);
+    }
+    /* In unsigned numbers the difference of any two fits. */
+    const uint64_t steps = ((uint64_t)range->stop - (uint64_t)range->start) / (uint64_t)step;
+    return steps >= ROOF_VALUES_MAX
+               ? too_many(error, range->what, range->item)
+               : roof_values_append(out, (struct roof_run){range->start, step, (int64_t)steps + 1},
+                                    error);
 }
 
-/* One element of the list: an integer or a range. item is a private, writable copy. */
+/* Adds the value of an element that is no range. */
+static enum roof_status single(struct roof_values *out, const struct range *range,
+                               struct roof_error *error)
+{
+    const char *const text = range->item;
+    const size_t number = strspn(text, "0123456789kMGi");
+    int64_t value = 0;
+    if (number > 0 && (text[number] == '-' || strncmp(text + number, "..", 2) == 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: a range is written START:STOP or START:STOP:STEP, not '%.127s'",
+                              range->what, text);
+    }
+    TRY(roof_parse_integer(&value, text, range->what, range->min, range->max, error));
+    return roof_values_append(out, (struct roof_run){value, 0, 1}, error);
+}
+
+/* Reads START:STOP or START:STOP:STEP, which it cuts into its parts; range->item is another copy.
+ */
+static enum roof_status parse_range(struct roof_values *out, char *text, struct range *range,
+                                    struct roof_error *error)
+{
+    char *const stop_text = strchr(text, ':') + 1;
+    stop_text[-1] = '\0';
+    char *step_text = strchr(stop_text, ':');
+    if (step_text != NULL) {
+        *step_text++ = '\0';
+    }
+    TRY(roof_parse_integer(&range->start, text, range->what, range->min, range->max, error));
+    TRY(roof_parse_integer(&range->stop, stop_text, range->what, range->min, range->max, error));
+    if (range->start > range->stop) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s: the range '%s' is reversed; write START:STOP with START <= STOP",
+                              range->what, range->item);
+    }
+    return step_text != NULL && *step_text == 'x' ? geometric(out, range, step_text + 1, error)
+                                                  : arithmetic(out, range, step_text, error);
+}
+
+/* Reads an element of a list; item is a private, writable copy of it. */
 static enum roof_status parse_item(struct roof_values *out, char *item, const struct range *limits,
                                    struct roof_error *error)
 {
     struct range range = *limits;
-    char *const whole = item;
+    if (strchr(item, ':') == NULL) {
+        range.item = item;
+        return single(out, &range, error);
+    }
     char shown[128];
-    snprintf(shown, sizeof shown, "%s", whole);
+    (void)snprintf(shown, sizeof shown, "%s", item);
     range.item = shown;
-    char *const stop_text = strchr(whole, ':');
-    if (stop_text == NULL) {
-        const size_t number = strspn(whole, "0123456789kMGi");
-        if (number > 0 && (whole[number] == '-' || strncmp(whole + number, "..", 2) == 0)) {
-            return roof_error_set(error, ROOF_USAGE,
-                                  "%s: a range is written START:STOP or START:STOP:STEP, not '%s'",
-                                  range.what, shown);
+    return parse_range(out, item, &range, error);
+}
+
+/* Reads the elements of a list; copy has as many bytes as text, and is written to. */
+static enum roof_status parse_list(struct roof_values *out, const char *text, char *copy,
+                                   const struct range *limits, struct roof_error *error)
+{
+    struct roof_list_item item;
+    for (const char *rest = text; roof_list_next(&item, &rest);) {
+        (void)roof_list_item_copy(copy, item.length + 1, &item);
+        if (item.length == 0) {
+            return roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
+                                  limits->what, text);
         }
-        enum roof_status status =
-            roof_parse_integer(&range.start, whole, range.what, range.min, range.max, error);
-        if (status == ROOF_OK) {
-            status = roof_values_append(out, (struct roof_run){range.start, 0, 1}, error);
+        TRY(parse_item(out, copy, limits, error));
+        if (out->count > ROOF_VALUES_MAX) {
+            return too_many(error, limits->what, text);
         }
-        return status;
     }
-    *stop_text = '\0';
-    char *const step_text = strchr(stop_text + 1, ':');
-    if (step_text != NULL) {
-        *step_text = '\0';
-    }
-    enum roof_status status =
-        roof_parse_integer(&range.start, whole, range.what, range.min, range.max, error);
-    if (status == ROOF_OK) {
-        status =
-            roof_parse_integer(&range.stop, stop_text + 1, range.what, range.min, range.max, error);
-    }
-    if (status != ROOF_OK) {
-        return status;
-    }
-    if (range.start > range.stop) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s: the range '%s' is reversed; write START:STOP with START <= STOP",
-                              range.what, shown);
-    }
-    if (step_text != NULL && step_text[1] == 'x') {
-        return geometric(out, &range, step_text + 2, error);
-    }
-    int64_t step = 1;
-    if (step_text != NULL &&
-        (!integer_text(&step, step_text + 1, strlen(step_text + 1)) || step < 1)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s: the step of '%s' must be an integer from 1, or xFACTOR",
-                              range.what, shown);
-    }
-    /* In unsigned numbers the difference of any two fits. */
-    const uint64_t steps = ((uint64_t)range.stop - (uint64_t)range.start) / (uint64_t)step;
-    if (steps >= ROOF_VALUES_MAX) {
-        return too_many(error, range.what, shown);
-    }
-    return roof_values_append(out, (struct roof_run){range.start, step, (int64_t)steps + 1}, error);
+    return ROOF_OK;
 }
 
 enum roof_status roof_parse_values(struct roof_values *out, const char *text, const char *what,
@@ -554,24 +609,7 @@ enum roof_status roof_parse_values(struct roof_values *out, const char *text, co
     if (copy == NULL) {
         return roof_no_memory(error);
     }
-    enum roof_status status = ROOF_OK;
-    char *item = copy;
-    while (status == ROOF_OK && item != NULL) {
-        char *const comma = strchr(item, ',');
-        if (comma != NULL) {
-            *comma = '\0';
-        }
-        if (*item == '\0') {
-            status = roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
-                                    what, text);
-        } else {
-            status = parse_item(out, item, &limits, error);
-        }
-        if (status == ROOF_OK && out->count > ROOF_VALUES_MAX) {
-            status = too_many(error, what, text);
-        }
-        item = comma == NULL ? NULL : comma + 1;
-    }
+    const enum roof_status status = parse_list(out, text, copy, &limits, error);
     free(copy);
     if (status != ROOF_OK) {
         roof_values_free(out);

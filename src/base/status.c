@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What ROOF_KEY puts around a key. */
+/* ROOF_KEY puts these bytes around a key. */
 #define BEGIN "\016"
 #define END "\017"
-static_assert(sizeof ROOF_KEY("") == sizeof BEGIN END, "the marks are those of ROOF_KEY");
+static_assert(sizeof ROOF_KEY("") == 3, "ROOF_KEY has a mark of one byte at each end");
 
 const char *roof_status_text(enum roof_status status)
 {
@@ -66,12 +66,13 @@ size_t roof_utf8(const char *text, size_t length)
 size_t roof_xml(const char *text)
 {
     const size_t length = roof_utf8(text, 4);
-    const bool other = strncmp(text, "\xEF\xBF\xBE", 3) == 0 ||
-                       strncmp(text, "\xEF\xBF\xBF", 3) == 0; /* U+FFFE and U+FFFF */
-    return roof_control(text) > 0 || other ? 0 : length;
+    const bool no_character = strncmp(text, "\xEF\xBF\xBE", 3) == 0 ||
+                              strncmp(text, "\xEF\xBF\xBF", 3) == 0; /* U+FFFE and U+FFFF */
+    return roof_control(text) > 0 || no_character ? 0 : length;
 }
 
-static void keep_one_line(char *text)
+/* Replaces each byte of a control character by '?', so that the text is one line. */
+static void replace_controls(char *text)
 {
     for (; *text != '\0'; text++) {
         for (size_t left = roof_control(text); left > 0; left--) {
@@ -80,88 +81,107 @@ static void keep_one_line(char *text)
     }
 }
 
-/* Takes the marks of ROOF_KEY out of the message from a place on, and notes where the keys are. */
+/* Returns the length of the key that a text begins with; 0 when it begins with none. */
+static size_t key_length(const char *text)
+{
+    return strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+}
+
+static void add_key(struct roof_error *error, size_t at, size_t length)
+{
+    if (error->key_count < ROOF_ERROR_KEYS_MAX) {
+        error->key[error->key_count++] =
+            (struct roof_error_key){(unsigned short)at, (unsigned short)length};
+    }
+}
+
+/*
+ * Takes the marks of ROOF_KEY out of the message from an offset on, and notes where the keys are. A
+ * mark that is not one of a pair around a key came in through user text: it stays, and is replaced
+ * as other control characters are. Where the message was cut, the last key may lack its end.
+ */
 static void take_keys(struct roof_error *error, size_t from)
 {
+    const bool was_cut = strlen(error->message) == sizeof error->message - 1;
     char *out = error->message + from;
-    for (const char *p = out; *p != '\0'; p++) {
-        struct roof_error_key *const key = &error->key[error->key_count];
-        const bool room = error->key_count < ROOF_ERROR_KEYS_MAX;
-        if (*p == BEGIN[0]) {
-            if (room) {
-                key->at = (unsigned short)(out - error->message);
-            }
-        } else if (*p == END[0]) {
-            if (room) {
-                key->length = (unsigned short)(out - error->message - key->at);
-                error->key_count++;
-            }
+    for (const char *in = out; *in != '\0';) {
+        const bool begins = *in == BEGIN[0];
+        const size_t length = begins ? key_length(in + 1) : 0;
+        const char *const end = in + 1 + length;
+        const bool is_key = length > 0 && *end == END[0];
+        if (is_key) {
+            add_key(error, (size_t)(out - error->message), length);
+        }
+        if (is_key || (begins && *end == '\0' && was_cut)) {
+            memmove(out, in + 1, length);
+            out += length;
+            in = end + (is_key ? 1 : 0);
         } else {
-            *out++ = *p;
+            *out++ = *in++;
         }
     }
     *out = '\0';
+    replace_controls(error->message + from);
 }
 
-static enum roof_status fill(struct roof_error *error, enum roof_status status, const char *source,
-                             int line, int column, const char *format, va_list arguments)
-    ROOF_PRINTF(6, 0);
+static void fill(struct roof_error *error, enum roof_status status, const char *source, int line,
+                 int column, const char *format, va_list arguments) ROOF_PRINTF(6, 0);
 
-static enum roof_status fill(struct roof_error *error, enum roof_status status, const char *source,
-                             int line, int column, const char *format, va_list arguments)
+static void fill(struct roof_error *error, enum roof_status status, const char *source, int line,
+                 int column, const char *format, va_list arguments)
 {
-    if (error != NULL) {
-        error->status = status;
-        error->line = line;
-        error->column = column;
-        snprintf(error->source, sizeof error->source, "%s", source);
-        vsnprintf(error->message, sizeof error->message, format, arguments);
-        error->key_count = 0;
-        take_keys(error, 0);
-        keep_one_line(error->source);
-        keep_one_line(error->message);
-    }
-    return status;
+    error->status = status;
+    error->line = line;
+    error->column = column;
+    (void)snprintf(error->source, sizeof error->source, "%s", source);
+    (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+    error->key_count = 0;
+    take_keys(error, 0);
+    replace_controls(error->source);
 }
 
 enum roof_status roof_error_set(struct roof_error *error, enum roof_status status,
                                 const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, status, "", 0, 0, format, arguments);
-    va_end(arguments);
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        fill(error, status, "", 0, 0, format, arguments);
+        va_end(arguments);
+    }
     return status;
 }
 
 enum roof_status roof_error_at(struct roof_error *error, enum roof_status status,
                                const char *source, int line, int column, const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, status, source, line, column, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-const char *roof_error_line(char *out, size_t size, const struct roof_error *error)
-{
-    if (error->source[0] == '\0') {
-        snprintf(out, size, "%s", error->message);
-    } else if (error->line == 0) {
-        snprintf(out, size, "%s: %s", error->source, error->message);
-    } else if (error->column == 0) {
-        snprintf(out, size, "%s:%d: %s", error->source, error->line, error->message);
-    } else {
-        snprintf(out, size, "%s:%d:%d: %s", error->source, error->line, error->column,
-                 error->message);
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        fill(error, status, source, line, column, format, arguments);
+        va_end(arguments);
     }
-    return out;
+    return status;
 }
 
 enum roof_status roof_no_memory(struct roof_error *error)
 {
     return roof_error_set(error, ROOF_MEMORY, "out of memory");
+}
+
+/* Adds the message of an error, with its keys, behind that of another. Keys that are cut off are
+ * forgotten. */
+static void join(struct roof_error *out, const struct roof_error *error)
+{
+    const size_t before = strlen(out->message);
+    (void)snprintf(out->message + before, sizeof out->message - before, "%s", error->message);
+    const size_t length = strlen(out->message);
+    for (int i = 0; i < error->key_count; i++) {
+        const size_t at = before + error->key[i].at;
+        if (at + error->key[i].length <= length) {
+            add_key(out, at, error->key[i].length);
+        }
+    }
 }
 
 enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status status,
@@ -170,20 +190,13 @@ enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status st
     if (error == NULL || error->status == ROOF_MEMORY) {
         return error == NULL ? status : ROOF_MEMORY;
     }
-    char before[ROOF_ERROR_MESSAGE_SIZE];
+    struct roof_error whole;
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(before, sizeof before, format, arguments);
+    fill(&whole, status, error->source, error->line, error->column, format, arguments);
     va_end(arguments);
-    keep_one_line(before);
-    const size_t length = strlen(before);
-    memmove(error->message + length, error->message, sizeof error->message - length);
-    memcpy(error->message, before, length);
-    error->message[sizeof error->message - 1] = '\0';
-    for (int i = 0; i < error->key_count; i++) {
-        error->key[i].at = (unsigned short)(error->key[i].at + length);
-    }
-    error->status = status;
+    join(&whole, error);
+    *error = whole;
     return status;
 }
 
@@ -196,9 +209,26 @@ void roof_error_append(struct roof_error *error, const char *format, ...)
         (void)vsnprintf(error->message + length, sizeof error->message - length, format, arguments);
         va_end(arguments);
         take_keys(error, length);
-        keep_one_line(error->message + length);
     }
 }
+
+/* Writes the place of an error as it stands before a message: "source:line:column: ", without the
+ * parts that are unknown. */
+static void put_place(char *out, size_t size, const struct roof_error *error)
+{
+    if (error->source[0] == '\0') {
+        (void)snprintf(out, size, "%s", "");
+    } else if (error->line == 0) {
+        (void)snprintf(out, size, "%s: ", error->source);
+    } else if (error->column == 0) {
+        (void)snprintf(out, size, "%s:%d: ", error->source, error->line);
+    } else {
+        (void)snprintf(out, size, "%s:%d:%d: ", error->source, error->line, error->column);
+    }
+}
+
+/* A place takes at most so many bytes, terminated. */
+#define PLACE_SIZE (ROOF_ERROR_SOURCE_SIZE + 32)
 
 enum roof_status roof_error_move(struct roof_error *error, enum roof_status status,
                                  const char *source, int line, int column)
@@ -207,43 +237,55 @@ enum roof_status roof_error_move(struct roof_error *error, enum roof_status stat
         return status;
     }
     if (error->source[0] != '\0') {
-        char place[ROOF_ERROR_SOURCE_SIZE + 32];
-        struct roof_error bare = *error;
-        bare.message[0] = '\0';
-        (void)roof_error_prefix(error, error->status, "%s",
-                                roof_error_line(place, sizeof place, &bare));
+        char place[PLACE_SIZE];
+        put_place(place, sizeof place, error);
+        (void)roof_error_prefix(error, error->status, "%s", place);
     }
     (void)snprintf(error->source, sizeof error->source, "%s", source);
-    keep_one_line(error->source);
+    replace_controls(error->source);
     error->line = line;
     error->column = column;
     error->status = status;
     return status;
 }
 
+const char *roof_error_line(char *out, size_t size, const struct roof_error *error)
+{
+    char place[PLACE_SIZE];
+    put_place(place, sizeof place, error);
+    (void)snprintf(out, size, "%s%s", place, error->message);
+    return out;
+}
+
+/* Copies the message of an error into another's, each key as the caller spells it; what does not
+ * fit is cut off. */
+static void spell_message(struct roof_error *out, const struct roof_error *error,
+                          roof_speller spell)
+{
+    const size_t size = sizeof out->message;
+    size_t used = 0; /* at most size - 1 */
+    size_t from = 0;
+    for (int i = 0; i < error->key_count; i++) {
+        const struct roof_error_key *const key = &error->key[i];
+        char name[64] = "";
+        char spelled[64] = "";
+        if (key->length >= sizeof name) {
+            continue; /* no front end knows it */
+        }
+        memcpy(name, error->message + key->at, key->length);
+        spell(spelled, sizeof spelled, name);
+        (void)snprintf(out->message + used, size - used, "%.*s%s", (int)(key->at - from),
+                       error->message + from, spelled);
+        used += strlen(out->message + used);
+        from = (size_t)key->at + key->length;
+    }
+    (void)snprintf(out->message + used, size - used, "%s", error->message + from);
+}
+
 const char *roof_error_spelled(char *out, size_t size, const struct roof_error *error,
                                roof_speller spell)
 {
     struct roof_error spelled = *error;
-    size_t used = 0;
-    size_t from = 0;
-    for (int i = 0; i < error->key_count; i++) {
-        const struct roof_error_key *const at = &error->key[i];
-        char key[64] = "";
-        char name[64] = "";
-        if (at->length >= sizeof key || (size_t)at->at + at->length > strlen(error->message)) {
-            continue; /* cut off */
-        }
-        memcpy(key, error->message + at->at, at->length);
-        spell(name, sizeof name, key);
-        used += (size_t)snprintf(spelled.message + used, sizeof spelled.message - used, "%.*s%s",
-                                 (int)(at->at - from), error->message + from, name);
-        from = (size_t)at->at + at->length;
-        if (used >= sizeof spelled.message) {
-            return roof_error_line(out, size, &spelled);
-        }
-    }
-    (void)snprintf(spelled.message + used, sizeof spelled.message - used, "%s",
-                   error->message + from);
+    spell_message(&spelled, error, spell);
     return roof_error_line(out, size, &spelled);
 }

@@ -10,7 +10,7 @@
 
 #include "roofline/quantity.h"
 
-/* Room for extra more bytes and a terminator. */
+/* Makes room for extra more bytes and a terminator; false when memory is out. */
 static bool reserve(struct roof_text *text, size_t extra)
 {
     if (text->failed || extra >= (size_t)-1 / 2 - text->length) {
@@ -67,7 +67,7 @@ void roof_text_markdown(struct roof_text *text, const char *string)
     for (const char *p = string; *p != '\0'; p++) {
         const size_t control = roof_control(p);
         const bool inside = p > string && isalnum((unsigned char)p[-1]) != 0 &&
-                            isalnum((unsigned char)p[1]) != 0; /* of a word: "fp8_e4m3" */
+                            isalnum((unsigned char)p[1]) != 0; /* a word: "fp8_e4m3" */
         if (strchr("\\`*[]<>|&~", *p) != NULL || (*p == '_' && !inside)) {
             roof_text_put(text, "\\");
         }
@@ -142,7 +142,7 @@ size_t roof_text_width(const char *string)
     return width;
 }
 
-/* Levenshtein distance; words of up to 63 bytes, longer ones are compared by their beginning. */
+/* Returns the Levenshtein distance of two words; only the first 63 bytes of each are compared. */
 static unsigned distance(const char *a, const char *b)
 {
     enum { LIMIT = 63 };
@@ -167,7 +167,7 @@ static unsigned distance(const char *a, const char *b)
     return row[columns];
 }
 
-/* A name that goes on from what was typed is the nearest. */
+/* Returns how far a name is from the wanted one; a name that begins with it is the nearest. */
 static unsigned nearness(const char *wanted, const char *name)
 {
     const bool begins = *wanted != '\0' && strncasecmp(name, wanted, strlen(wanted)) == 0;
@@ -196,10 +196,10 @@ enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status st
         }
     }
     free(distances);
-    const enum roof_status said =
+    const enum roof_status result =
         list.failed ? roof_no_memory(error)
                     : roof_error_set(error, status, "unknown %s '%.60s'; known, nearest first: %s",
                                      kind, wanted, list.data == NULL ? "none" : list.data);
     roof_text_free(&list);
-    return said;
+    return result;
 }

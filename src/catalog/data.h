@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Everything under data/ and docs/schema/, embedded when the library is built (src/embed.sh writes
- * the table). */
+/* The files of data/ and docs/schema/, which are embedded when the library is built: embed.sh
+ * writes the table. */
 #ifndef ROOF_DATA_H
 #define ROOF_DATA_H
 
@@ -18,9 +18,9 @@ struct roof_data_file {
 extern const struct roof_data_file roof_data_files[];
 extern const size_t roof_data_file_count;
 
-/* An embedded file by its path; NULL: there is none. */
+/* Finds an embedded file by its path; NULL when there is none. */
 const struct roof_data_file *roof_data_file(const char *path);
-/* Parses an embedded file; owned by the caller. */
+/* Parses an embedded file. The caller owns *out: roof_json_free. */
 enum roof_status roof_data_json(struct roof_json **out, const char *path, struct roof_error *error);
 
 #endif

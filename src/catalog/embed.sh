@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Writes C that holds the named files, under their paths without the first folder:
-# sh src/embed.sh data/FILE... docs/schema/FILE... > data.c
+# sh src/catalog/embed.sh data/FILE... docs/schema/FILE... > data.c
 set -eu
 LC_ALL=C
 export LC_ALL

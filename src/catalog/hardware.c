@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "roofline/hardware.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,11 @@
 #include "base/base.h"
 #include "catalog/registry.h"
 
-/* Strings that are made while loading, and the document that all others point into. */
+/* The document that the strings of a device point into, and the memory of those that were made
+ * while loading it. */
 struct owned {
     struct roof_json *json;
-    char **string;
+    void **memory;
     size_t count;
 };
 
@@ -47,11 +49,11 @@ static const struct {
     [ROOF_PEAK_VECTOR] = {"vector_tflops", "vector"},
 };
 
-/* The range of a peak, in TFLOPS. */
+/* A peak is in this range, in TFLOPS. */
 #define PEAK_MIN 1e-6
 #define PEAK_MAX 1e9
 
-/* Citations of a figure and of a file: each look-up walks the file's. */
+/* A figure and a file may have this many citations: each look-up walks those of the file. */
 #define CITATIONS_MAX 16
 #define SOURCES_MAX 256
 
@@ -109,8 +111,8 @@ const char *roof_confidence_name(enum roof_confidence confidence)
 }
 
 /*
- * Which unit and peak each format runs at: the matrix unit where the device has one for the format,
- * else the vector unit, else the first of its fallbacks that has either.
+ * Finds which unit and peak each format runs at: the matrix unit where the device has one for the
+ * format, else the vector unit, else the first of its fallbacks that has either.
  */
 static void derive(struct roof_hardware *hardware)
 {
@@ -138,19 +140,18 @@ static void derive(struct roof_hardware *hardware)
     hardware->vector_flops_per_s = hardware->peak[ROOF_PEAK_VECTOR][ROOF_PRECISION_FP32].value;
 }
 
-/* Takes string over, so that it lives as long as the device; NULL when out of memory. */
-static const char *own(struct roof_hardware *hardware, char *string)
+/* Gives memory to a device, which frees it at its own end; false, and freed, when memory is out. */
+static bool adopt(struct roof_hardware *hardware, void *memory)
 {
     struct owned *const owned = hardware->private_data;
-    char **const grown = realloc(owned->string, (owned->count + 1) * sizeof *grown);
-    if (grown == NULL || string == NULL) {
-        free(string);
-        owned->string = grown == NULL ? owned->string : grown;
-        return NULL;
+    void **const grown = realloc(owned->memory, (owned->count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        free(memory);
+        return false;
     }
-    owned->string = grown;
-    owned->string[owned->count++] = string;
-    return string;
+    owned->memory = grown;
+    owned->memory[owned->count++] = memory;
+    return true;
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
@@ -162,7 +163,7 @@ struct reader {
     struct roof_error *error;
 };
 
-/* A source is a citation, or the key of one in "sources". */
+/* Returns a source: a citation, or the one that "sources" has under this key. */
 static const char *citation(const struct reader *r, const roof_json_value *value)
 {
     const char *const text = roof_json_line(value);
@@ -171,12 +172,26 @@ static const char *citation(const struct reader *r, const roof_json_value *value
     return resolved == NULL ? text : resolved;
 }
 
+/* Joins the citations of an array by semicolons. */
+static enum roof_status join_sources(struct roof_text *out, const struct reader *r,
+                                     const roof_json_value *array)
+{
+    for (const roof_json_value *item = roof_json_first(array); item != NULL;
+         item = roof_json_next(item)) {
+        const char *const text = citation(r, item);
+        if (text == NULL) {
+            return roof_json_error(r->json, item, r->error,
+                                   "a source must be a string of one line");
+        }
+        roof_text_put(out, out->length == 0 ? "" : "; ");
+        roof_text_put(out, text);
+    }
+    return out->failed ? roof_no_memory(r->error) : ROOF_OK;
+}
+
 static enum roof_status read_source(struct reader *r, struct roof_figure *figure,
                                     const roof_json_value *value)
 {
-    if (value == NULL) {
-        return ROOF_OK;
-    }
     if (!roof_json_is_array(value)) {
         figure->source = citation(r, value);
         return figure->source != NULL
@@ -190,31 +205,62 @@ static enum roof_status read_source(struct reader *r, struct roof_figure *figure
                                CITATIONS_MAX);
     }
     struct roof_text joined = ROOF_TEXT_INIT;
-    for (const roof_json_value *item = roof_json_first(value); item != NULL;
-         item = roof_json_next(item)) {
-        const char *const one = citation(r, item);
-        if (one == NULL) {
-            roof_text_free(&joined);
-            return roof_json_error(r->json, item, r->error,
-                                   "a source must be a string of one line");
-        }
-        roof_text_put(&joined, joined.length == 0 ? "" : "; ");
-        roof_text_put(&joined, one);
-    }
-    if (joined.failed) {
+    const enum roof_status status = join_sources(&joined, r, value);
+    if (status != ROOF_OK) {
         roof_text_free(&joined);
+        return status;
     }
-    figure->source = own(r->hardware, joined.data);
-    return figure->source != NULL ? ROOF_OK : roof_no_memory(r->error);
+    figure->source = joined.data;
+    return adopt(r->hardware, joined.data) ? ROOF_OK : roof_no_memory(r->error);
 }
 
-/* What has no unit is counted. */
+/* A figure without a unit is a count. */
 static bool is_count(enum roof_unit unit)
 {
     return unit == ROOF_UNIT_NONE;
 }
 
-/* A number in the key's unit, or {value, source, confidence, note}. */
+static enum roof_status read_confidence(struct reader *r, struct roof_figure *figure,
+                                        const roof_json_value *value)
+{
+    const char *const text = roof_json_line(value);
+    for (size_t i = 0; i < COUNT(confidence_names); i++) {
+        if (text != NULL && strcmp(text, confidence_names[i]) == 0) {
+            figure->confidence = (enum roof_confidence)i;
+        }
+    }
+    return figure->confidence != ROOF_CONFIDENCE_UNKNOWN
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error,
+                                 "confidence must be high, medium or low");
+}
+
+/* Reads a member of {value, source, confidence, note}; the value was read before. */
+static enum roof_status read_attribute(struct reader *r, struct roof_figure *figure,
+                                       const roof_json_value *item, const char *what)
+{
+    const char *const key = roof_json_key(item);
+    const char *const text = roof_json_line(item);
+    if (strcmp(key, "source") == 0) {
+        return read_source(r, figure, item);
+    }
+    if (strcmp(key, "confidence") == 0) {
+        return read_confidence(r, figure, item);
+    }
+    if (strcmp(key, "note") == 0 && text != NULL) {
+        figure->note = text;
+        return ROOF_OK;
+    }
+    /* "published" is shown by list beside a figure of the documents; it is not an input. */
+    return strcmp(key, "value") == 0 || strcmp(key, "published") == 0
+               ? ROOF_OK
+               : roof_json_error(r->json, item, r->error,
+                                 "%s: unknown or wrong '%s'; allowed are value, source, "
+                                 "confidence, note",
+                                 what, key);
+}
+
+/* Reads a number in the key's unit, or {value, source, confidence, note}. */
 static enum roof_status read_figure(struct reader *r, struct roof_figure *figure,
                                     const roof_json_value *value, const char *what,
                                     enum roof_unit unit, double min, double max)
@@ -232,40 +278,15 @@ static enum roof_status read_figure(struct reader *r, struct roof_figure *figure
             roof_format_short(high, max), is_count(unit) ? "" : " ", roof_unit_name(unit));
     }
     *figure = (struct roof_figure){.value = roof_from_unit(read, unit)};
-    if (!object) {
-        return ROOF_OK;
-    }
-    enum roof_status status = ROOF_OK;
-    for (const roof_json_value *item = roof_json_first(value); item != NULL && status == ROOF_OK;
+    for (const roof_json_value *item = object ? roof_json_first(value) : NULL; item != NULL;
          item = roof_json_next(item)) {
-        const char *const key = roof_json_key(item);
-        const char *const text = roof_json_line(item);
-        if (strcmp(key, "source") == 0) {
-            status = read_source(r, figure, item);
-        } else if (strcmp(key, "note") == 0 && text != NULL) {
-            figure->note = text;
-        } else if (strcmp(key, "confidence") == 0) {
-            for (size_t i = 0; i < COUNT(confidence_names); i++) {
-                if (text != NULL && strcmp(text, confidence_names[i]) == 0) {
-                    figure->confidence = (enum roof_confidence)i;
-                }
-            }
-            if (figure->confidence == ROOF_CONFIDENCE_UNKNOWN) {
-                status = roof_json_error(r->json, item, r->error,
-                                         "confidence must be high, medium or low");
-            }
-        } else if (strcmp(key, "value") != 0 && strcmp(key, "published") != 0) {
-            /* "published" is what list shows beside a figure of the documents; not an input. */
-            status = roof_json_error(r->json, item, r->error,
-                                     "%s: unknown or wrong '%s'; allowed are value, source, "
-                                     "confidence, note",
-                                     what, key);
-        }
+        TRY(read_attribute(r, figure, item, what));
     }
-    return status;
+    return ROOF_OK;
 }
 
-/* The formats that a key of a peak table stands for; 0 when it is unknown. */
+/* Finds the formats that a key of a peak table stands for. Returns how many; 0 when the key is
+ * unknown. */
 static int peak_formats(enum roof_precision format[2], const char *key, struct roof_error *error)
 {
     for (size_t i = 0; i < COUNT(unit_groups); i++) {
@@ -286,6 +307,31 @@ static int peak_formats(enum roof_precision format[2], const char *key, struct r
     return 1;
 }
 
+/* Reads the peak of the formats that a key of a peak table stands for. */
+static enum roof_status read_peak(struct reader *r, enum roof_peak_table table,
+                                  const roof_json_value *item)
+{
+    enum roof_precision format[2] = {ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO};
+    struct roof_error unknown = {0};
+    const char *const key = roof_json_key(item);
+    const int count = peak_formats(format, key, &unknown);
+    if (count == 0) {
+        return roof_json_error(r->json, item, r->error, "%s: %s", peak_tables[table].key,
+                               unknown.message);
+    }
+    for (int i = 0; i < count; i++) {
+        struct roof_figure *const figure = &r->hardware->peak[table][format[i]];
+        if (!isnan(figure->value)) {
+            return roof_json_error(r->json, item, r->error,
+                                   "%s gives the peak of %s twice (fp8 stands for both FP8 "
+                                   "formats, mxfp8 and mxfp6 likewise)",
+                                   peak_tables[table].key, roof_format(format[i])->name);
+        }
+        TRY(read_figure(r, figure, item, key, ROOF_UNIT_TFLOPS, PEAK_MIN, PEAK_MAX));
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status read_peaks(struct reader *r, enum roof_peak_table table,
                                    const roof_json_value *value)
 {
@@ -295,41 +341,32 @@ static enum roof_status read_peaks(struct reader *r, enum roof_peak_table table,
                                "{\"fp16\": 100}",
                                peak_tables[table].key);
     }
-    enum roof_status status = ROOF_OK;
-    for (const roof_json_value *item = roof_json_first(value); item != NULL && status == ROOF_OK;
+    for (const roof_json_value *item = roof_json_first(value); item != NULL;
          item = roof_json_next(item)) {
-        enum roof_precision format[2] = {ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO};
-        struct roof_error unknown = {0};
-        const int count = peak_formats(format, roof_json_key(item), &unknown);
-        if (count == 0) {
-            return roof_json_error(r->json, item, r->error, "%s: %s", peak_tables[table].key,
-                                   unknown.message);
-        }
-        for (int i = 0; i < count && status == ROOF_OK; i++) {
-            struct roof_figure *const figure = &r->hardware->peak[table][format[i]];
-            if (!isnan(figure->value)) {
-                return roof_json_error(r->json, item, r->error,
-                                       "%s gives the peak of %s twice (fp8 stands for both FP8 "
-                                       "formats, mxfp8 and mxfp6 likewise)",
-                                       peak_tables[table].key, roof_format(format[i])->name);
-            }
-            status = read_figure(r, figure, item, roof_json_key(item), ROOF_UNIT_TFLOPS, PEAK_MIN,
-                                 PEAK_MAX);
-        }
+        TRY(read_peak(r, table, item));
     }
-    return status;
+    return ROOF_OK;
 }
+
+/* --- members of the file ------------------------------------------------------------------- */
 
 static enum roof_status read_strings(struct reader *r, const char *const **out,
                                      const roof_json_value *value)
 {
     const char **list = NULL;
-    const enum roof_status status = roof_json_lines(&list, r->json, value, r->error);
-    if (status == ROOF_OK && own(r->hardware, (char *)list) == NULL) {
-        return roof_no_memory(r->error);
-    }
-    *out = status == ROOF_OK ? list : *out;
-    return status;
+    TRY(roof_json_lines(&list, r->json, value, r->error));
+    *out = list;
+    return adopt(r->hardware, list) ? ROOF_OK : roof_no_memory(r->error);
+}
+
+static enum roof_status read_aliases(struct reader *r, const roof_json_value *value)
+{
+    return read_strings(r, &r->hardware->aliases, value);
+}
+
+static enum roof_status read_notes(struct reader *r, const roof_json_value *value)
+{
+    return read_strings(r, &r->hardware->notes, value);
 }
 
 static enum roof_status read_basis(struct reader *r, const roof_json_value *value)
@@ -346,62 +383,59 @@ static enum roof_status read_basis(struct reader *r, const roof_json_value *valu
 
 #define SCHEMA "roofline/hardware/1"
 
-static enum roof_status read_member(struct reader *r, const roof_json_value *item)
+static enum roof_status check_schema(struct reader *r, const roof_json_value *value)
 {
-    struct roof_hardware *const hardware = r->hardware;
-    const char *const key = roof_json_key(item);
-    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        const struct roof_figure_key *const row = &figure_keys[i];
-        if (strcmp(key, row->key) == 0) {
-            return read_figure(r, &hardware->figure[i], item, key, row->unit, row->min, row->max);
-        }
+    const char *const text = roof_json_line(value);
+    return text != NULL && strcmp(text, SCHEMA) == 0
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error, "schema must be \"%s\"", SCHEMA);
+}
+
+/* Checks the citations, which are looked up when a figure is read. */
+static enum roof_status check_sources(struct reader *r, const roof_json_value *value)
+{
+    return roof_json_is_object(value) && roof_json_count(value) <= SOURCES_MAX
+               ? ROOF_OK
+               : roof_json_error(r->json, value, r->error,
+                                 "sources must be an object of at most %d citations", SOURCES_MAX);
+}
+
+/* Keys of words about a device. */
+static const char *const word_keys[] = {"id", "name", "vendor", "architecture", "product"};
+
+/* Returns where the word of a key goes; key is an index of word_keys. */
+static const char **word_of(struct roof_hardware *hardware, size_t key)
+{
+    const char **const words[] = {&hardware->id, &hardware->name, &hardware->vendor,
+                                  &hardware->architecture, &hardware->product};
+    static_assert(COUNT(words) == COUNT(word_keys), "each key has a word");
+    return words[key];
+}
+
+/* Keys that are neither figures, peak tables nor words. */
+static const struct {
+    const char *key;
+    enum roof_status (*read)(struct reader *r, const roof_json_value *value);
+} others[] = {{"schema", check_schema},
+              {"basis", read_basis},
+              {"aliases", read_aliases},
+              {"notes", read_notes},
+              {"sources", check_sources}};
+
+static enum roof_status read_word(struct reader *r, const char **word, const roof_json_value *value)
+{
+    const char *const text = roof_json_line(value);
+    if (text == NULL || *text == '\0') {
+        return roof_json_error(r->json, value, r->error, "%s must be a string of one line",
+                               roof_json_key(value));
     }
-    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
-        if (strcmp(key, peak_tables[t].key) == 0) {
-            return read_peaks(r, (enum roof_peak_table)t, item);
-        }
-    }
-    if (strcmp(key, "basis") == 0) {
-        return read_basis(r, item);
-    }
-    if (strcmp(key, "aliases") == 0) {
-        return read_strings(r, &hardware->aliases, item);
-    }
-    if (strcmp(key, "notes") == 0) {
-        return read_strings(r, &hardware->notes, item);
-    }
-    if (strcmp(key, "sources") == 0) { /* looked up by the figures */
-        return roof_json_is_object(item) && roof_json_count(item) <= SOURCES_MAX
-                   ? ROOF_OK
-                   : roof_json_error(r->json, item, r->error,
-                                     "sources must be an object of at most %d citations",
-                                     SOURCES_MAX);
-    }
-    const char *const text = roof_json_line(item);
-    if (strcmp(key, "schema") == 0) {
-        return text != NULL && strcmp(text, SCHEMA) == 0
-                   ? ROOF_OK
-                   : roof_json_error(r->json, item, r->error, "schema must be \"%s\"", SCHEMA);
-    }
-    const struct {
-        const char *key;
-        const char **out;
-    } strings[] = {{"id", &hardware->id},
-                   {"name", &hardware->name},
-                   {"vendor", &hardware->vendor},
-                   {"architecture", &hardware->architecture},
-                   {"product", &hardware->product}};
-    for (size_t i = 0; i < COUNT(strings); i++) {
-        if (strcmp(key, strings[i].key) == 0) {
-            if (text == NULL || *text == '\0') {
-                return roof_json_error(r->json, item, r->error, "%s must be a string of one line",
-                                       key);
-            }
-            *strings[i].out = text;
-            return ROOF_OK;
-        }
-    }
-    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT + COUNT(strings) + 5];
+    *word = text;
+    return ROOF_OK;
+}
+
+static enum roof_status unknown_key(struct reader *r, const roof_json_value *item)
+{
+    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT + COUNT(word_keys) + COUNT(others)];
     size_t count = 0;
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         known[count++] = figure_keys[i].key;
@@ -409,21 +443,109 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
     for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
         known[count++] = peak_tables[t].key;
     }
-    for (size_t i = 0; i < COUNT(strings); i++) {
-        known[count++] = strings[i].key;
+    for (size_t i = 0; i < COUNT(word_keys); i++) {
+        known[count++] = word_keys[i];
     }
-    static const char *const others[] = {"schema", "basis", "aliases", "notes", "sources"};
     for (size_t i = 0; i < COUNT(others); i++) {
-        known[count++] = others[i];
+        known[count++] = others[i].key;
     }
     return roof_json_place_error(
         r->json, item, "", r->error,
-        roof_unknown_name(r->error, ROOF_INVALID, "key", key, known, count));
+        roof_unknown_name(r->error, ROOF_INVALID, "key", roof_json_key(item), known, count));
 }
+
+static enum roof_status read_member(struct reader *r, const roof_json_value *item)
+{
+    const char *const key = roof_json_key(item);
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        const struct roof_figure_key *const row = &figure_keys[i];
+        if (strcmp(key, row->key) == 0) {
+            return read_figure(r, &r->hardware->figure[i], item, key, row->unit, row->min,
+                               row->max);
+        }
+    }
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        if (strcmp(key, peak_tables[t].key) == 0) {
+            return read_peaks(r, (enum roof_peak_table)t, item);
+        }
+    }
+    for (size_t i = 0; i < COUNT(word_keys); i++) {
+        if (strcmp(key, word_keys[i]) == 0) {
+            return read_word(r, word_of(r->hardware, i), item);
+        }
+    }
+    for (size_t i = 0; i < COUNT(others); i++) {
+        if (strcmp(key, others[i].key) == 0) {
+            return others[i].read(r, item);
+        }
+    }
+    return unknown_key(r, item);
+}
+
+/* --- loading ------------------------------------------------------------------------------- */
 
 static const char *const no_strings[] = {NULL};
 
-/* Takes json over. */
+/* Sets all that a file need not say. */
+static void set_defaults(struct roof_hardware *hardware)
+{
+    hardware->basis = ROOF_BASIS_USER;
+    hardware->vendor = "";
+    hardware->architecture = "";
+    hardware->aliases = no_strings;
+    hardware->notes = no_strings;
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        hardware->figure[i].value = ROOF_UNKNOWN;
+    }
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            hardware->peak[t][p].value = ROOF_UNKNOWN;
+        }
+    }
+}
+
+static bool has_peak(const struct roof_hardware *hardware)
+{
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        if (!isnan(hardware->peak[ROOF_PEAK_MATRIX][p].value) ||
+            !isnan(hardware->peak[ROOF_PEAK_VECTOR][p].value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads a device from its document, and refuses one that nothing can be computed for. */
+static enum roof_status read_device(struct roof_hardware *hardware, const struct roof_json *json,
+                                    struct roof_error *error)
+{
+    const roof_json_value *const root = roof_json_root(json);
+    struct reader r = {.hardware = hardware,
+                       .json = json,
+                       .sources = roof_json_get(root, "sources"),
+                       .error = error};
+    if (!roof_json_is_object(root)) {
+        return roof_json_error(json, root, error,
+                               "a device is an object: {\"bandwidth_gb_s\": "
+                               "..., \"peak_tflops\": {...}}");
+    }
+    for (const roof_json_value *item = roof_json_first(root); item != NULL;
+         item = roof_json_next(item)) {
+        TRY(read_member(&r, item));
+    }
+    if (isnan(hardware->figure[ROOF_FIGURE_BANDWIDTH].value) || !has_peak(hardware)) {
+        return roof_json_error(
+            json, root, error, "a device needs %s and at least one peak in %s or %s",
+            figure_keys[ROOF_FIGURE_BANDWIDTH].key, peak_tables[ROOF_PEAK_MATRIX].key,
+            peak_tables[ROOF_PEAK_VECTOR].key);
+    }
+    hardware->id = hardware->id == NULL ? roof_json_source(json) : hardware->id;
+    hardware->name = hardware->name == NULL ? hardware->id : hardware->name;
+    derive(hardware);
+    return ROOF_OK;
+}
+
+/* Makes a device of a document, which belongs to it from then on, also when it fails. */
 static enum roof_status from_json(struct roof_hardware **out, struct roof_json *json,
                                   struct roof_error *error)
 {
@@ -438,57 +560,12 @@ static enum roof_status from_json(struct roof_hardware **out, struct roof_json *
     }
     owned->json = json;
     hardware->private_data = owned;
-    hardware->basis = ROOF_BASIS_USER;
-    hardware->vendor = "";
-    hardware->architecture = "";
-    hardware->aliases = no_strings;
-    hardware->notes = no_strings;
-    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        hardware->figure[i].value = ROOF_UNKNOWN;
-    }
-    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
-        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-            hardware->peak[t][p].value = ROOF_UNKNOWN;
-        }
-    }
-    const roof_json_value *const root = roof_json_root(json);
-    struct reader r = {.hardware = hardware,
-                       .json = json,
-                       .sources = roof_json_get(root, "sources"),
-                       .error = error};
-    enum roof_status status = ROOF_OK;
-    if (!roof_json_is_object(root)) {
-        status = roof_json_error(json, root, error,
-                                 "a device is an object: {\"bandwidth_gb_s\": "
-                                 "..., \"peak_tflops\": {...}}");
-    } else {
-        for (const roof_json_value *item = roof_json_first(root); item != NULL && status == ROOF_OK;
-             item = roof_json_next(item)) {
-            status = read_member(&r, item);
-        }
-    }
-    bool peak = false;
-    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-        peak = peak || !isnan(hardware->peak[ROOF_PEAK_MATRIX][p].value) ||
-               !isnan(hardware->peak[ROOF_PEAK_VECTOR][p].value);
-    }
-    if (status == ROOF_OK && (isnan(hardware->figure[ROOF_FIGURE_BANDWIDTH].value) || !peak)) {
-        status = roof_json_error(
-            json, root, error, "a device needs %s and at least one peak in %s or %s",
-            figure_keys[ROOF_FIGURE_BANDWIDTH].key, peak_tables[ROOF_PEAK_MATRIX].key,
-            peak_tables[ROOF_PEAK_VECTOR].key);
-    }
+    set_defaults(hardware);
+    const enum roof_status status = read_device(hardware, json, error);
     if (status != ROOF_OK) {
         roof_hardware_free(hardware);
         return status;
     }
-    if (hardware->id == NULL) {
-        hardware->id = roof_json_source(json);
-    }
-    if (hardware->name == NULL) {
-        hardware->name = hardware->id;
-    }
-    derive(hardware);
     *out = hardware;
     return ROOF_OK;
 }
@@ -498,8 +575,8 @@ enum roof_status roof_hardware_parse(struct roof_hardware **out, const char *tex
 {
     *out = NULL;
     struct roof_json *json = NULL;
-    const enum roof_status status = roof_json_parse(&json, text, length, source, error);
-    return status == ROOF_OK ? from_json(out, json, error) : status;
+    TRY(roof_json_parse(&json, text, length, source, error));
+    return from_json(out, json, error);
 }
 
 void roof_hardware_free(struct roof_hardware *hardware)
@@ -507,9 +584,9 @@ void roof_hardware_free(struct roof_hardware *hardware)
     if (hardware != NULL) {
         struct owned *const owned = hardware->private_data;
         for (size_t i = 0; i < owned->count; i++) {
-            free(owned->string[i]);
+            free(owned->memory[i]);
         }
-        free(owned->string);
+        free(owned->memory);
         roof_json_free(owned->json);
         free(owned);
         free(hardware);
@@ -526,14 +603,12 @@ enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name
     *out = NULL;
     struct roof_json *json = NULL;
     bool user = false;
-    enum roof_status status = roof_registry_open(&json, &user, &registry, name, directories, error);
-    if (status == ROOF_OK) {
-        status = from_json(out, json, error);
-    }
-    if (*out != NULL && user) {
+    TRY(roof_registry_open(&json, &user, &registry, name, directories, error));
+    TRY(from_json(out, json, error));
+    if (user && *out != NULL) {
         (*out)->basis = ROOF_BASIS_USER;
     }
-    return status;
+    return ROOF_OK;
 }
 
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
@@ -543,6 +618,62 @@ enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
 }
 
 /* --- changing and asking ------------------------------------------------------------------- */
+
+static const char set_source[] = "given with --set";
+
+static enum roof_status set_figure(struct roof_hardware *hardware, enum roof_figure_id id,
+                                   const char *text, struct roof_error *error)
+{
+    const struct roof_figure_key *const row = &figure_keys[id];
+    int64_t count = 0;
+    double value = 0;
+    if (is_count(row->unit)) {
+        TRY(roof_parse_integer(&count, text, row->key, (int64_t)row->min, (int64_t)row->max,
+                               error));
+        value = (double)count;
+    } else {
+        TRY(roof_parse_number(&value, text, row->key, row->min, row->max, error));
+        value = roof_from_unit(value, row->unit);
+    }
+    hardware->figure[id] = (struct roof_figure){.value = value, .source = set_source};
+    hardware->basis = ROOF_BASIS_USER;
+    return ROOF_OK;
+}
+
+/* Sets the peak of a format: key is "peak_tflops.fp16", and name is its "fp16". */
+static enum roof_status set_peak(struct roof_hardware *hardware, enum roof_peak_table table,
+                                 const char *key, const char *name, const char *text,
+                                 struct roof_error *error)
+{
+    enum roof_precision format[2] = {ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO};
+    const int count = peak_formats(format, name, error);
+    double value = 0;
+    if (count == 0) {
+        return ROOF_USAGE;
+    }
+    TRY(roof_parse_number(&value, text, key, PEAK_MIN, PEAK_MAX, error));
+    for (int i = 0; i < count; i++) {
+        hardware->peak[table][format[i]] = (struct roof_figure){
+            .value = roof_from_unit(value, ROOF_UNIT_TFLOPS), .source = set_source};
+    }
+    hardware->basis = ROOF_BASIS_USER;
+    derive(hardware);
+    return ROOF_OK;
+}
+
+static enum roof_status unknown_figure(const char *key, struct roof_error *error)
+{
+    static const char *const peaks[ROOF_PEAK_TABLE_COUNT] = {
+        "peak_tflops.FORMAT", "sparse_tflops.FORMAT", "vector_tflops.FORMAT"};
+    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT];
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        known[i] = figure_keys[i].key;
+    }
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        known[ROOF_FIGURE_COUNT + t] = peaks[t];
+    }
+    return roof_unknown_name(error, ROOF_USAGE, "figure", key, known, COUNT(known));
+}
 
 enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *assignment,
                                    struct roof_error *error)
@@ -557,58 +688,19 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
     }
     memcpy(key, assignment, (size_t)(equals - assignment));
     key[equals - assignment] = '\0';
-    static const char set_source[] = "given with --set";
-    struct roof_figure figure = {.source = set_source};
-    enum roof_status status = ROOF_OK;
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        const struct roof_figure_key *const row = &figure_keys[i];
-        if (strcmp(key, row->key) == 0) {
-            int64_t count = 0;
-            status =
-                is_count(row->unit)
-                    ? roof_parse_integer(&count, equals + 1, key, (int64_t)row->min,
-                                         (int64_t)row->max, error)
-                    : roof_parse_number(&figure.value, equals + 1, key, row->min, row->max, error);
-            if (status == ROOF_OK) {
-                figure.value =
-                    is_count(row->unit) ? (double)count : roof_from_unit(figure.value, row->unit);
-                hardware->figure[i] = figure;
-                hardware->basis = ROOF_BASIS_USER;
-            }
-            return status;
+        if (strcmp(key, figure_keys[i].key) == 0) {
+            return set_figure(hardware, (enum roof_figure_id)i, equals + 1, error);
         }
     }
     const char *const dot = strchr(key, '.');
     for (int t = 0; dot != NULL && t < ROOF_PEAK_TABLE_COUNT; t++) {
         const size_t length = strlen(peak_tables[t].key);
         if ((size_t)(dot - key) == length && memcmp(key, peak_tables[t].key, length) == 0) {
-            enum roof_precision format[2] = {ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO};
-            const int count = peak_formats(format, dot + 1, error);
-            if (count == 0) {
-                return ROOF_USAGE;
-            }
-            status = roof_parse_number(&figure.value, equals + 1, key, PEAK_MIN, PEAK_MAX, error);
-            if (status == ROOF_OK) {
-                figure.value = roof_from_unit(figure.value, ROOF_UNIT_TFLOPS);
-                for (int i = 0; i < count; i++) {
-                    hardware->peak[t][format[i]] = figure;
-                }
-                hardware->basis = ROOF_BASIS_USER;
-                derive(hardware);
-            }
-            return status;
+            return set_peak(hardware, (enum roof_peak_table)t, key, dot + 1, equals + 1, error);
         }
     }
-    const char *known[ROOF_FIGURE_COUNT + ROOF_PEAK_TABLE_COUNT];
-    static const char *const peak_examples[ROOF_PEAK_TABLE_COUNT] = {
-        "peak_tflops.FORMAT", "sparse_tflops.FORMAT", "vector_tflops.FORMAT"};
-    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        known[i] = figure_keys[i].key;
-    }
-    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
-        known[ROOF_FIGURE_COUNT + t] = peak_examples[t];
-    }
-    return roof_unknown_name(error, ROOF_USAGE, "figure", key, known, COUNT(known));
+    return unknown_figure(key, error);
 }
 
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
@@ -616,7 +708,7 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
 {
     const struct roof_figure *const link = &hardware->figure[ROOF_FIGURE_LINK];
     const struct roof_figure *const network = &hardware->figure[ROOF_FIGURE_NETWORK];
-    /* Where the size of a node is unknown, the group is taken to stay inside one. */
+    /* If the size of a node is unknown (NAN), the group is taken to stay inside one. */
     const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
     const bool crosses = devices > node;
     enum roof_figure_id missing = ROOF_FIGURE_COUNT;
@@ -640,7 +732,7 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
     return ROOF_OK;
 }
 
-/* Unknown in one and known in the other is a difference; unknown in both is none. */
+/* A figure that only one device has is a difference; one that both lack is none. */
 static bool figure_differs(const struct roof_figure *a, const struct roof_figure *b)
 {
     return isnan(a->value) != isnan(b->value) || (!isnan(a->value) && a->value != b->value);

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <strings.h>
 
-#include "catalog/data.h"
 #include "catalog/precision.h"
 
 /*
@@ -75,7 +74,7 @@
     static_assert((bits) == 8 * (bytes), #id ": the fields of a block must fill its bytes");
 LAYOUTS(CHECK_LAYOUT)
 
-/* A format that the catalog knows but that has no layout, or the reverse, does not compile. */
+/* A format without a layout, or a layout without a format, does not compile. */
 #define ONE(id, elements, bits, bytes) +1
 static_assert((0 LAYOUTS(ONE)) == ROOF_PRECISION_COUNT, "one layout per format");
 
@@ -84,10 +83,11 @@ static_assert((0 LAYOUTS(ONE)) == ROOF_PRECISION_COUNT, "one layout per format")
 enum block_elements { LAYOUTS(ELEMENTS_OF) };
 enum block_bytes { LAYOUTS(BYTES_OF) };
 
-/* E2M1 magnitudes (OCP MX v1.0, table of FP4): exponent bias 1, one mantissa bit. */
+/* These are the E2M1 magnitudes (OCP MX v1.0, table of FP4): exponent bias 1, one mantissa bit. */
 static const double e2m1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
 
-/* NF4: quantiles of a normal distribution (QLoRA, appendix E; bitsandbytes create_normal_map). */
+/* The values of NF4 are quantiles of a normal distribution (QLoRA, appendix E; bitsandbytes
+ * create_normal_map). */
 static const double nf4[] = {-1.0,
                              -0.6961928009986877,
                              -0.5250730514526367,
@@ -105,12 +105,13 @@ static const double nf4[] = {-1.0,
                              0.7229568362236023,
                              1.0};
 
+/* The macros below fill in fields that several rows share; a row says the rest. */
 #define END ROOF_PRECISION_AUTO
 #define P(id) ROOF_PRECISION_##id
 #define BLOCK(id) .block_elements = id##_ELEMENTS, .block_bytes = id##_BYTES
-/* A format that weights and activations can both have, and that a unit may multiply. */
+/* SELF: weights and activations can both have the format, and a unit may multiply it. */
 #define SELF(id) .activations = P(id), .unit = P(id)
-/* A format for stored weights: kernels convert it and multiply at 16 bits. */
+/* STORED: only weights are stored in the format; kernels convert it and multiply at 16 bits. */
 #define STORED .activations = P(FP16), .unit = P(FP16), .native_method = ""
 #define FALLBACK_16 .fallback = {P(BF16), P(FP16), P(FP32), END}
 #define FLOAT(e, m, low, high)                                                                     \
@@ -119,23 +120,19 @@ static const double nf4[] = {-1.0,
 #define INTEGER(bits, low, high)                                                                   \
     .family = ROOF_FAMILY_INTEGER, .element_bits = (bits), .significant_bits = (bits),             \
     .lowest = (low), .highest = (high)
-#define MX(id, alias_, label_, e, m, high, use_)                                                   \
-    [P(id)] = {.alias = (alias_),                                                                  \
+#define MX(id, name_, alias_, label_, e, m, high, use_)                                            \
+    [P(id)] = {.name = (name_),                                                                    \
+               .alias = (alias_),                                                                  \
                .label = (label_),                                                                  \
                .family = ROOF_FAMILY_BLOCK_FLOAT,                                                  \
                FLOAT(e, m, -(high), high),                                                         \
                BLOCK(id),                                                                          \
                .scale = "E8M0 per 32",                                                             \
                SELF(id),                                                                           \
+               .native_method = "native_" name_,                                                   \
+               .weight_method = name_ "_weight_only",                                              \
                .use = (use_),                                                                      \
-               FALLBACK_16,                                                                        \
-               MX_NAMES_##id}
-#define MX_NAMES(lower)                                                                            \
-    .name = lower, .native_method = "native_" lower, .weight_method = lower "_weight_only"
-#define MX_NAMES_MXFP8_E4M3 MX_NAMES("mxfp8_e4m3")
-#define MX_NAMES_MXFP8_E5M2 MX_NAMES("mxfp8_e5m2")
-#define MX_NAMES_MXFP6_E3M2 MX_NAMES("mxfp6_e3m2")
-#define MX_NAMES_MXFP6_E2M3 MX_NAMES("mxfp6_e2m3")
+               FALLBACK_16}
 #define GGUF(id, name_, family_, bits, low, high, scale_)                                          \
     [P(id)] = {.name = (name_),                                                                    \
                .label = "GGUF " #id,                                                               \
@@ -263,10 +260,10 @@ static const struct roof_format formats[ROOF_PRECISION_COUNT] = {
                  .use = "research",
                  .remark = "the source documents give the symmetric range +-1",
                  .fallback = {P(INT4), P(INT8), P(FP16), P(BF16), P(FP32), END}},
-    MX(MXFP8_E4M3, "mxfp8", "MXFP8 E4M3", 4, 3, 448., "weights and activations"),
-    MX(MXFP8_E5M2, NULL, "MXFP8 E5M2", 5, 2, 57344., "gradients"),
-    MX(MXFP6_E3M2, "mxfp6", "MXFP6 E3M2", 3, 2, 28., "weights and activations"),
-    MX(MXFP6_E2M3, NULL, "MXFP6 E2M3", 2, 3, 7.5, "weights and activations"),
+    MX(MXFP8_E4M3, "mxfp8_e4m3", "mxfp8", "MXFP8 E4M3", 4, 3, 448., "weights and activations"),
+    MX(MXFP8_E5M2, "mxfp8_e5m2", NULL, "MXFP8 E5M2", 5, 2, 57344., "gradients"),
+    MX(MXFP6_E3M2, "mxfp6_e3m2", "mxfp6", "MXFP6 E3M2", 3, 2, 28., "weights and activations"),
+    MX(MXFP6_E2M3, "mxfp6_e2m3", NULL, "MXFP6 E2M3", 2, 3, 7.5, "weights and activations"),
     [P(MXFP4)] = {.name = "mxfp4",
                   .label = "MXFP4 E2M1",
                   .family = ROOF_FAMILY_BLOCK_FLOAT,
@@ -489,64 +486,4 @@ const char *roof_family_name(enum roof_family family)
         return "code book";
     }
     return "unknown";
-}
-
-static const char *const accuracy_names[ROOF_ACCURACY_CLASS_COUNT] = {
-    [ROOF_ACCURACY_NONE] = "none",   [ROOF_ACCURACY_MINIMAL] = "minimal",
-    [ROOF_ACCURACY_BELOW_1] = "<1%", [ROOF_ACCURACY_1_TO_2] = "1-2%",
-    [ROOF_ACCURACY_2_TO_5] = "2-5%", [ROOF_ACCURACY_SEVERE] = "severe",
-};
-
-const char *roof_accuracy_name(enum roof_accuracy_class accuracy)
-{
-    return accuracy_names[accuracy];
-}
-
-enum roof_status roof_accuracy_find(enum roof_accuracy_class *out, const char *name,
-                                    struct roof_error *error)
-{
-    for (int i = 0; i < ROOF_ACCURACY_CLASS_COUNT; i++) {
-        if (strcasecmp(name, accuracy_names[i]) == 0) {
-            *out = (enum roof_accuracy_class)i;
-            return ROOF_OK;
-        }
-    }
-    return roof_unknown_name(error, ROOF_USAGE, "accuracy class", name, accuracy_names,
-                             ROOF_ACCURACY_CLASS_COUNT);
-}
-
-enum roof_status roof_accuracy_load(struct roof_accuracy *out, struct roof_error *error)
-{
-    *out = (struct roof_accuracy){0};
-    struct roof_json *json = NULL;
-    enum roof_status status = roof_data_json(&json, "accuracy.json", error);
-    if (status != ROOF_OK) {
-        return status;
-    }
-    const roof_json_value *const all = roof_json_get(roof_json_root(json), "formats");
-    for (int p = 0; p < ROOF_PRECISION_COUNT && status == ROOF_OK; p++) {
-        const roof_json_value *const row = roof_json_get(all, formats[p].name);
-        const char *const loss = roof_json_string(roof_json_get(row, "class"));
-        out->of[p].source = roof_json_string(roof_json_get(row, "source"));
-        out->of[p].figure = roof_json_string(roof_json_get(row, "figure"));
-        if (loss == NULL || out->of[p].source == NULL) {
-            status = roof_json_error(json, row == NULL ? roof_json_root(json) : row, error,
-                                     "the format '%s' needs a class and a source", formats[p].name);
-        } else {
-            status = roof_accuracy_find(&out->of[p].loss, loss, error);
-        }
-    }
-    out->document = json;
-    if (status != ROOF_OK) {
-        roof_accuracy_free(out);
-    }
-    return status;
-}
-
-void roof_accuracy_free(struct roof_accuracy *accuracy)
-{
-    if (accuracy != NULL) {
-        roof_json_free(accuracy->document);
-        *accuracy = (struct roof_accuracy){0};
-    }
 }

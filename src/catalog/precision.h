@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* The bytes of tensors in a format, ready for arithmetic on many tensors, and words on formats. */
+/* The bytes of tensors in a format, ready for arithmetic on many tensors, and words that messages
+ * say about formats. */
 #ifndef ROOF_PRECISION_PRIVATE_H
 #define ROOF_PRECISION_PRIVATE_H
 
 #include "roofline/precision.h"
 
-/* In messages: all that do not store weights alone. */
+/* Names, in messages, all formats that activations can have. A test holds it against the catalog.
+ */
 #define ROOF_TENSOR_FORMATS "fp64, fp32, tf32, bf16, fp16, the fp8, int and mx formats, and nvfp4"
 
 struct roof_storage {
@@ -21,7 +23,7 @@ static inline struct roof_storage roof_storage_of(const struct roof_format *form
                                  format->tensor_bytes, format->channel_bytes};
 }
 
-/* The formula of roof_tensor_bytes. */
+/* Computes roof_tensor_bytes. */
 static inline double roof_storage_bytes(const struct roof_storage *s, double elements,
                                         double tensors, double channels)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "catalog/data.h"
 
 #define SUFFIX ".json"
@@ -22,7 +23,7 @@ bool roof_registry_path(const char *name)
     return strchr(name, '/') != NULL || has_suffix(name, strlen(name));
 }
 
-/* The id in "FOLDER/ID.json", with its length; NULL when the path is in another folder. */
+/* Returns the id in "FOLDER/ID.json", of *length bytes; NULL when the path is in another folder. */
 static const char *id_in_folder(const char *path, const char *folder, size_t *length)
 {
     const size_t skip = strlen(folder);
@@ -55,7 +56,7 @@ static const struct roof_data_file *embedded(const char *folder, const char *id)
     return NULL;
 }
 
-/* Whether DIRECTORY/FOLDER/ID.json is there; its path is then in *path, which the caller frees. */
+/* Tells if DIRECTORY/FOLDER/ID.json exists. Its path is then in *path, which the caller frees. */
 static bool in_directory(struct roof_text *path, const struct roof_registry *registry,
                          const char *directory, const char *id)
 {
@@ -93,7 +94,8 @@ static bool has_alias(const struct roof_json *json, const char *name)
     return false;
 }
 
-/* Only files whose text holds the quoted name can have it as an alias: the others stay unread. */
+/* Finds a document by an alias. Only a file whose text holds the quoted name can have that alias,
+ * so the others stay unread. */
 static enum roof_status by_alias(struct roof_json **out, const char *folder, const char *name,
                                  struct roof_error *error)
 {
@@ -119,6 +121,23 @@ static enum roof_status by_alias(struct roof_json **out, const char *folder, con
     return status;
 }
 
+/* Reports a name that no document has; ids are count terminated strings. */
+static enum roof_status unknown_id(const char *noun, const char *name, const char *ids,
+                                   size_t count, struct roof_error *error)
+{
+    const char **const names = calloc(count + 1, sizeof *names);
+    if (names == NULL) {
+        return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        names[i] = ids;
+        ids += strlen(ids) + 1;
+    }
+    const enum roof_status status = roof_unknown_name(error, ROOF_USAGE, noun, name, names, count);
+    free(names);
+    return status;
+}
+
 static enum roof_status unknown(const struct roof_registry *registry, const char *name,
                                 const char *const *directories, struct roof_error *error)
 {
@@ -126,18 +145,44 @@ static enum roof_status unknown(const struct roof_registry *registry, const char
     size_t count = 0;
     enum roof_status status = roof_registry_ids(&ids, &count, registry, directories, error);
     if (status == ROOF_OK) {
-        const char **const names = calloc(count + 1, sizeof *names);
-        const char *id = ids.data;
-        for (size_t i = 0; names != NULL && i < count; i++) {
-            names[i] = id;
-            id += strlen(id) + 1;
-        }
-        status = names == NULL
-                     ? roof_no_memory(error)
-                     : roof_unknown_name(error, ROOF_USAGE, registry->noun, name, names, count);
-        free(names);
+        status = unknown_id(registry->noun, name, ids.data, count, error);
     }
     roof_text_free(&ids);
+    return status;
+}
+
+/* Opens a document of a search directory; *out stays NULL when there is none. */
+static enum roof_status open_in_directory(struct roof_json **out,
+                                          const struct roof_registry *registry,
+                                          const char *directory, const char *name,
+                                          struct roof_error *error)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    const bool found = in_directory(&path, registry, directory, name);
+    const enum roof_status status = path.failed ? roof_no_memory(error)
+                                    : found     ? roof_json_read(out, path.data, error)
+                                                : ROOF_OK;
+    roof_text_free(&path);
+    return status;
+}
+
+/* Opens an embedded document by its id or an alias, which are in lower case; *out stays NULL when
+ * there is none. */
+static enum roof_status open_embedded(struct roof_json **out, const char *folder, const char *name,
+                                      struct roof_error *error)
+{
+    char *const lower = strdup(name);
+    if (lower == NULL) {
+        return roof_no_memory(error);
+    }
+    for (char *p = lower; *p != '\0'; p++) {
+        *p = (char)tolower((unsigned char)*p);
+    }
+    const struct roof_data_file *const file = embedded(folder, lower);
+    const enum roof_status status =
+        file != NULL ? roof_json_parse(out, file->text, file->length, file->path, error)
+                     : by_alias(out, folder, lower, error);
+    free(lower);
     return status;
 }
 
@@ -151,35 +196,14 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
         return roof_json_read(out, name, error);
     }
     for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
-        struct roof_text path = ROOF_TEXT_INIT;
-        const bool found = in_directory(&path, registry, *d, name);
-        enum roof_status status = path.failed ? roof_no_memory(error) : ROOF_OK;
-        if (found) {
-            status = roof_json_read(out, path.data, error);
-        }
-        roof_text_free(&path);
-        if (found || status != ROOF_OK) {
-            return status;
+        TRY(open_in_directory(out, registry, *d, name, error));
+        if (*out != NULL) {
+            return ROOF_OK;
         }
     }
     *user = false;
-    /* The built-in ids and aliases are in lower case. */
-    char *const lower = strdup(name);
-    if (lower == NULL) {
-        return roof_no_memory(error);
-    }
-    for (char *p = lower; *p != '\0'; p++) {
-        *p = (char)tolower((unsigned char)*p);
-    }
-    const struct roof_data_file *const file = embedded(registry->folder, lower);
-    const enum roof_status status =
-        file != NULL ? roof_json_parse(out, file->text, file->length, file->path, error)
-                     : by_alias(out, registry->folder, lower, error);
-    free(lower);
-    if (status != ROOF_OK || *out != NULL) {
-        return status;
-    }
-    return unknown(registry, name, directories, error);
+    TRY(open_embedded(out, registry->folder, name, error));
+    return *out != NULL ? ROOF_OK : unknown(registry, name, directories, error);
 }
 
 static int by_name(const void *a, const void *b)
@@ -206,14 +230,14 @@ static void add_name(struct names *names, const char *start, size_t length)
     names->count += names->name[names->count] != NULL;
 }
 
-/* Whether a folder is not there, or not for this user. */
+/* Tells if a folder does not exist, or not for this user. */
 static bool is_absent(int reason)
 {
     return reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == EPERM ||
            reason == ELOOP || reason == ENAMETOOLONG;
 }
 
-/* The ids of a folder; one that is absent has none. */
+/* Adds the ids of a folder; one that is absent has none. */
 static enum roof_status add_folder(struct names *names, const char *path, struct roof_error *error)
 {
     DIR *const folder = opendir(path);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Named JSON documents: data/FOLDER/ID.json, embedded; or a user's file, named by its path or lying
- * in FOLDER of a search directory, which wins. A document may have aliases: an array "aliases" at
- * its top, or in its member "roofline".
+ * Finds named JSON documents. A document is data/FOLDER/ID.json, which is embedded, or a user's
+ * file, which is named by its path or lies in FOLDER of a search directory and wins. A document may
+ * have aliases: an array "aliases" at its top, or in its member "roofline".
  */
 #ifndef ROOF_REGISTRY_H
 #define ROOF_REGISTRY_H
@@ -14,32 +14,32 @@
 #include "roofline/status.h"
 #include "roofline/text.h"
 
-/* One kind of document. */
+/* A kind of document. */
 struct roof_registry {
     const char *folder; /* "hardware" */
     const char *noun;   /* for messages: "hardware", "model" */
 };
 
-/* Finds and parses a document; *user says that it is a user's file. Unknown name: ROOF_USAGE, the
- * message lists the ids. The caller owns *out: roof_json_free. */
+/* Finds and parses a document; *user says that it is a user's file. An unknown name is ROOF_USAGE,
+ * and the message lists the ids. The caller owns *out: roof_json_free. */
 enum roof_status roof_registry_open(struct roof_json **out, bool *user,
                                     const struct roof_registry *registry, const char *name,
                                     const char *const *directories, struct roof_error *error);
 
-/* Whether there is a document with this id, embedded or in a search directory. */
+/* Tells if there is a document with this id, embedded or in a search directory. */
 bool roof_registry_has(const struct roof_registry *registry, const char *id,
                        const char *const *directories);
 
-/* Ids of all documents, each once, sorted: terminated strings, count of them in *count. */
+/* Adds the ids of all documents to out, each once, sorted: *count terminated strings. */
 enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
                                    const struct roof_registry *registry,
                                    const char *const *directories, struct roof_error *error);
 
-/* Whether a name is a path: it has a '/' or ends with ".json". */
+/* Tells if a name is a path: it has a '/' or ends with ".json". */
 bool roof_registry_path(const char *name);
 
-/* The id in the name of an embedded file ("hardware/gb10.json"), NULL when source is another;
- * *length is its length. */
+/* Returns the id in the name of an embedded file ("hardware/gb10.json"), of *length bytes; NULL
+ * when source is another. */
 const char *roof_registry_id(const char *source, size_t *length);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "catalog/data.h"
 
 #define FILES_MAX 8
@@ -19,7 +20,7 @@ struct roof_schema {
 
 static const struct roof_schema_node none = {0, NULL};
 
-/* The number of a file among those that are open; count when it is none of them. */
+/* Returns the number of a file among those that are open; count when it is none of them. */
 static size_t find_file(const struct roof_schema *schema, const char *name, size_t length)
 {
     size_t i = 0;
@@ -32,7 +33,7 @@ static size_t find_file(const struct roof_schema *schema, const char *name, size
 
 /* --- references ---------------------------------------------------------------------------- */
 
-/* What a node's "$ref" points to: FILE.json, #/$defs/NAME, or both together. */
+/* Follows the "$ref" of a node, which is FILE.json, #/$defs/NAME, or both together. */
 static struct roof_schema_node resolve(const struct roof_schema *schema, struct roof_schema_node of)
 {
     const char *const ref = roof_json_string(roof_json_get(of.value, "$ref"));
@@ -60,15 +61,14 @@ static enum roof_status open_references(struct roof_schema *schema, const roof_j
                                         struct roof_error *error)
 {
     const char *const ref = roof_json_string(roof_json_get(value, "$ref"));
-    enum roof_status status = ROOF_OK;
     if (ref != NULL && *ref != '#') {
-        status = open_file(schema, ref, strcspn(ref, "#"), error);
+        TRY(open_file(schema, ref, strcspn(ref, "#"), error));
     }
-    for (const roof_json_value *child = roof_json_first(value); child != NULL && status == ROOF_OK;
+    for (const roof_json_value *child = roof_json_first(value); child != NULL;
          child = roof_json_next(child)) {
-        status = open_references(schema, child, error);
+        TRY(open_references(schema, child, error));
     }
-    return status;
+    return ROOF_OK;
 }
 
 static enum roof_status open_file(struct roof_schema *schema, const char *name, size_t length,
@@ -84,10 +84,7 @@ static enum roof_status open_file(struct roof_schema *schema, const char *name, 
     const size_t i = schema->count;
     snprintf(schema->name[i], NAME_SIZE, "%.*s", (int)length, name);
     snprintf(path, sizeof path, FOLDER "%s", schema->name[i]);
-    const enum roof_status status = roof_data_json(&schema->file[i], path, error);
-    if (status != ROOF_OK) {
-        return status;
-    }
+    TRY(roof_data_json(&schema->file[i], path, error));
     schema->count++;
     return open_references(schema, roof_json_root(schema->file[i]), error);
 }
@@ -124,7 +121,7 @@ struct roof_schema_node roof_schema_root(const struct roof_schema *schema)
     return (struct roof_schema_node){0, roof_json_root(schema->file[0])};
 }
 
-/* A node may say some of itself, and leave the rest to what it refers to. */
+/* A node may describe itself in part and leave the rest to the node that it refers to. */
 struct roof_schema_node roof_schema_member(const struct roof_schema *schema,
                                            struct roof_schema_node of, const char *key)
 {

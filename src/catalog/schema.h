@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The JSON Schemas of docs/schema, embedded: which keys a document can have, and of which type.
- * This is no validator. It follows "properties", "items" and "$ref", which is how these schemas are
- * written; tests/schema.sh holds them against what the program prints.
+ * Reads the embedded JSON Schemas of docs/schema: which keys a document can have, and of which
+ * type. This is no validator. It follows "properties", "items" and "$ref", which is how these
+ * schemas are written; tests/schema.sh holds them against what the program prints.
  */
 #ifndef ROOF_SCHEMA_H
 #define ROOF_SCHEMA_H
@@ -15,27 +15,30 @@
 
 struct roof_schema;
 
-/* The schema of a value; `value` is NULL where there is none. */
+/* The schema of a value; `value` is NULL when there is none. */
 struct roof_schema_node {
     size_t file;
     const roof_json_value *value;
 };
 
-/* The schema of a document by its name ("prediction"); owned by the caller. */
+/* Opens the schema of a document by its name ("prediction"). The caller owns *out:
+ * roof_schema_free.
+ */
 enum roof_status roof_schema_open(struct roof_schema **out, const char *name,
                                   struct roof_error *error);
 void roof_schema_free(struct roof_schema *schema);
 
 struct roof_schema_node roof_schema_root(const struct roof_schema *schema);
-/* Of the member of an object, and of the elements of an array. */
+/* These return the schema of a member of an object, and that of the elements of an array. */
 struct roof_schema_node roof_schema_member(const struct roof_schema *schema,
                                            struct roof_schema_node of, const char *key);
 struct roof_schema_node roof_schema_items(const struct roof_schema *schema,
                                           struct roof_schema_node of);
-/* The keys that an object can have, at most `room`; how many. */
+/* Writes the keys that an object can have, at most `room`, and returns how many they are. */
 size_t roof_schema_keys(const struct roof_schema *schema, struct roof_schema_node of,
                         const char **out, size_t room);
-/* "object", "array", "string", "number", "integer", "boolean"; "" when it is not said. */
+/* Returns "object", "array", "string", "number", "integer", "boolean"; "" when the schema
+ * has no type. */
 const char *roof_schema_type(const struct roof_schema *schema, struct roof_schema_node of);
 
 #endif

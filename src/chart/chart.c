@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+#include "base/list.h"
 #include "roofline/model_report.h"
 
-/* Products that are large enough for a kernel to show what it can do. */
+/* The sizes of products that are large enough for a kernel to show what it can do. */
 #define ATTAINABLE_GEMM 8192
 #define ATTAINABLE_GEMV 16384
 
@@ -54,7 +56,7 @@ static double peak_of(const struct roof_hardware *hardware, enum roof_compute_un
                                         : hardware->peak[ROOF_PEAK_MATRIX][precision].value;
 }
 
-/* The ceiling of a unit at a peak; a new one stands where the order by peak has it. */
+/* Finds the ceiling of a unit at a peak. A new one goes where the order by peak has it. */
 static struct roof_chart_ceiling *ceiling_of(struct roof_chart_roof *roof,
                                              enum roof_compute_unit unit, double flops_per_s)
 {
@@ -74,44 +76,45 @@ static struct roof_chart_ceiling *ceiling_of(struct roof_chart_roof *roof,
     return &roof->ceiling[at];
 }
 
+static enum roof_status parse_unit(enum roof_compute_unit *out, const char *name,
+                                   struct roof_error *error)
+{
+    for (int unit = ROOF_COMPUTE_MATRIX; unit <= ROOF_COMPUTE_VECTOR; unit++) {
+        if (strcmp(roof_compute_unit_name((enum roof_compute_unit)unit), name) == 0) {
+            *out = (enum roof_compute_unit)unit;
+            return ROOF_OK;
+        }
+    }
+    return roof_error_set(
+        error, ROOF_USAGE,
+        "a unit is matrix or vector, not '%s' (" ROOF_KEY("ceilings") " fp16,fp64:vector)", name);
+}
+
 enum roof_status roof_chart_parse_ceilings(struct roof_chart_ceilings *out, const char *text,
                                            struct roof_error *error)
 {
     *out = (struct roof_chart_ceilings){.product = {false}};
-    for (const char *item = text; item != NULL;) {
+    struct roof_list_item item;
+    for (const char *rest = text; roof_list_next(&item, &rest);) {
         char name[ROOF_CHART_NAME_SIZE];
-        const size_t length = strcspn(item, ",");
         enum roof_precision precision = ROOF_PRECISION_AUTO;
-        bool *kind = out->product;
-        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, item);
+        bool *wanted = out->product;
+        (void)roof_list_item_copy(name, sizeof name,
+                                  &item); /* one that is too long is unknown: "" */
         char *const colon = strchr(name, ':');
         if (colon != NULL) {
-            *colon = '\0';
             enum roof_compute_unit unit = ROOF_COMPUTE_MATRIX;
-            while (unit <= ROOF_COMPUTE_VECTOR &&
-                   strcmp(roof_compute_unit_name(unit), colon + 1) != 0) {
-                unit++;
-            }
-            if (unit > ROOF_COMPUTE_VECTOR) {
-                return roof_error_set(error, ROOF_USAGE,
-                                      "a unit is matrix or vector, not '%s' (" ROOF_KEY(
-                                          "ceilings") " "
-                                                      "fp16,fp64:vector)",
-                                      colon + 1);
-            }
-            kind = out->unit[unit];
+            *colon = '\0';
+            TRY(parse_unit(&unit, colon + 1, error));
+            wanted = out->unit[unit];
         }
-        const enum roof_status status = roof_precision_find(&precision, name, error);
-        if (status != ROOF_OK) {
-            return status;
-        }
-        kind[precision] = true;
-        item = item[length] == '\0' ? NULL : item + length + 1;
+        TRY(roof_precision_find(&precision, name, error));
+        wanted[precision] = true;
     }
     return ROOF_OK;
 }
 
-/* Whether a peak of a unit is one that was asked for. */
+/* Tells if a peak of a unit was asked for. */
 static bool is_wanted(const struct roof_chart_ceilings *wanted,
                       const struct roof_hardware *hardware, enum roof_compute_unit unit,
                       enum roof_precision precision)
@@ -200,12 +203,13 @@ enum roof_status roof_chart_add_line(struct roof_chart *chart, const char *text,
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = '\0';
     roof_chart_name(line.name, name);
-    const enum roof_status status = roof_parse_rate(&line.rate, &unit, equals + 1, "a line", error);
+    TRY(roof_parse_rate(&line.rate, &unit, equals + 1, "a line", error));
     line.slope = unit == ROOF_UNIT_GB_PER_S;
-    return status == ROOF_OK ? new_line(chart, &line, error) : status;
+    return new_line(chart, &line, error);
 }
 
-/* What a kernel is expected to attain of a workload: FLOP/s, or byte/s. */
+/* Adds the rate that a large product is expected to attain: byte/s of a GEMV for a slope, else
+ * FLOP/s of a GEMM. */
 static enum roof_status add_expected(struct roof_chart *chart, size_t roof, bool slope,
                                      enum roof_precision precision, struct roof_error *error)
 {
@@ -216,9 +220,9 @@ static enum roof_status add_expected(struct roof_chart *chart, size_t roof, bool
     w.shape.m = slope ? w.shape.m : size;
     w.shape.n = w.shape.k = size;
     w.formats.precision = precision;
-    const enum roof_status status = roof_predict(&p, &w, chart->roof[roof].hardware, error);
-    if (status != ROOF_OK || isnan(p.expected_s)) {
-        return status;
+    TRY(roof_predict(&p, &w, chart->roof[roof].hardware, error));
+    if (isnan(p.expected_s)) {
+        return ROOF_OK;
     }
     struct roof_chart_line line = {
         .slope = slope, .rate = (slope ? p.bytes : p.flops) / p.expected_s, .roof = roof};
@@ -229,21 +233,21 @@ static enum roof_status add_expected(struct roof_chart *chart, size_t roof, bool
 
 enum roof_status roof_chart_add_attainable(struct roof_chart *chart, struct roof_error *error)
 {
-    enum roof_status status = ROOF_OK;
-    for (size_t r = 0; r < chart->roofs && status == ROOF_OK; r++) {
+    for (size_t r = 0; r < chart->roofs; r++) {
         const struct roof_chart_roof *const roof = &chart->roof[r];
-        status = add_expected(chart, r, true, ROOF_PRECISION_BF16, error);
-        for (size_t i = 0; i < roof->ceilings && status == ROOF_OK; i++) {
+        TRY(add_expected(chart, r, true, ROOF_PRECISION_BF16, error));
+        for (size_t i = 0; i < roof->ceilings; i++) {
             if (roof->ceiling[i].unit == ROOF_COMPUTE_MATRIX) {
-                status = add_expected(chart, r, false, roof->ceiling[i].format[0], error);
+                TRY(add_expected(chart, r, false, roof->ceiling[i].format[0], error));
             }
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
 /* --- dots ---------------------------------------------------------------------------------- */
 
+/* Finds the group of a name, which is made when there is none. */
 static enum roof_status group_of(size_t *out, struct roof_chart *chart, const char *text,
                                  struct roof_error *error)
 {
@@ -294,23 +298,21 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
         chart->left_out++;
         return ROOF_OK;
     }
-    size_t of = 0;
+    size_t in_group = 0;
     char clean[ROOF_CHART_NAME_SIZE];
     roof_chart_name(clean, name);
-    enum roof_status status = group_of(&of, chart, group, error);
-    if (status == ROOF_OK) {
-        status = room_for_dot(chart, error);
-    }
-    char *const copy = status == ROOF_OK ? strdup(clean) : NULL;
-    if (status != ROOF_OK || copy == NULL) {
-        return status != ROOF_OK ? status : roof_no_memory(error);
+    TRY(group_of(&in_group, chart, group, error));
+    TRY(room_for_dot(chart, error));
+    char *const copy = strdup(clean);
+    if (copy == NULL) {
+        return roof_no_memory(error);
     }
     chart->dot[chart->dots++] = (struct roof_chart_dot){
         .node = {.prediction = *prediction,
                  .node = {.name = copy, .count = count, .workload = prediction->workload},
                  .device_count = count},
         .roof = roof,
-        .group = of,
+        .group = in_group,
         .share = share};
     return ROOF_OK;
 }
@@ -322,17 +324,16 @@ enum roof_status roof_chart_add_model(struct roof_chart *chart,
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, inference);
     double left_out = 0;
-    enum roof_status status = ROOF_OK;
-    for (size_t i = 0; i < count && i < top && status == ROOF_OK; i++) {
+    for (size_t i = 0; i < count && i < top; i++) {
         const struct roof_node_prediction *const n = &inference->node[order[i]];
         const double share = roof_model_share(inference, order[i]);
         const size_t dots = chart->dots;
-        status =
-            roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count, share, error);
+        TRY(roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count, share,
+                           error));
         left_out += chart->dots == dots ? share : 0;
     }
     chart->left_out_share = fmax(chart->left_out_share, left_out);
-    return status;
+    return ROOF_OK;
 }
 
 double roof_chart_reached(const struct roof_chart *chart, const struct roof_chart_dot *dot)

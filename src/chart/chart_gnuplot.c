@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Scripts of gnuplot. Lines and dots are blocks of data, which users may change; labels stand where
- * chart_layout.c found room for them, given in shares of the screen. */
+/* Writes scripts for gnuplot. Lines and dots are blocks of data, which users may change; labels
+ * stand where place.c found room for them, given in shares of the screen. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,33 +9,33 @@
 #include "chart/place.h"
 #include "roofline/chart_text.h"
 
-/* Pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
+/* These are pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
 #define FONT 13.0
 #define CHARACTER 7.3
 #define LINE 18.0
 #define RIDGE_RADIUS 2.5
 #define LEGEND_RADIUS 5.0
-#define LEGEND_LEFT 8.0 /* of the plot, to the middle of the first shape */
-#define LEGEND_TOP 52.0 /* to the middle of its first line */
-#define LEGEND_GAP 28.0 /* of an item, beside its text */
+#define LEGEND_LEFT 8.0 /* from the left of the plot to the middle of the first shape */
+#define LEGEND_TOP 52.0 /* from the top of the image to the middle of the first line */
+#define LEGEND_GAP 28.0 /* the width of an item beside its text */
 #define PLOT_LEFT 78.0
 #define PLOT_BOTTOM 58.0 /* below the plot */
-/* The least share of the height that must be left to the plot. */
+/* At least this share of the height must be left to the plot. */
 #define HEIGHT_SHARE 0.25
 #define BESIDE 22.0 /* between the plot and the labels at its right */
-/* What a terminal takes for a pixel of text. */
+/* The font size, by terminal, that makes text a pixel high. */
 static const double text_unit[] = {
     [ROOF_CHART_SVG] = 1, [ROOF_CHART_PNG] = 0.75, [ROOF_CHART_PDF] = 0.54};
-/* Radius in pixels of a point of size 1, by terminal. */
+/* The radius in pixels of a point of size 1, by terminal. */
 static const double point_radius[] = {
     [ROOF_CHART_SVG] = 4.5, [ROOF_CHART_PNG] = 2.8, [ROOF_CHART_PDF] = 3.8};
 
-/* Okabe and Ito's colours, which the colour-blind tell apart; in grey the shapes do. */
+/* Okabe and Ito's colours, which the colour-blind can tell apart; in grey the shapes differ. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                       "#E69F00", "#56B4E9", "#000000"};
-/* Filled shapes of gnuplot; the hollow one is the number before. */
+/* The numbers of filled shapes in gnuplot; the number before is the hollow one. */
 static const int shapes[] = {7, 5, 9, 11, 13, 15};
-/* Roofs: dark, then the first colours. */
+/* The first roof is dark; others have the first colours. */
 static const char *const roof_colours[] = {"#404040", "#0072B2", "#D55E00",
                                            "#009E73", "#CC79A7", "#E69F00"};
 
@@ -46,8 +46,8 @@ struct drawing {
     enum roof_chart_image image;
 };
 
-/* Text in double quotes, where what could mean something to gnuplot stands as an octal number: in
- * single quotes no text may begin with a quote. */
+/* Writes text in double quotes. Characters that could mean something to gnuplot are octal numbers
+ * there; in single quotes no text may begin with a quote. */
 static void quote(struct roof_text *out, const char *text)
 {
     static const char plain[] = " _.,:=/+()-*%<>";
@@ -56,7 +56,7 @@ static void quote(struct roof_text *out, const char *text)
         const unsigned char c = (unsigned char)*text;
         const size_t length = roof_xml(text);
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (c >= 0x80) { /* what is no character would spoil an SVG */
+        if (c >= 0x80) { /* bytes that are no character would spoil an SVG */
             roof_text_add(out, length == 0 ? "\xef\xbf\xbd" : text, length == 0 ? 3 : length);
             text += length == 0 ? 0 : length - 1;
         } else if (letter || (c >= '0' && c <= '9') || strchr(plain, c) != NULL) {
@@ -68,13 +68,13 @@ static void quote(struct roof_text *out, const char *text)
     roof_text_put(out, "\"");
 }
 
-/* A number of the script: layout needs no more digits than these, in any locale. */
+/* Writes a number with the few digits that a layout needs, alike in every locale. */
 static void number(struct roof_text *out, double value)
 {
     roof_text_number(out, round(value * 1e5) / 1e5);
 }
 
-/* "screen x,y" of a place in pixels. */
+/* Writes a place in pixels as "screen x,y". */
 static void put_place(const struct drawing *d, double x, double y)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;
@@ -89,7 +89,8 @@ static const char *roof_colour(const struct drawing *d, size_t roof)
     return roof < d->chart->roofs ? roof_colours[roof % COUNT(roof_colours)] : "#7F3C8D";
 }
 
-/* With several devices a colour is a device, and a shape a group; else both are a group. */
+/* With several devices the colour tells the device, and the shape the group; with one device both
+ * tell the group. */
 static const char *mark_colour(const struct drawing *d, size_t group, size_t roof)
 {
     return d->chart->roofs > 1 ? roof_colour(d, roof) : colours[group % COUNT(colours)];
@@ -100,7 +101,7 @@ static double text_size(const struct drawing *d, double pixels)
     return pixels * text_unit[d->image];
 }
 
-/* A label: its text in a colour, left, centred or right of x, its middle at y. */
+/* Writes a label: its text in a colour, left, centred or right of x, with its middle at y. */
 static void put_label(const struct drawing *d, const char *text, double x, double y,
                       const char *place, double size, const char *colour, double angle)
 {
@@ -128,7 +129,7 @@ static void put_line(const struct drawing *d, double x0, double y0, double x1, d
     roof_text_printf(d->out, " nohead back linewidth 0.7 linecolor rgb '%s'\n", colour);
 }
 
-/* A point of a block of data: FLOP/byte and FLOP/s, which stands there in TFLOP/s. */
+/* Writes a point of a block of data: FLOP/byte and TFLOP/s. */
 static void put_point(struct roof_text *out, double intensity, double flops_per_s)
 {
     roof_text_number(out, intensity);
@@ -136,7 +137,7 @@ static void put_point(struct roof_text *out, double intensity, double flops_per_
     roof_text_number(out, roof_to_unit(flops_per_s, ROOF_UNIT_TFLOPS));
 }
 
-/* A line between two points; a blank line ends it. */
+/* Writes a line between two points; a blank line ends it. */
 static void put_segment(struct roof_text *out, double x0, double y0, double x1, double y1)
 {
     put_point(out, x0, y0);
@@ -194,7 +195,7 @@ static void put_head(const struct drawing *d)
                   "set style textbox opaque noborder fillcolor rgb '#ffffff' margins 0,0\n");
 }
 
-/* The slopes that are of a roof, or those of lines (roof: NULL). */
+/* Writes the slope of a roof, or, if roof is NULL, the lines that are slopes. */
 static void put_slopes(const struct drawing *d, const size_t *roof)
 {
     const double from = d->layout->x_min;
@@ -206,7 +207,8 @@ static void put_slopes(const struct drawing *d, const size_t *roof)
     }
 }
 
-/* Likewise what is level: the ceilings of one kind of unit, or lines. */
+/* Writes the ceilings of a roof for one kind of unit, or, if roof is NULL, the lines that are
+ * level. */
 static void put_levels(const struct drawing *d, const size_t *roof, bool vector)
 {
     const struct roof_chart_layout *const l = d->layout;
@@ -218,8 +220,8 @@ static void put_levels(const struct drawing *d, const size_t *roof, bool vector)
     }
 }
 
-/* Blocks of data: for each roof its slope with the ceilings of its matrix units, those of its
- * vector units, and its ridge points; then the lines that name rates. */
+/* Writes blocks of data: for each roof its slope with the ceilings of its matrix units, those of
+ * its vector units, and its ridge points; then the lines that name rates. */
 static void put_roofs(const struct drawing *d)
 {
     const struct roof_chart_layout *const l = d->layout;
@@ -244,7 +246,7 @@ static void put_roofs(const struct drawing *d)
     roof_text_put(d->out, "EOD\n");
 }
 
-/* The dots that stand for a mark each: intensity, TFLOP/s, size, shape, colour. */
+/* Writes the first dot of each mark: intensity, TFLOP/s, size, shape, colour. */
 static void put_marks(const struct drawing *d, bool reached)
 {
     roof_text_printf(d->out, "$%s << EOD\n", reached ? "reached" : "bound");
@@ -265,7 +267,7 @@ static void put_marks(const struct drawing *d, bool reached)
     roof_text_put(d->out, "EOD\n");
 }
 
-/* From the bound to what was reached. */
+/* Writes lines from the bound of a dot to the rate that it reached. */
 static void put_joins(const struct drawing *d)
 {
     roof_text_put(d->out, "$joins << EOD\n");
@@ -321,14 +323,14 @@ static void put_labels(const struct drawing *d)
         const double x = (m->box.left + m->box.right) / 2;
         const double y = (m->box.top + m->box.bottom) / 2;
         put_label(d, m->label, x, y, "center boxed", FONT - 1, "#202020", 0);
-        if (m->leader) { /* to the nearest place of the box */
+        if (m->leader) { /* a line to the nearest place of the box */
             put_line(d, m->x, m->y, fmin(fmax(m->x, m->box.left), m->box.right),
                      fmin(fmax(m->y, m->box.top + 3), m->box.bottom - 3), "#909090");
         }
     }
 }
 
-/* Where the items of the legend stand: the groups, then what filled and hollow mean. */
+/* The places of the items of the legend: the groups, then the meaning of filled and hollow. */
 struct legend {
     double x[ROOF_CHART_GROUPS_MAX + 1]; /* from the left of the plot */
     size_t line[ROOF_CHART_GROUPS_MAX + 1];
@@ -343,7 +345,7 @@ static const char *legend_text(const struct roof_chart *chart, size_t item)
     return item < chart->groups ? chart->group[item] : filled;
 }
 
-/* In lines of a width, with a longer item in a line of its own. */
+/* Lays the items in lines of a width; a longer item has a line of its own. */
 static struct legend lay_legend(const struct roof_chart *chart, double width)
 {
     struct legend out = {.items = chart->groups + (any_reached(chart) ? 1 : 0)};
@@ -361,7 +363,7 @@ static struct legend lay_legend(const struct roof_chart *chart, double width)
     return out;
 }
 
-/* The title, and which shape is which group. */
+/* Writes the title, the shape of each group, and how many operators are not shown. */
 static void put_legend(const struct drawing *d, const struct legend *legend)
 {
     const struct roof_canvas *const canvas = &d->layout->canvas;

@@ -10,31 +10,32 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "catalog/data.h"
+#include "chart/page_figures.h"
 #include "roofline/model_report.h"
 
-/* Rows of the table for readers without scripts. */
+/* The table for readers without scripts has at most this many rows. */
 #define PLAIN_ROWS_MAX 1000
 
-/* A dot and a line of the table, whose figures many points of the grid share. */
+/* A dot and its line of the table, which many points of the grid share. */
 struct row {
     size_t roof;
     int64_t count;
     char name[ROOF_CHART_NAME_SIZE];
     struct roof_workload workload;
     double time_s, expected_s, measured_s;
-    size_t next; /* of the same hash, + 1 */
+    size_t next; /* index + 1 of the next row of the same hash; 0: none */
 };
 
 #define HEADS 4096
 
 struct page {
-    struct roof_chart chart; /* a copy: all that is expected can be asked of it */
-    bool expected;           /* is shown at first */
+    struct roof_chart chart; /* a copy that shows expected times, so that all can be asked for */
+    bool expected;           /* expected times are shown at first */
     const struct roof_page_sizes *sizes;
     struct roof_values batch, context;
     int64_t asked_batch, asked_context;
-    double devices;                 /* that the model is split over */
-    size_t group[ROOF_PHASE_COUNT]; /* phases that are shown */
+    double devices;                 /* the model is split over so many */
+    size_t group[ROOF_PHASE_COUNT]; /* the phases that are shown */
     size_t groups;
     struct row *row;
     size_t rows, room;
@@ -42,180 +43,16 @@ struct page {
     struct roof_text row_text; /* JSON */
     struct roof_text series;   /* JSON */
     struct roof_text plain;    /* HTML: the table without scripts */
-    struct roof_text about;    /* of a model: its formats, and how it is split */
+    struct roof_text about;    /* the formats of a model, and how it is split */
     size_t plain_rows;
     bool used[ROOF_PRECISION_COUNT]; /* formats that dots are computed in */
     struct roof_model_prediction inference;
 };
 
-static enum roof_status no_memory(struct roof_error *error)
-{
-    return roof_no_memory(error);
-}
-
-/* --- figures ------------------------------------------------------------------------------- */
-
-/* A figure, as a number that is drawn and sorted by or as the text that people read. */
-struct figure {
-    double value; /* SI */
-    bool number;
-    enum roof_unit unit; /* NONE: four digits */
-};
-
-static void put_figures(struct roof_text *out, const struct figure *figure, size_t count)
-{
-    char text[ROOF_QUANTITY_SIZE];
-    for (size_t i = 0; i < count; i++) {
-        const struct figure *const f = &figure[i];
-        roof_text_put(out, i == 0 ? "" : ",");
-        if (!isfinite(f->value)) {
-            roof_text_put(out, "null");
-        } else if (f->number) {
-            roof_text_number(out, f->value);
-        } else {
-            roof_text_printf(out, "\"%s\"",
-                             f->unit == ROOF_UNIT_NONE
-                                 ? roof_model_report_rate(text, f->value)
-                                 : roof_format_quantity(text, f->value, f->unit));
-        }
-    }
-}
-
-/* The members of a row and of a summary, in their order: put_row and put_summary. */
-static const char row_keys[] =
-    "[\"name\",\"count\",\"shape\",\"unit\",\"bound\",\"expected_bound\",\"near\",\"x\",\"y\","
-    "\"reached\",\"total_s\",\"expected_total_s\",\"intensity\",\"attainable\",\"time\","
-    "\"total\",\"expected\",\"low\",\"high\",\"expected_total\",\"measured\",\"of_bound\","
-    "\"reached_rate\"]";
-static const char summary_keys[] =
-    "[\"label\",\"bound\",\"expected_bound\",\"why\",\"fits\",\"weights_b\",\"kv_b\","
-    "\"activations_b\",\"capacity_b\",\"reserve_b\",\"rate\",\"time\",\"expected\",\"low\","
-    "\"high\",\"tokens\",\"user\",\"expected_tokens\",\"expected_user\",\"needed\",\"weights\","
-    "\"kv\",\"activations\",\"capacity\",\"reserve\"]";
-
-/* "fp8_e4m3, fp16 vector": what a prediction is computed in; "" for what has no FLOPs. */
-static void put_unit(struct roof_text *out, const struct roof_prediction *p)
-{
-    if (p->flops > 0) {
-        roof_text_printf(out, "%s %s%s", roof_format(p->compute)->name,
-                         roof_compute_unit_name(p->unit), p->sparse ? ", sparse" : "");
-    }
-}
-
-static void put_shape(struct roof_text *out, const struct roof_prediction *p)
-{
-    roof_report_workload(out, &p->workload);
-    if (p->role_bytes[ROOF_ROLE_WEIGHTS] > 0) {
-        roof_text_printf(out, " (%s)", roof_format(p->workload.formats.weights)->name);
-    }
-}
-
-static void quote_made(struct roof_text *out, struct roof_text *made)
-{
-    roof_json_quote(out, made->length == 0 ? "" : made->data);
-    out->failed = out->failed || made->failed;
-    roof_text_clear(made);
-}
-
-static void put_row(struct roof_text *out, const struct page *page,
-                    const struct roof_chart_dot *dot)
-{
-    const struct roof_prediction *const p = &dot->node.prediction;
-    const double count = (double)dot->node.node.count;
-    const bool placed = p->flops > 0 && p->bytes > 0;
-    struct roof_text made = ROOF_TEXT_INIT;
-    roof_text_put(out, "[");
-    roof_json_quote(out, dot->node.node.name);
-    roof_text_printf(out, ",%" PRId64 ",", dot->node.node.count);
-    put_shape(&made, p);
-    quote_made(out, &made);
-    roof_text_put(out, ",");
-    put_unit(&made, p);
-    quote_made(out, &made);
-    roof_text_free(&made);
-    roof_text_printf(out, ",\"%s\",", roof_bottleneck_name(p->bottleneck));
-    roof_text_printf(out, isnan(p->expected_s) ? "null" : "\"%s\"",
-                     roof_bottleneck_name(p->expected_bottleneck));
-    roof_text_printf(out, ",%d,", p->expected_near);
-    const double reached = placed ? roof_chart_reached(&page->chart, dot) : ROOF_UNKNOWN;
-    const struct figure figures[] = {
-        {placed ? p->intensity : ROOF_UNKNOWN, true, ROOF_UNIT_NONE},
-        {placed ? p->attainable_flops_per_s : ROOF_UNKNOWN, true, ROOF_UNIT_NONE},
-        {reached, true, ROOF_UNIT_NONE},
-        {count * p->time_s, true, ROOF_UNIT_NONE},
-        {count * p->expected_s, true, ROOF_UNIT_NONE},
-        {p->intensity, false, ROOF_UNIT_FLOP_PER_BYTE},
-        {p->attainable_flops_per_s, false, ROOF_UNIT_TFLOPS},
-        {p->time_s, false, ROOF_UNIT_MICROSECONDS},
-        {count * p->time_s, false, ROOF_UNIT_MICROSECONDS},
-        {p->expected_s, false, ROOF_UNIT_MICROSECONDS},
-        {p->expected_low_s, false, ROOF_UNIT_MICROSECONDS},
-        {p->expected_high_s, false, ROOF_UNIT_MICROSECONDS},
-        {count * p->expected_s, false, ROOF_UNIT_MICROSECONDS},
-        {p->measured_s, false, ROOF_UNIT_MICROSECONDS},
-        {p->fraction_of_bound, false, ROOF_UNIT_FRACTION},
-        {reached, false, ROOF_UNIT_TFLOPS}};
-    put_figures(out, figures, COUNT(figures));
-    roof_text_put(out, "]");
-}
-
-static void put_summary(struct roof_text *out, const struct roof_model_prediction *r)
-{
-    const bool prefill = r->scenario.phase == ROOF_PHASE_PREFILL;
-    const double expected_s = prefill ? r->expected_step_s : r->expected_tpot_s;
-    double low_s = ROOF_UNKNOWN;
-    double high_s = ROOF_UNKNOWN;
-    if (!isnan(expected_s)) {
-        roof_model_band(&low_s, &high_s, r, expected_s);
-    }
-    roof_text_printf(out, "[\"%s\",\"%s\",",
-                     !prefill           ? "time per token"
-                     : isnan(r->ttft_s) ? "time of the chunk"
-                                        : "time to first token",
-                     roof_bottleneck_name(r->total.bottleneck));
-    if (isnan(expected_s)) {
-        struct roof_text why = ROOF_TEXT_INIT;
-        roof_model_report_unexpected(&why, r);
-        roof_text_put(out, "null,");
-        quote_made(out, &why);
-        roof_text_free(&why);
-    } else {
-        roof_text_printf(out, "\"%s\",null", roof_bottleneck_name(r->total.expected_bottleneck));
-    }
-    roof_text_put(out, ",");
-    roof_text_put(out, r->fits == ROOF_FIT_UNKNOWN ? "null,"
-                       : r->fits == ROOF_FIT_YES   ? "true,"
-                                                   : "false,");
-    const double needed = r->weights_memory_bytes + r->kv_cache_bytes + r->activation_memory_bytes;
-    const struct figure figures[] = {
-        {r->weights_memory_bytes, true, ROOF_UNIT_NONE},
-        {r->kv_cache_bytes, true, ROOF_UNIT_NONE},
-        {r->activation_memory_bytes, true, ROOF_UNIT_NONE},
-        {r->memory_capacity_bytes, true, ROOF_UNIT_NONE},
-        {r->memory_reserve_bytes, true, ROOF_UNIT_NONE},
-        {isnan(r->expected_tokens_per_s) ? r->tokens_per_s : r->expected_tokens_per_s, true,
-         ROOF_UNIT_NONE},
-        {prefill ? r->step_s : r->tpot_s, false, ROOF_UNIT_MILLISECONDS},
-        {expected_s, false, ROOF_UNIT_MILLISECONDS},
-        {low_s, false, ROOF_UNIT_MILLISECONDS},
-        {high_s, false, ROOF_UNIT_MILLISECONDS},
-        {r->tokens_per_s, false, ROOF_UNIT_NONE},
-        {r->tokens_per_s_per_user, false, ROOF_UNIT_NONE},
-        {r->expected_tokens_per_s, false, ROOF_UNIT_NONE},
-        {r->expected_tokens_per_s_per_user, false, ROOF_UNIT_NONE},
-        {needed, false, ROOF_UNIT_CAPACITY},
-        {r->weights_memory_bytes, false, ROOF_UNIT_CAPACITY},
-        {r->kv_cache_bytes, false, ROOF_UNIT_CAPACITY},
-        {r->activation_memory_bytes, false, ROOF_UNIT_CAPACITY},
-        {r->memory_capacity_bytes, false, ROOF_UNIT_CAPACITY},
-        {r->scenario.reserve, false, ROOF_UNIT_FRACTION}};
-    put_figures(out, figures, COUNT(figures));
-    roof_text_put(out, "]");
-}
-
 /* --- HTML ---------------------------------------------------------------------------------- */
 
-/* Text between tags or in an attribute; what is not UTF-8 becomes U+FFFD as in the JSON. */
+/* Writes text between tags or in an attribute. Bytes that are not UTF-8 become U+FFFD, as in JSON.
+ */
 static void put_html(struct roof_text *out, const char *text)
 {
     struct roof_text json = ROOF_TEXT_INIT;
@@ -242,7 +79,8 @@ static void put_html(struct roof_text *out, const char *text)
     roof_text_free(&json);
 }
 
-/* JSON in a script element: "<" could begin "</script" or "<!--". It stands in strings only. */
+/* Writes JSON into a script element, where "<" could begin "</script" or "<!--". It occurs only in
+ * strings, which may have it escaped. */
 static void put_script_json(struct roof_text *out, const struct roof_text *json)
 {
     const char *from = json->data;
@@ -290,7 +128,7 @@ static void put_plain_row(struct page *page, const struct roof_chart_dot *dot)
     put_cell(out, roof_format_quantity(text, p->intensity, ROOF_UNIT_FLOP_PER_BYTE), true);
     put_cell(out, roof_format_quantity(text, p->attainable_flops_per_s, ROOF_UNIT_TFLOPS), true);
     roof_text_clear(&made);
-    put_shape(&made, p);
+    roof_page_put_shape(&made, p);
     put_cell(out, made.length == 0 ? "" : made.data, false);
     out->failed = out->failed || made.failed;
     roof_text_free(&made);
@@ -313,7 +151,7 @@ static bool same_time(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* The number of the row of a dot, which is made if there is none like it. */
+/* Finds the number of the row of a dot. The row is made if there is none like it. */
 static enum roof_status row_of(size_t *out, struct page *page, const struct roof_chart_dot *dot,
                                struct roof_error *error)
 {
@@ -337,7 +175,7 @@ static enum roof_status row_of(size_t *out, struct page *page, const struct roof
         const size_t room = page->room == 0 ? 256 : 2 * page->room;
         struct row *const grown = realloc(page->row, room * sizeof *grown);
         if (grown == NULL) {
-            return no_memory(error);
+            return roof_no_memory(error);
         }
         page->row = grown;
         page->room = room;
@@ -352,7 +190,7 @@ static enum roof_status row_of(size_t *out, struct page *page, const struct roof
                         .next = *head};
     roof_chart_name(row->name, name);
     roof_text_put(&page->row_text, page->rows == 0 ? "\n" : ",\n");
-    put_row(&page->row_text, page, dot);
+    roof_page_put_row(&page->row_text, &page->chart, dot);
     if (p->flops > 0 && p->compute < ROOF_PRECISION_COUNT) {
         page->used[p->compute] = true;
     }
@@ -361,7 +199,7 @@ static enum roof_status row_of(size_t *out, struct page *page, const struct roof
     return ROOF_OK;
 }
 
-/* Rows and shares of a point as two arrays. */
+/* Adds a dot to the arrays of rows and of shares of a point. */
 static enum roof_status add_dot(struct page *page, struct roof_text *shares, bool first, bool plain,
                                 const struct roof_chart_dot *dot, struct roof_error *error)
 {
@@ -421,7 +259,7 @@ static enum roof_status add_chart(struct page *page, struct roof_error *error)
 
 /* --- the grid of a model ------------------------------------------------------------------- */
 
-/* The pass at a size; ROOF_USAGE: it cannot be. */
+/* Predicts the pass at a size; ROOF_USAGE when the model cannot run it. */
 static enum roof_status infer_at(struct page *page, size_t phase, size_t roof, int64_t batch,
                                  int64_t context, struct roof_error *error)
 {
@@ -439,7 +277,8 @@ static enum roof_status add_value(struct roof_values *values, int64_t value,
     return roof_values_append(values, (struct roof_run){value, 0, 1}, error);
 }
 
-/* least, twice that, ... to most, with the marks that lie in or above, in order. */
+/* Adds least, twice that and so on up to most, with the marks that are not below least, in order.
+ */
 static enum roof_status double_up(struct roof_values *out, int64_t least, int64_t most,
                                   const int64_t mark[2], struct roof_error *error)
 {
@@ -461,7 +300,7 @@ static enum roof_status double_up(struct roof_values *out, int64_t least, int64_
     return status;
 }
 
-/* The formats of the inference at hand, and how it is split. */
+/* Writes the formats of a model, and how it is split. */
 static void put_about(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_scenario *const s = &r->scenario;
@@ -482,7 +321,8 @@ static void put_about(struct roof_text *out, const struct roof_model_prediction 
     }
 }
 
-/* What the sliders stop at: around what is asked, as a device of the chart resolves it. */
+/* Finds the sizes that the sliders stop at, around the sizes asked for as the first device of the
+ * chart resolves them, and the phases that the model can run. */
 static enum roof_status find_sizes(struct page *page, struct roof_error *error)
 {
     const struct roof_page_sizes *const sizes = page->sizes;
@@ -495,7 +335,7 @@ static enum roof_status find_sizes(struct page *page, struct roof_error *error)
                           sizes->scenario.context, error);
         if (status != ROOF_OK &&
             (status != ROOF_USAGE || (int64_t)phase == sizes->scenario.phase)) {
-            return status; /* what was asked for itself */
+            return status; /* the phase that was asked for cannot be left out */
         }
         if (status == ROOF_OK) {
             page->asked_batch = page->inference.scenario.common.shape.batch;
@@ -526,7 +366,7 @@ static enum roof_status find_sizes(struct page *page, struct roof_error *error)
                : status;
 }
 
-/* The inference at hand as the next point of a series. */
+/* Adds the prediction in page->inference as the next point of a series. */
 static enum roof_status add_point(struct page *page, size_t group, size_t roof, bool plain,
                                   struct roof_text *shares, struct roof_error *error)
 {
@@ -544,7 +384,7 @@ static enum roof_status add_point(struct page *page, size_t group, size_t roof, 
         status = add_dot(page, shares, i == 0, plain, &dot, error);
     }
     roof_text_printf(&page->series, "],[%s],", shares->length == 0 ? "" : shares->data);
-    put_summary(&page->series, r);
+    roof_page_put_summary(&page->series, r);
     roof_text_put(&page->series, "]");
     return status;
 }
@@ -568,7 +408,7 @@ static enum roof_status add_grid(struct page *page, struct roof_error *error)
                 status = infer_at(page, page->group[group], roof, batch, context, &here);
                 if (status == ROOF_OK) {
                     status = add_point(page, group, roof, asked, &shares, error);
-                } else if (status == ROOF_USAGE && !asked) { /* no such pass: nothing to show */
+                } else if (status == ROOF_USAGE && !asked) { /* the model cannot run it */
                     roof_text_put(&page->series, "null");
                     status = ROOF_OK;
                 } else if (error != NULL) {
@@ -652,8 +492,8 @@ static void put_values(struct roof_text *out, const char *key, const struct roof
     roof_text_printf(out, "],\"at\":%" PRId64 "}", at);
 }
 
-/* Formats whose ceilings are shown at first: those in use; [] for all, of a chart without dots and
- * where they were chosen. */
+/* Writes the formats whose ceilings are shown at first: those in use. [] means all; it is written
+ * for a chart without dots, and when ceilings were chosen. */
 static void put_used(struct roof_text *out, const struct page *page)
 {
     bool first = true;
@@ -712,7 +552,8 @@ static void put_json(struct roof_text *out, const struct page *page)
         roof_text_printf(out, ",\n\"limit\":%" PRId64 ",\"devices\":%.0f",
                          page->sizes->model->positions, page->devices);
     }
-    roof_text_printf(out, ",\n\"row_keys\":%s,\n\"summary_keys\":%s", row_keys, summary_keys);
+    roof_text_printf(out, ",\n\"row_keys\":%s,\n\"summary_keys\":%s", roof_page_row_keys,
+                     roof_page_summary_keys);
     roof_text_printf(out, ",\n\"rows\":[%s]", page->rows == 0 ? "" : page->row_text.data);
     roof_text_printf(out, ",\n\"series\":[%s]}\n",
                      page->series.length == 0 ? "" : page->series.data);
@@ -750,7 +591,8 @@ static void put_plain(struct roof_text *out, const struct page *page)
     }
 }
 
-/* What stands for {{NAME}} in data/web/page.html: a part of the page, or an embedded file. */
+/* The parts of the page that replace {{NAME}} in data/web/page.html; other names are those of
+ * embedded files. */
 static const struct {
     const char *name;
     void (*put)(struct roof_text *out, const struct page *page);
@@ -790,7 +632,7 @@ enum roof_status roof_chart_page(struct roof_text *out, const struct roof_chart 
 {
     struct page *const page = calloc(1, sizeof *page); /* large */
     if (page == NULL) {
-        return no_memory(error);
+        return roof_no_memory(error);
     }
     page->chart = *chart;
     page->chart.expected = true;
@@ -799,11 +641,11 @@ enum roof_status roof_chart_page(struct roof_text *out, const struct roof_chart 
     enum roof_status status = sizes == NULL ? add_chart(page, error) : add_grid(page, error);
     if (status == ROOF_OK && (page->row_text.failed || page->series.failed || page->plain.failed ||
                               page->about.failed)) {
-        status = no_memory(error);
+        status = roof_no_memory(error);
     }
     if (status == ROOF_OK) {
         put_page(out, page);
-        status = out->failed ? no_memory(error) : ROOF_OK;
+        status = out->failed ? roof_no_memory(error) : ROOF_OK;
     }
     roof_values_free(&page->batch);
     roof_values_free(&page->context);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/json.h"
 #include "chart/place.h"
 #include "roofline/table.h"
@@ -16,18 +17,18 @@
 
 #define ROWS_MIN 16
 #define ROWS_MAX 32
-/* Columns left of the plot. */
+/* So many columns are left of the plot. */
 #define AXIS_WIDTH 7
-/* Dots of a character of Braille, which lines are drawn with. */
+/* Lines are drawn with characters of Braille, which have these dots. */
 #define BRAILLE 0x2800
 #define BRAILLE_COLUMNS 2
 #define BRAILLE_ROWS 4
-/* More dots than these have a row of the legend for each mark only. */
+/* If there are more dots, the legend has a row for each mark only. */
 #define LEGEND_MAX 100
-/* Points of a line per column. */
+/* A line is drawn with so many points per column. */
 #define STEPS 4
 
-/* Characters of marks in their order; then the last one. */
+/* The characters of marks in their order; further marks have the last one. */
 static const char symbols[] = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ*";
 
 static char symbol_of(size_t mark)
@@ -36,7 +37,7 @@ static char symbol_of(size_t mark)
     return symbols[mark < last ? mark : last];
 }
 
-/* A page of characters: code points, 0 where there is none yet. */
+/* A page of characters: code points, 0 for a cell that is still empty. */
 struct page {
     size_t columns, rows;
     uint32_t *cell;
@@ -52,7 +53,7 @@ static uint32_t *cell_at(const struct page *page, double x, double y)
                : NULL;
 }
 
-/* A point of a line; other lines and points stay. */
+/* Draws a point of a line; other lines and points stay. */
 static void ink(const struct page *page, double x, double y, char ascii)
 {
     uint32_t *const cell = cell_at(page, x, y);
@@ -72,7 +73,7 @@ static void ink(const struct page *page, double x, double y, char ascii)
     }
 }
 
-/* Text from a column on, in the row of y. */
+/* Writes text from a column on, in the row of y. */
 static void write_at(const struct page *page, double x, double y, const char *text)
 {
     for (int column = 0; *text != '\0'; column++) {
@@ -91,7 +92,7 @@ static void write_at(const struct page *page, double x, double y, const char *te
     }
 }
 
-/* Whether a character is none, or of a line. */
+/* Tells if a cell is empty or part of a line. */
 static bool is_line(uint32_t code)
 {
     return code == 0 || (code & ~0xffU) == BRAILLE || code == '/' || code == '-' || code == '.' ||
@@ -135,7 +136,7 @@ static void put_page(struct roof_text *out, const struct page *page)
     }
 }
 
-/* The roof that rises at a rate, up to an intensity. */
+/* Draws the slope of a rate, up to an intensity. */
 static void draw_slope(const struct page *page, const struct roof_chart_layout *l, double rate,
                        double to, bool dashed)
 {
@@ -151,6 +152,7 @@ static void draw_slope(const struct page *page, const struct roof_chart_layout *
     }
 }
 
+/* Draws a horizontal line from an intensity to the right of the plot. */
 static void draw_level(const struct page *page, const struct roof_chart_layout *l, double y,
                        double from, bool dashed, char ascii)
 {
@@ -194,11 +196,11 @@ static void draw_axes(const struct page *page, const struct roof_chart_layout *l
     }
 }
 
-/* A mark in its cell, or in a free one beside it. */
+/* Draws a mark in its cell, or in a free one beside it. */
 static void draw_mark(const struct page *page, double x, double y, char symbol)
 {
     static const int beside[][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, -1}, {0, 1}, {2, 0}, {-2, 0}};
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+    for (size_t i = 0; i < COUNT(beside); i++) {
         uint32_t *const cell = cell_at(page, x + beside[i][0], y + beside[i][1]);
         if (cell != NULL && is_line(*cell)) {
             *cell = (uint32_t)(unsigned char)symbol;
@@ -237,7 +239,7 @@ static void draw(const struct page *page, const struct roof_chart_layout *l)
     }
 }
 
-/* A row of the legend: a dot, or where there are many the dots of a mark by its first. */
+/* Writes a row of the legend: a dot, or, for all dots of a mark, the first of them. */
 static void put_row(struct roof_text *out, const struct roof_chart *chart, size_t mark,
                     const struct roof_chart_dot *dot, const char *name, double share, size_t widest)
 {
@@ -266,7 +268,7 @@ static void put_row(struct roof_text *out, const struct roof_chart *chart, size_
     roof_text_put(out, "\n");
 }
 
-/* What the symbols are, by group and device. */
+/* Writes what each symbol stands for, by group and device. */
 static void put_legend(struct roof_text *out, const struct roof_chart *chart,
                        const struct roof_chart_layout *l)
 {
@@ -408,7 +410,7 @@ void roof_chart_json(struct roof_text *out, const struct roof_chart *chart)
         roof_text_printf(out, ", \"count\": %" PRId64 ", ", dot->node.node.count);
         (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_PREDICTIONS,
                               dot->node.prediction.workload.op, NULL,
-                              NULL); /* fails for columns only */
+                              NULL); /* it can fail only for columns */
         roof_table_object(&table, out, &dot->node.prediction, "");
         roof_text_put(out, "}");
     }

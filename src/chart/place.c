@@ -6,19 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More marks than these have no labels: nobody could read them. */
+#include "base/base.h"
+
+/* Further marks have no labels: nobody could read them. */
 #define LABELS_MAX 80
-/* Where there are more marks than these, those of a smaller share of the time have none. */
+/* If there are more marks, those of a smaller share of the time have no labels. */
 #define CROWDED 24
 #define CROWDED_SHARE 0.01
-/* Characters of a label of a mark, and beside the plot. */
+/* Labels of marks, and those beside the plot, have at most so many characters. */
 #define MARK_CHARACTERS 34
 #define SIDE_CHARACTERS 52
 #define DIRECTIONS 24
-/* The least share of the width that is left to the plot. */
+/* At least this share of the width is left to the plot. */
 #define PLOT_SHARE 0.5
 
-/* What a label may look for: its distance from the mark, in heights of a line. */
+/* The distances from its mark that are tried for a label, in heights of a line. */
 static const double distances[] = {0.3, 0.9, 1.6, 2.4, 3.4, 4.6, 6, 8, 10.5, 13, 16};
 
 /* --- axes ---------------------------------------------------------------------------------- */
@@ -31,7 +33,7 @@ static void widen(double *least, double *most, double value)
     }
 }
 
-/* The axes hold all dots with room around them, and of each roof both the slope and the ceilings.
+/* Finds axes that hold all dots with room around them, and the slope and the ceilings of each roof.
  */
 static void find_axes(struct roof_chart_layout *out, const struct roof_chart *chart)
 {
@@ -84,7 +86,7 @@ double roof_chart_y(const struct roof_chart_layout *layout, double flops_per_s)
 
 /* --- beside the plot ----------------------------------------------------------------------- */
 
-/* Text cut to so many characters. */
+/* Copies a text, cut to so many characters. */
 static void cut(char out[ROOF_LABEL_SIZE], const char *text, size_t characters)
 {
     size_t length = 0;
@@ -103,7 +105,7 @@ static void cut(char out[ROOF_LABEL_SIZE], const char *text, size_t characters)
     out[length] = '\0';
 }
 
-/* "bf16, fp16", "fp32 vector" */
+/* Writes the formats of a ceiling: "bf16, fp16", "fp32 vector". */
 static void name_formats(struct roof_text *out, const struct roof_chart_ceiling *ceiling)
 {
     const size_t shown = ceiling->formats > 2 ? 1 : ceiling->formats;
@@ -116,8 +118,8 @@ static void name_formats(struct roof_text *out, const struct roof_chart_ceiling 
     roof_text_printf(out, "%s", ceiling->unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }
 
-/* The name of a ceiling, with those of the same peak: "h100-sxm fp32 vector and fp64"; whose it is
- * only where there are several devices. */
+/* Writes the name of a ceiling and of those with the same peak: "h100-sxm fp32 vector and fp64".
+ * The device is named only if there are several. */
 static void name_ceiling(struct roof_text *out, const struct roof_chart *chart, size_t roof,
                          size_t ceiling)
 {
@@ -139,8 +141,8 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Moves labels, where there are any, apart that would overlap: down from the top, then up from the
- * bottom. */
+/* Moves labels apart that would overlap: down from the top, then up from the bottom. Places without
+ * a label stay. */
 static void spread(struct roof_chart_layout *out)
 {
     const double step = out->canvas.line_height;
@@ -159,50 +161,65 @@ static void spread(struct roof_chart_layout *out)
     }
 }
 
+/* Adds the ceilings of a roof. */
+static void add_ceilings(struct roof_chart_layout *out, const struct roof_chart *chart, size_t roof,
+                         struct roof_text *text)
+{
+    const struct roof_chart_roof *const r = &chart->roof[roof];
+    char number[ROOF_QUANTITY_SIZE];
+    for (size_t i = 0; i < r->ceilings; i++) {
+        const struct roof_chart_ceiling *const c = &r->ceiling[i];
+        struct roof_side *const side = &out->side[out->sides++];
+        *side = (struct roof_side){.roof = roof,
+                                   .vector = c->unit == ROOF_COMPUTE_VECTOR,
+                                   .rate = c->flops_per_s,
+                                   .from = c->ridge};
+        if (i > 0 && c->flops_per_s == r->ceiling[i - 1].flops_per_s) {
+            continue; /* the label of the one before names it */
+        }
+        roof_text_clear(text);
+        name_ceiling(text, chart, roof, i);
+        roof_text_printf(text, " %s",
+                         roof_format_quantity(number, c->flops_per_s, ROOF_UNIT_TFLOPS));
+        roof_text_printf(text, ", ridge %s", roof_format_short(number, c->ridge));
+        cut(side->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
+    }
+}
+
+/* Adds a line that is level. It begins where the steepest slope that it may belong to meets it. */
+static void add_level(struct roof_chart_layout *out, const struct roof_chart *chart,
+                      const struct roof_chart_line *line, struct roof_text *text)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    double fastest = 0;
+    for (size_t r = 0; r < chart->roofs; r++) {
+        if (line->roof == r || line->roof == ROOF_CHART_ROOFS_MAX) {
+            fastest = fmax(fastest, chart->roof[r].bytes_per_s);
+        }
+    }
+    struct roof_side *const side = &out->side[out->sides++];
+    *side = (struct roof_side){
+        .roof = line->roof, .line = true, .rate = line->rate, .from = line->rate / fastest};
+    roof_text_clear(text);
+    if (chart->roofs > 1 && line->roof < chart->roofs) {
+        roof_text_printf(text, "%s ", chart->roof[line->roof].hardware->id);
+    }
+    roof_text_printf(text, "%s %s", line->name,
+                     roof_format_quantity(number, line->rate, ROOF_UNIT_TFLOPS));
+    cut(side->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
+}
+
+/* Finds the ceilings and level lines, and makes room for their labels beside the plot. */
 static void find_sides(struct roof_chart_layout *out, const struct roof_chart *chart,
                        struct roof_text *text)
 {
-    char number[ROOF_QUANTITY_SIZE];
     for (size_t r = 0; r < chart->roofs; r++) {
-        for (size_t i = 0; i < chart->roof[r].ceilings; i++) {
-            const struct roof_chart_ceiling *const c = &chart->roof[r].ceiling[i];
-            struct roof_side *const side = &out->side[out->sides++];
-            *side = (struct roof_side){.roof = r,
-                                       .vector = c->unit == ROOF_COMPUTE_VECTOR,
-                                       .rate = c->flops_per_s,
-                                       .from = c->ridge};
-            roof_text_clear(text);
-            if (i > 0 && c->flops_per_s == chart->roof[r].ceiling[i - 1].flops_per_s) {
-                continue; /* named with the one before */
-            }
-            name_ceiling(text, chart, r, i);
-            roof_text_printf(text, " %s",
-                             roof_format_quantity(number, c->flops_per_s, ROOF_UNIT_TFLOPS));
-            roof_text_printf(text, ", ridge %s", roof_format_short(number, c->ridge));
-            cut(side->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
-        }
+        add_ceilings(out, chart, r, text);
     }
     for (size_t i = 0; i < chart->lines; i++) {
-        const struct roof_chart_line *const line = &chart->line[i];
-        if (line->slope) {
-            continue;
+        if (!chart->line[i].slope) {
+            add_level(out, chart, &chart->line[i], text);
         }
-        double fastest = 0; /* it begins where the steepest slope that it may belong to meets it */
-        for (size_t r = 0; r < chart->roofs; r++) {
-            if (line->roof == r || line->roof == ROOF_CHART_ROOFS_MAX) {
-                fastest = fmax(fastest, chart->roof[r].bytes_per_s);
-            }
-        }
-        struct roof_side *const side = &out->side[out->sides++];
-        *side = (struct roof_side){
-            .roof = line->roof, .line = true, .rate = line->rate, .from = line->rate / fastest};
-        roof_text_clear(text);
-        if (chart->roofs > 1 && line->roof < chart->roofs) {
-            roof_text_printf(text, "%s ", chart->roof[line->roof].hardware->id);
-        }
-        roof_text_printf(text, "%s %s", line->name,
-                         roof_format_quantity(number, line->rate, ROOF_UNIT_TFLOPS));
-        cut(side->label, text->failed ? "" : text->data, SIDE_CHARACTERS);
     }
     double widest = 0;
     for (size_t i = 0; i < out->sides; i++) {
@@ -224,12 +241,13 @@ static double mark_radius(const struct roof_canvas *canvas, double share)
                               (canvas->radius_max - canvas->radius_min) * sqrt(fmin(share, 1));
 }
 
+/* Tells if a dot is less than a distance away from a mark. */
 static bool same_place(const struct roof_mark *mark, double x, double y, double reached_y,
-                       double near)
+                       double distance)
 {
     const bool reached =
-        isnan(reached_y) ? isnan(mark->reached_y) : fabs(mark->reached_y - reached_y) < near;
-    return reached && fabs(mark->x - x) < near && fabs(mark->y - y) < near;
+        isnan(reached_y) ? isnan(mark->reached_y) : fabs(mark->reached_y - reached_y) < distance;
+    return reached && fabs(mark->x - x) < distance && fabs(mark->y - y) < distance;
 }
 
 static int by_radius(const void *a, const void *b)
@@ -240,7 +258,9 @@ static int by_radius(const void *a, const void *b)
                                   : (x > y) - (x < y);
 }
 
-static void find_marks(struct roof_chart_layout *out, const struct roof_chart *chart, double near)
+/* Joins the dots that are nearer than a distance to marks. */
+static void find_marks(struct roof_chart_layout *out, const struct roof_chart *chart,
+                       double distance)
 {
     for (size_t i = 0; i < chart->dots; i++) {
         const struct roof_chart_dot *const dot = &chart->dot[i];
@@ -251,7 +271,7 @@ static void find_marks(struct roof_chart_layout *out, const struct roof_chart *c
         size_t at = 0;
         while (at < out->marks &&
                (out->mark[at].group != dot->group || out->mark[at].roof != dot->roof ||
-                !same_place(&out->mark[at], x, y, reached_y, near))) {
+                !same_place(&out->mark[at], x, y, reached_y, distance))) {
             at++;
         }
         struct roof_mark *const mark = &out->mark[at];
@@ -277,7 +297,7 @@ static void find_marks(struct roof_chart_layout *out, const struct roof_chart *c
     qsort(out->by_size, out->marks, sizeof *out->by_size, by_radius);
 }
 
-/* The names of the dots of each mark, as many as there is room for. */
+/* Labels each mark with the names of its dots, as many as there is room for. */
 static void name_marks(struct roof_chart_layout *out, const struct roof_chart *chart,
                        struct roof_text *text)
 {
@@ -317,14 +337,14 @@ static struct roof_box around(double x, double y, double half_width, double half
     return (struct roof_box){x - half_width, y - half_height, x + half_width, y + half_height};
 }
 
-static bool is_inside(const struct roof_box *box, const struct roof_box *of)
+static bool is_inside(const struct roof_box *box, const struct roof_box *outer)
 {
-    return box->left >= of->left && box->right <= of->right && box->top >= of->top &&
-           box->bottom <= of->bottom;
+    return box->left >= outer->left && box->right <= outer->right && box->top >= outer->top &&
+           box->bottom <= outer->bottom;
 }
 
-/* Whether a straight line from (x0, y0) to (x1, y1) meets a box: it does not when all corners lie
- * on one side of it, or the boxes around both are apart. */
+/* Tells if a straight line from (x0, y0) to (x1, y1) meets a box. It does not when all corners lie
+ * on one side of it, or the box around it is apart from the other. */
 static bool crosses(double x0, double y0, double x1, double y1, const struct roof_box *box)
 {
     const struct roof_box line = {fmin(x0, x1), fmin(y0, y1), fmax(x0, x1) + 1e-9,
@@ -346,7 +366,8 @@ static bool crosses(double x0, double y0, double x1, double y1, const struct roo
     return above > 0 && below > 0;
 }
 
-/* The boxes that a mark covers: itself, and what it reached. */
+/* Finds the boxes that a mark covers, one for the bound and one for what it reached. Returns how
+ * many they are. */
 static size_t boxes_of(struct roof_box box[2], const struct roof_mark *mark)
 {
     box[0] = around(mark->x, mark->y, mark->radius, mark->radius);
@@ -357,7 +378,7 @@ static size_t boxes_of(struct roof_box box[2], const struct roof_mark *mark)
     return 2;
 }
 
-/* Whether a box is free of marks, labels of marks and labels of slopes. */
+/* Tells if a box is free of marks, labels of marks and labels of slopes. */
 static bool is_free(const struct roof_chart_layout *out, const struct roof_box *box)
 {
     if (!is_inside(box, &out->canvas.plot)) {
@@ -371,10 +392,10 @@ static bool is_free(const struct roof_chart_layout *out, const struct roof_box *
         }
     }
     for (size_t i = 0; i < out->marks; i++) {
-        struct roof_box own[2];
-        const size_t count = boxes_of(own, &out->mark[i]);
+        struct roof_box covered[2];
+        const size_t count = boxes_of(covered, &out->mark[i]);
         for (size_t k = 0; k < count; k++) {
-            if (overlap(box, &own[k])) {
+            if (overlap(box, &covered[k])) {
                 return false;
             }
         }
@@ -385,7 +406,7 @@ static bool is_free(const struct roof_chart_layout *out, const struct roof_box *
     return true;
 }
 
-/* How many lines from a bound to what was reached a box would hide. */
+/* Counts the lines, from a bound to what was reached, that a box would hide. */
 static int hides_joins(const struct roof_chart_layout *out, const struct roof_box *box)
 {
     int sum = 0;
@@ -396,7 +417,8 @@ static int hides_joins(const struct roof_chart_layout *out, const struct roof_bo
     return sum;
 }
 
-/* How many lines of the chart a box would hide, and labels a leader to it would cross. */
+/* Weighs how much a label would disturb: the lines of the chart that its box would hide, and the
+ * marks and labels that a leader to it, from (x0, y0) to (x1, y1), would cross. */
 static double disturbed(const struct roof_chart_layout *out, const struct roof_box *box, double x0,
                         double y0, double x1, double y1)
 {
@@ -414,9 +436,9 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
     }
     for (size_t i = 0; i < out->marks; i++) {
         const struct roof_mark *const mark = &out->mark[i];
-        if (mark->x != x0 || mark->y != y0) { /* whose label it is would be hard to see */
-            const struct roof_box own = around(mark->x, mark->y, mark->radius, mark->radius);
-            sum += crosses(x0, y0, x1, y1, &own) ? 8 : 0;
+        if (mark->x != x0 || mark->y != y0) { /* the label would seem to be that of this mark */
+            const struct roof_box bound = around(mark->x, mark->y, mark->radius, mark->radius);
+            sum += crosses(x0, y0, x1, y1, &bound) ? 8 : 0;
         }
         if (mark->labelled) {
             sum += crosses(x0, y0, x1, y1, &mark->box) ? 6 : 0;
@@ -425,15 +447,15 @@ static double disturbed(const struct roof_chart_layout *out, const struct roof_b
     return sum;
 }
 
-/* Finds a place for the label of a mark: near, free, and over as few lines as can be. */
+/* Finds a place for the label of a mark that is close, free, and over as few lines as can be. */
 static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
 {
     const struct roof_canvas *const canvas = &out->canvas;
-    /* A character more: labels side by side read as two. */
+    /* One character more keeps labels side by side apart. */
     const double half_width = (double)(roof_text_width(mark->label) + 1) * canvas->char_width / 2;
     const double half_height = canvas->line_height / 2;
     double best = HUGE_VAL;
-    for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
+    for (size_t d = 0; d < COUNT(distances); d++) {
         const double distance = mark->radius + distances[d] * canvas->line_height;
         for (int a = 0; a < DIRECTIONS; a++) {
             const double angle = 2 * acos(-1) * a / DIRECTIONS;
@@ -442,9 +464,9 @@ static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
             /* The side of the box that is towards the mark touches the point. */
             const struct roof_box box = around(
                 x + cos(angle) * half_width, y - sin(angle) * half_height, half_width, half_height);
-            const double near = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2);
-            const double cost = near < best && is_free(out, &box)
-                                    ? near + disturbed(out, &box, mark->x, mark->y, x, y)
+            const double least = distances[d] * 0.7 + (a == 0 || a == DIRECTIONS / 2 ? 0 : 0.2);
+            const double cost = least < best && is_free(out, &box)
+                                    ? least + disturbed(out, &box, mark->x, mark->y, x, y)
                                     : HUGE_VAL;
             if (cost < best) {
                 best = cost;
@@ -456,8 +478,8 @@ static void place_label(struct roof_chart_layout *out, struct roof_mark *mark)
     mark->labelled = best < HUGE_VAL;
 }
 
-/* Puts the label of a slope along it, its middle at a distance from the begin and to one side;
- * false when marks or other labels are in the way. */
+/* Puts the label of a slope along it: its middle is at a share of the slope's length, and `beside`
+ * to one side. Returns false when marks or other labels are in the way. */
 static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, double at,
                       double beside)
 {
@@ -469,7 +491,7 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
     const double along_x = (x1 - x0) / length;
     const double along_y = (y1 - y0) / length;
     const double text = (double)roof_text_width(slope->label) * out->canvas.char_width;
-    const size_t pieces = sizeof slope->box / sizeof *slope->box;
+    const size_t pieces = COUNT(slope->box);
     bool fits = text < length;
     slope->rise = -along_y / along_x;
     slope->x = x0 + along_x * length * at + along_y * beside;
@@ -485,13 +507,13 @@ static bool put_along(struct roof_chart_layout *out, struct roof_slope *slope, d
     return fits;
 }
 
-/* Printed bandwidths have their label above the slope, attainable ones below, where there is room.
- */
+/* Finds a place for the label of a slope: if there is room, above a device's bandwidth, and below a
+ * line that is attainable. */
 static void place_slope(struct roof_chart_layout *out, struct roof_slope *slope)
 {
     static const double away[] = {0.9, -0.9, 1.7, -1.7, 2.6, -2.6};
     const double height = slope->line ? -out->canvas.line_height : out->canvas.line_height;
-    for (size_t i = 0; i < sizeof away / sizeof *away; i++) {
+    for (size_t i = 0; i < COUNT(away); i++) {
         for (int step = 2; step <= 36; step++) {
             if (put_along(out, slope, step / 40.0, away[i] * height)) {
                 return;
@@ -575,7 +597,7 @@ void roof_chart_layout_free(struct roof_chart_layout *layout)
 }
 
 enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct roof_chart *chart,
-                                    const struct roof_canvas *canvas, double near,
+                                    const struct roof_canvas *canvas, double distance,
                                     struct roof_error *error)
 {
     *out = NULL;
@@ -594,7 +616,7 @@ enum roof_status roof_chart_lay_out(struct roof_chart_layout **out, const struct
     }
     find_axes(layout, chart);
     find_sides(layout, chart, &text);
-    find_marks(layout, chart, near);
+    find_marks(layout, chart, distance);
     name_marks(layout, chart, &text);
     find_slopes(layout, chart, &text);
     const bool failed = text.failed;

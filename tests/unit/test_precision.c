@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "catalog/precision.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define P(id) ROOF_PRECISION_##id
 
@@ -342,6 +344,55 @@ static int fallbacks_of(enum roof_precision precision)
         count++;
     }
     return count;
+}
+
+/* True if a text has a word, between commas and blanks. */
+static bool has_word(const char *text, const char *word, size_t length)
+{
+    for (const char *p = text; *p != '\0'; p += strspn(p, ", ")) {
+        const size_t here = strcspn(p, ", ");
+        if (here == length && memcmp(p, word, length) == 0) {
+            return true;
+        }
+        p += here;
+    }
+    return false;
+}
+
+/* ROOF_TENSOR_FORMATS names formats, and families by what their names begin with: "the fp8, int and
+ * mx formats". */
+static void test_formats_of_tensors_are_named(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"fp8", "int", "mx"};
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        const char *const name = roof_format((enum roof_precision)p)->name;
+        bool named = has_word(ROOF_TENSOR_FORMATS, name, strlen(name));
+        if (roof_precision_weight_only((enum roof_precision)p)) {
+            assert_false(named);
+            continue;
+        }
+        for (size_t i = 0; i < sizeof families / sizeof *families && !named; i++) {
+            const size_t length = strlen(families[i]);
+            named = strncmp(name, families[i], length) == 0 &&
+                    has_word(ROOF_TENSOR_FORMATS, families[i], length);
+        }
+        if (!named) {
+            fail_msg("ROOF_TENSOR_FORMATS lacks %s", name);
+        }
+    }
+    for (const char *p = ROOF_TENSOR_FORMATS; *p != '\0'; p += strspn(p, ", ")) {
+        const size_t length = strcspn(p, ", ");
+        bool known = has_word("the, and, formats", p, length);
+        for (int i = 0; i < ROOF_PRECISION_COUNT && !known; i++) {
+            known = strncmp(roof_format((enum roof_precision)i)->name, p, length) == 0 &&
+                    !roof_precision_weight_only((enum roof_precision)i);
+        }
+        if (!known) {
+            fail_msg("ROOF_TENSOR_FORMATS names '%.*s'", (int)length, p);
+        }
+        p += length;
+    }
 }
 
 static void test_fallbacks_are_units(void **state)
@@ -703,6 +754,7 @@ int main(void)
         cmocka_unit_test(test_every_row_is_filled),
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_weight_only),
+        cmocka_unit_test(test_formats_of_tensors_are_named),
         cmocka_unit_test(test_fallbacks_are_units),
         cmocka_unit_test(test_fallback_lists_end),
         cmocka_unit_test(test_fallbacks_in_order),

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+/* Cuts a list such as "a,b,c" into its items. */
+#ifndef ROOF_LIST_H
+#define ROOF_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One item; text points into the list and is not terminated at length. */
+struct roof_list_item {
+    const char *text;
+    size_t length;
+};
+
+/*
+ * Cuts the next item off a list and moves *rest behind it; false when none is left. Start with the
+ * list itself, which NULL makes one without items:
+ *
+ *     for (const char *rest = list; roof_list_next(&item, &rest);) { ... }
+ *
+ * Items may be empty: "" has one such item, and "a," has "a" and an empty one.
+ */
+bool roof_list_next(struct roof_list_item *item, const char **rest);
+
+/* Tells if an item is this text. */
+bool roof_list_item_is(const struct roof_list_item *item, const char *text);
+
+/* Copies an item, terminated; false, and out is "", when it has size bytes or more. */
+bool roof_list_item_copy(char *out, size_t size, const struct roof_list_item *item);
+
+#endif

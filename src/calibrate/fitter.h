@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/*
+ * roofline-calibrate fits the parameters of the expected-time model to measured rows.
+ *
+ * Rows are those of roofline compare. Each combination of stack, formats and quantisation in them
+ * gets parameters of its own, found by a subplex search (NLopt) that minimises the mean relative
+ * error. Errors and bands come from rows that a fit did not see: sizes are dealt into folds, and a
+ * fold's fit leaves out every row that has one of its sizes.
+ *
+ * Kernels that nobody measured on the device are lent by other devices (--lend): their parameters
+ * are in clocks and in shares of a device's own figures. Where there are a few rows, only the
+ * shares of bandwidth and peak are fitted to them and the rest is lent; and no lent share of the
+ * bandwidth is above that of the device's own 16-bit products.
+ *
+ * The files, in the order of the work: options, rows, objective, search, fit, write, main.
+ */
+#ifndef CALIBRATE_FITTER_H
+#define CALIBRATE_FITTER_H
+
+#include "base/base.h"
+#include "roofline/roofline.h"
+
+#define FOLDS 5
+#define GROUPS_MAX 256
+#define SIZES_MAX 4096
+#define LEAST_ROWS 5 /* a kernel with fewer rows is left out */
+#define FEW_ROWS 20  /* a kernel with fewer rows has all but two parameters lent */
+#define LENDERS_MAX 8
+#define DEVICES_MAX 16
+#define ATTRIBUTIONS_MAX 16
+
+/* The command line. */
+struct options {
+    const char *input;
+    const char *hardware; /* an id or a file */
+    const char *output;
+    const char *pool; /* --from: device ids; NULL: the device itself */
+    const char *lender[LENDERS_MAX];
+    int lenders;
+    const char *attribution[ATTRIBUTIONS_MAX];
+    int attributions;
+    int evaluations; /* the most in a round of a search */
+};
+
+/* A measured row. */
+struct row {
+    int device;
+    struct roof_workload workload; /* resolved */
+    double measured_s;
+    struct roof_work work;
+    double rate; /* FLOP/s, or bytes/s of a link */
+    double ideal_s;
+    int group;
+    unsigned folds; /* a bit for each fold that does not see it */
+};
+
+/* Rows that are fitted together. */
+struct group {
+    enum roof_kernel kernel;
+    enum roof_stack stack;
+    enum roof_numerics numerics;
+    enum roof_quantize quantize;
+    size_t rows;
+};
+
+/* The sizes of a kernel that occur in rows, sorted. */
+struct sizes {
+    int64_t size[SIZES_MAX];
+    int count;
+};
+
+/* Everything that a fit reads, and the fits that are done. */
+struct fitter {
+    const struct options *options;
+    struct roof_hardware *hardware; /* the device whose parameters are wanted */
+    struct roof_hardware *measured[DEVICES_MAX];
+    int devices;
+    struct row *row;
+    size_t rows;
+    size_t capacity;
+    struct group group[GROUPS_MAX];
+    int groups;
+    struct sizes sizes[ROOF_KERNEL_COUNT];
+    struct roof_kernel_fit done[GROUPS_MAX];
+    int dones;
+    struct roof_calibration *lender[LENDERS_MAX];
+    int lenders;
+    bool bad_rows;
+};
+
+/* options.c: reads the command line; false, with the usage printed, when it is wrong. */
+bool read_options(struct options *out, int argc, char **argv);
+
+/* rows.c: loads the device, the devices whose rows are fitted and the lenders, then reads the rows
+ * and deals them into folds. The caller frees with close_fitter, also after a failure. */
+enum roof_status open_fitter(struct fitter *out, const struct options *options,
+                             struct roof_error *error);
+void close_fitter(struct fitter *f);
+
+/* fit.c: fits every group, then lends what is missing. */
+enum roof_status fit_groups(struct fitter *f, struct roof_error *error);
+/* The name of a quantisation in files and messages. */
+const char *quantize_name(enum roof_quantize quantize);
+
+/* write.c: writes the fits as a calibration file. */
+enum roof_status write_fits(const struct fitter *f, struct roof_error *error);
+
+/* main.c: prints an error. */
+void print_error(const struct roof_error *error);
+
+#endif

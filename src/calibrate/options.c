@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/fitter.h"
+
+static bool usage(void)
+{
+    fputs("usage: roofline-calibrate FILE.csv --hardware ID -o FILE.json [--from ID,...]\n"
+          "       [--lend FILE.json]... [--attribution TEXT]... [--evaluations N]\n"
+          "\n"
+          "Fits the parameters of the expected time to measured rows (the columns of roofline\n"
+          "compare, with stack); use the result with roofline ... --calibration FILE.json.\n"
+          "--from fits the rows of these devices, together, instead of the device's own.\n"
+          "--lend takes kernels that have no rows from the calibration of another device.\n"
+          "--attribution is kept in the result: a line without \" and \\.\n"
+          "--evaluations bounds each of the three rounds of a search (default 1200).\n",
+          stderr);
+    return false;
+}
+
+/* Reads an option with its value; false when it is unknown, given too often or has a wrong value.
+ */
+static bool read_option(struct options *out, const char *option, const char *value)
+{
+    if (strcmp(option, "--hardware") == 0 || strcmp(option, "-H") == 0) {
+        out->hardware = value;
+    } else if (strcmp(option, "-o") == 0) {
+        out->output = value;
+    } else if (strcmp(option, "--from") == 0) {
+        out->pool = value;
+    } else if (strcmp(option, "--lend") == 0 && out->lenders < LENDERS_MAX) {
+        out->lender[out->lenders++] = value;
+    } else if (strcmp(option, "--evaluations") == 0) {
+        out->evaluations = (int)strtol(value, NULL, 10);
+    } else if (strcmp(option, "--attribution") == 0 && out->attributions < ATTRIBUTIONS_MAX) {
+        out->attribution[out->attributions++] = value;
+        return strpbrk(value, "\"\\\n") == NULL; /* it goes into JSON as it is */
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool read_options(struct options *out, int argc, char **argv)
+{
+    *out = (struct options){.evaluations = 1200};
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] != '-' && out->input == NULL) {
+            out->input = argv[i];
+        } else if (i + 1 == argc || !read_option(out, argv[i], argv[i + 1])) {
+            return usage();
+        } else {
+            i++;
+        }
+    }
+    const bool complete = out->input != NULL && out->hardware != NULL && out->output != NULL;
+    return complete && out->evaluations >= 1 ? true : usage();
+}

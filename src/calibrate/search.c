@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "calibrate/search.h"
+
+#include <math.h>
+#include <nlopt.h>
+#include <string.h>
+
+/* Searches begin at these many of the best random points, besides the start that is named. */
+#define STARTS 2
+#define DRAWS 300
+
+/* The ends of a search, on its scale. */
+struct limits {
+    double low[ROOF_FIT_PARAMETERS_MAX];
+    double high[ROOF_FIT_PARAMETERS_MAX];
+};
+
+/* --- limits -------------------------------------------------------------------------------- */
+
+/* True if a few rows tell nothing about a parameter: any but bandwidth and peak, and those too when
+ * no row comes near them. */
+static bool is_held(const struct search *s, const struct roof_parameter *p)
+{
+    const bool told =
+        strcmp(p->key, "peak") == 0 ? s->near_peak : strcmp(p->key, "dram") == 0 && s->uncached;
+    return s->held && !told;
+}
+
+/* Returns the value of a parameter that no fit may move: a common value, a figure of the device, a
+ * lent one, or the launch of quantised products. NAN: the parameter is free. */
+static double pinned(const struct search *s, const struct roof_parameter *p, double start)
+{
+    if (is_held(s, p)) {
+        return from_scale(p, start);
+    }
+    if (!isnan(s->launch) && strcmp(p->key, "launch_clocks") == 0) {
+        return s->launch;
+    }
+    if (s->known[0].kernel == ROOF_KERNEL_MLA_DECODE && strcmp(p->key, "tile_rows") == 0) {
+        return roof_matrix_rows(s->fitter->hardware->architecture);
+    }
+    return p->min == p->max ? p->min : ROOF_UNKNOWN;
+}
+
+/* Sets the limits of a search, which leave no room to a parameter that is pinned: z and the start
+ * go there. */
+static void set_limits(struct search *s, double *z, struct limits *limits)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct roof_parameter *const p = &s->parameter[i];
+        limits->low[i] = to_scale(p, p->min);
+        limits->high[i] = to_scale(p, is_share(p) ? 0.995 : p->max);
+        const double fixed = pinned(s, p, s->start[i]);
+        if (!isnan(fixed)) {
+            limits->low[i] = limits->high[i] = z[i] = s->start[i] = to_scale(p, fixed);
+        }
+    }
+}
+
+/* --- searches ------------------------------------------------------------------------------ */
+
+/* Searches from z in subplex rounds of ever smaller steps, and leaves the best there. Returns the
+ * objective of it. */
+static double search_from(struct search *s, double *z, const struct limits *limits)
+{
+    static const double steps[] = {0.3, 0.2, 0.1};
+    double value = HUGE_VAL;
+    for (size_t round = 0; round < COUNT(steps); round++) {
+        double step[ROOF_FIT_PARAMETERS_MAX] = {0};
+        nlopt_opt opt = nlopt_create(NLOPT_LN_SBPLX, (unsigned)s->count);
+        for (size_t i = 0; i < s->count; i++) {
+            step[i] = steps[round];
+            z[i] = clamp(z[i], limits->low[i], limits->high[i]);
+        }
+        nlopt_set_lower_bounds(opt, limits->low);
+        nlopt_set_upper_bounds(opt, limits->high);
+        nlopt_set_min_objective(opt, objective, s);
+        nlopt_set_maxeval(opt, s->fitter->options->evaluations);
+        nlopt_set_ftol_rel(opt, 1e-5);
+        nlopt_set_initial_step(opt, step);
+        (void)nlopt_optimize(opt, z, &value);
+        nlopt_destroy(opt);
+    }
+    return value;
+}
+
+/* Notes what the rows of a search tell of bandwidth and peak. */
+static void look_at_rows(struct search *s)
+{
+    const struct fitter *const f = s->fitter;
+    s->near_peak = s->uncached = false;
+    for (size_t i = 0; i < f->rows; i++) {
+        const struct row *const row = &f->row[i];
+        const double l2 = f->measured[row->device]->figure[ROOF_FIGURE_L2].value;
+        double bytes = 0;
+        for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+            bytes += row->work.bytes[role];
+        }
+        if (is_fitted(s, row)) {
+            s->near_peak = s->near_peak || row->work.flops / row->rate > row->ideal_s / 2;
+            s->uncached = s->uncached || bytes > 1.5 * l2;
+        }
+    }
+}
+
+/* Searches from the parameters that a device lends, and leaves the best in z if it is below `best`.
+ * Returns the lower of both. */
+static double search_lender(struct search *s, double *z, const struct roof_calibration *lender,
+                            double best)
+{
+    const struct group *const g = &s->fitter->group[s->group];
+    struct limits limits = {.low = {0}};
+    for (size_t n = 0; n < lender->count; n++) {
+        const struct roof_kernel_fit *const fit = &lender->fit[n];
+        double there[ROOF_FIT_PARAMETERS_MAX] = {0};
+        if (fit->kernel != g->kernel || fit->numerics != g->numerics) {
+            continue;
+        }
+        for (size_t i = 0; i < s->count; i++) {
+            s->start[i] = there[i] = to_scale(&s->parameter[i], fit->parameter[i]);
+        }
+        set_limits(s, there, &limits);
+        const double found = search_from(s, there, &limits);
+        if (found < best) {
+            best = found;
+            memcpy(z, there, sizeof there);
+        }
+    }
+    return best;
+}
+
+/* Searches from the parameters of the first lender that has such kernels; false when none has. */
+static bool search_lent(struct search *s, double *z)
+{
+    const struct fitter *const f = s->fitter;
+    double best = HUGE_VAL;
+    s->held = true;
+    look_at_rows(s);
+    for (int k = 0; k < f->lenders && best == HUGE_VAL; k++) {
+        best = search_lender(s, z, f->lender[k], best);
+    }
+    s->held = best < HUGE_VAL;
+    return s->held;
+}
+
+/* Draws uniformly from -1 to 1, the same numbers in every run. */
+static double draw(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (double)(*state >> 11) * 0x1p-52 - 1;
+}
+
+/* Finds the best of random points around the start, sorted by what the objective is there. */
+static void draw_starts(double out[STARTS][ROOF_FIT_PARAMETERS_MAX], struct search *s,
+                        const struct limits *limits)
+{
+    double value[STARTS];
+    uint64_t state = 88172645463325252U;
+    for (int k = 0; k < STARTS; k++) {
+        value[k] = HUGE_VAL;
+    }
+    for (int n = 0; n < DRAWS; n++) {
+        double point[ROOF_FIT_PARAMETERS_MAX] = {0};
+        for (size_t i = 0; i < s->count; i++) {
+            const double moved = s->start[i] + 2 * (draw(&state) + draw(&state));
+            point[i] = clamp(moved, limits->low[i], limits->high[i]);
+        }
+        const double here = objective((unsigned)s->count, point, NULL, s);
+        int at = STARTS;
+        while (at > 0 && here < value[at - 1]) {
+            at--;
+        }
+        if (at < STARTS) {
+            memmove(&value[at + 1], &value[at], (size_t)(STARTS - 1 - at) * sizeof *value);
+            memmove(&out[at + 1], &out[at], (size_t)(STARTS - 1 - at) * sizeof *out);
+            value[at] = here;
+            memcpy(out[at], point, sizeof point);
+        }
+    }
+}
+
+/* Searches from the start that the parameters name, and from the best of random points around it.
+ */
+static void search_all(struct search *s, double *z)
+{
+    struct limits limits = {.low = {0}};
+    double other[STARTS][ROOF_FIT_PARAMETERS_MAX] = {{0}};
+    for (size_t i = 0; i < s->count; i++) {
+        z[i] = s->start[i] = to_scale(&s->parameter[i], s->parameter[i].start);
+    }
+    set_limits(s, z, &limits);
+    draw_starts(other, s, &limits);
+    double best = search_from(s, z, &limits);
+    for (int k = 0; k < STARTS; k++) {
+        const double found = search_from(s, other[k], &limits);
+        if (found < best) {
+            best = found;
+            memcpy(z, other[k], sizeof other[k]);
+        }
+    }
+}
+
+void run_search(struct search *s)
+{
+    double z[ROOF_FIT_PARAMETERS_MAX] = {0};
+    if (s->fitter->group[s->group].rows >= FEW_ROWS || !search_lent(s, z)) {
+        search_all(s, z);
+    }
+    try_parameters(s, z);
+}
