@@ -13,7 +13,7 @@
 #include "roofline/quantity.h"
 #include "roofline/status.h"
 #include "roofline/text.h"
-#include "roofline/transformer.h"
+#include "roofline/graph.h"
 
 #ifdef __cplusplus
 extern "C" {

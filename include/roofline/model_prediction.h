@@ -10,7 +10,7 @@
 #define ROOFLINE_MODEL_PREDICTION_H
 
 #include "roofline/predict.h"
-#include "roofline/transformer.h"
+#include "roofline/graph.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/transformer.h"
+#include "roofline/graph.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,8 @@
  *
  * Nothing here allocates or locks; all functions may run in any number of threads.
  */
-#ifndef ROOFLINE_TRANSFORMER_H
-#define ROOFLINE_TRANSFORMER_H
+#ifndef ROOFLINE_GRAPH_H
+#define ROOFLINE_GRAPH_H
 
 #include "roofline/model.h"
 #include "roofline/operator.h"
