@@ -45,17 +45,22 @@ exec "${CC:-cc}" -shared -Wl,-soname,libroofline.so -o "$target" "$@" -lcjson -l
 TESTS = {
     "operator": ["operator", "attention", "vector", "latent", "experts", "collective", "predict",
                  "trace"],
+    "workload": ["operator", "attention", "vector", "latent", "experts", "collective", "predict"],
     "predict": ["predict", "operator", "sweep", "model_prediction"],
-    "transformer": ["transformer", "model_prediction", "model", "latent", "layout"],
+    "scenario": ["graph", "model_prediction", "model", "latent", "layout"],
+    "graph": ["graph", "model_prediction", "model", "latent", "layout"],
     "sweep": ["sweep", "input", "predict"],
     "recommend": ["recommend", "crossover"],
-    "model_prediction": ["model_prediction", "transformer"],
+    "model_prediction": ["model_prediction", "graph"],
+    "phase": ["model_prediction", "graph"],
+    "request": ["model_prediction", "graph"],
+    "limits": ["model_prediction", "graph"],
     "place": ["chart"],
     "chart_gnuplot": ["chart"],
     "chart_text": ["chart"],
     "model_make": ["config", "model", "gguf"],
 }
-MODULES = ["operator", "predict", "transformer", "sweep", "recommend"]
+MODULES = ["operator", "workload", "predict", "scenario", "graph", "sweep", "recommend"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware"]
 

@@ -100,8 +100,9 @@ struct roof_hardware {
     double vector_flops_per_s;  /**< derived: what vector operators run at (fp32); NAN: unknown */
     const char *const *aliases; /**< NULL-terminated */
     const char *const *notes;   /**< NULL-terminated */
-    /** For expected times (calibration.h): borrowed, set by the caller; NULL: none. */
-    const struct roof_calibration *calibration;
+    /** For expected times (calibration.h); NULL: none. The device owns what roof_device_calibrate
+     * attached, until roof_device_free; a calibration that is set by hand stays its setter's. */
+    struct roof_calibration *calibration;
     void *private_data;
 };
 

@@ -12,18 +12,37 @@
 extern "C" {
 #endif
 
-/** What takes most of the time of a kernel. */
-enum roof_kernel_limit {
-    ROOF_KERNEL_LIMIT_LAUNCH,   /**< the launch */
-    ROOF_KERNEL_LIMIT_MEMORY,   /**< DRAM */
-    ROOF_KERNEL_LIMIT_COMPUTE,  /**< the matrix or vector units */
-    ROOF_KERNEL_LIMIT_OPERANDS, /**< operands from the L2 to the SMs */
-    ROOF_KERNEL_LIMIT_LATENCY,  /**< steps that wait for each other */
-    ROOF_KERNEL_LIMIT_QUANTIZE, /**< the quantisation of the input */
-    ROOF_KERNEL_LIMIT_NETWORK,  /**< the links between devices */
-    ROOF_KERNEL_LIMIT_COUNT
+/** What bounds an operator, in the terms of the roofline. */
+enum roof_bottleneck {
+    ROOF_BOTTLENECK_MEMORY,
+    ROOF_BOTTLENECK_COMPUTE,
+    ROOF_BOTTLENECK_NETWORK,
+    ROOF_BOTTLENECK_OVERHEAD, /**< launches: of expected times only */
+    ROOF_BOTTLENECK_COUNT
 };
-const char *roof_kernel_limit_name(enum roof_kernel_limit bound);
+const char *roof_bottleneck_name(enum roof_bottleneck bottleneck);
+
+/**
+ * What takes most of the time of a kernel: X(constant, name, bottleneck). A kernel has more causes
+ * than the roofline has terms, and --why shows them; where kernels are added up with each other or
+ * beside a bound, each cause counts as the bottleneck in the third column.
+ */
+#define ROOF_KERNEL_LIMITS(X)                                                                      \
+    X(LAUNCH, "launch", OVERHEAD)   /* the launch */                                               \
+    X(MEMORY, "memory", MEMORY)     /* DRAM */                                                     \
+    X(COMPUTE, "compute", COMPUTE)  /* the matrix or vector units */                               \
+    X(OPERANDS, "operands", MEMORY) /* operands from the L2 to the SMs */                          \
+    X(LATENCY, "latency", OVERHEAD) /* steps that wait for each other */                           \
+    X(QUANTIZE, "quantize", MEMORY) /* the quantisation of the input */                            \
+    X(NETWORK, "network", NETWORK)  /* the links between devices */
+enum roof_kernel_limit {
+#define ROOF_KERNEL_LIMIT_CONSTANT(constant, name, bottleneck) ROOF_KERNEL_LIMIT_##constant,
+    ROOF_KERNEL_LIMITS(ROOF_KERNEL_LIMIT_CONSTANT)
+#undef ROOF_KERNEL_LIMIT_CONSTANT
+        ROOF_KERNEL_LIMIT_COUNT
+};
+const char *roof_kernel_limit_name(enum roof_kernel_limit limit);
+enum roof_bottleneck roof_kernel_limit_bottleneck(enum roof_kernel_limit limit);
 
 /** The tiling that the model found fastest. */
 struct roof_tiling {

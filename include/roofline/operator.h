@@ -54,41 +54,67 @@ enum roof_operator {
     ROOF_OPERATOR_COUNT
 };
 
-/** All dimensions of all operators, in the order of enum roof_dimension; one struct, so that a
- * sweep can address each by its offset. 0 means not given, and for flags and choices the default.
+/**
+ * The dimensions of all operators, which stand here alone: X(constant, field and key, option,
+ * letter or 0, values, workloads that take it (enum roof_taker), help). The fields of struct
+ * roof_shape, enum roof_dimension and the rows of roof_dimensions are made from this list, in its
+ * order.
  */
+#define ROOF_DIMENSIONS(X)                                                                         \
+    X(M, m, "m", 'm', SIZE, OPERATORS, "rows of the output (tokens)")                              \
+    X(N, n, "n", 'n', SIZE, OPERATORS, "columns of the output (output features)")                  \
+    X(K, k, "k", 'k', SIZE, OPERATORS, "summed dimension (input features)")                        \
+    X(BATCH, batch, "batch", 0, SIZE, ALL, "independent products or sequences (default 1)")        \
+    X(HEADS, heads, "heads", 0, SIZE, OPERATORS, "query heads")                                    \
+    X(KV_HEADS, kv_heads, "kv-heads", 0, SIZE, OPERATORS,                                          \
+      "key and value heads (default: --heads)")                                                    \
+    X(HEAD_DIM, head_dim, "head-dim", 0, SIZE, OPERATORS, "elements per head")                     \
+    X(QUERY_LEN, query_len, "query-len", 0, SIZE, OPERATORS,                                       \
+      "tokens that ask (default 1: decode)")                                                       \
+    X(KV_LEN, kv_len, "kv-len", 0, SIZE, OPERATORS, "tokens attended to, the new ones included")   \
+    X(CAUSAL, causal, "causal", 0, FLAG, OPERATORS,                                                \
+      "a query sees only the keys up to its own position")                                         \
+    X(WINDOW, window, "window", 0, SIZE_OR_0, OPERATORS,                                           \
+      "keys a query sees at most (default 0: all)")                                                \
+    X(KV_LORA_RANK, kv_lora_rank, "kv-lora-rank", 0, SIZE, OPERATORS,                              \
+      "elements of the MLA latent (default 512)")                                                  \
+    X(QK_NOPE_HEAD_DIM, qk_nope_head_dim, "qk-nope-head-dim", 0, SIZE, OPERATORS,                  \
+      "elements of Q and K without position (default 128)")                                        \
+    X(QK_ROPE_HEAD_DIM, qk_rope_head_dim, "qk-rope-head-dim", 0, SIZE, OPERATORS,                  \
+      "elements of Q and K with position (default 64)")                                            \
+    X(V_HEAD_DIM, v_head_dim, "v-head-dim", 0, SIZE, OPERATORS, "elements of V (default 128)")     \
+    X(TOKENS, tokens, "tokens", 0, SIZE, OPERATORS, "tokens (rows)")                               \
+    X(HIDDEN, hidden, "hidden", 0, SIZE, OPERATORS, "elements per token (of the output)")          \
+    X(GAIN, gain, "gain", 0, FLAG, OPERATORS,                                                      \
+      "count the read of the norm's gain (and bias) vector as weights")                            \
+    X(INTERMEDIATE, intermediate, "intermediate", 0, SIZE, OPERATORS,                              \
+      "elements between the two products of an expert")                                            \
+    X(EXPERTS, experts, "experts", 0, SIZE, OPERATORS, "routed experts")                           \
+    X(TOP_K, top_k, "top-k", 0, SIZE, OPERATORS, "experts per token")                              \
+    X(ROUTING, routing, "routing", 0, ROUTING, ALL,                                                \
+      "how tokens meet experts (default uniform, at random)")                                      \
+    X(EP, ep, "ep", 0, SIZE, ALL,                                                                  \
+      "devices the experts are spread over; a model runs on tp x pp x ep (default 1)")             \
+    X(ELEMENTS, elements, "elements", 0, SIZE, OPERATORS,                                          \
+      "elements of the whole tensor (all-to-all: per device)")                                     \
+    X(DEVICES, devices, "devices", 0, SIZE, OPERATORS, "devices in the group")                     \
+    X(WITHIN, within, "within", 0, SIZE, OPERATORS,                                                \
+      "consecutive devices that the group lies within (default: the group)")                       \
+    X(ALGORITHM, algorithm, "algorithm", 0, ALGORITHM, OPERATORS,                                  \
+      "how the collective sends (default ring)")
+
+/** All dimensions of all operators; one struct, so that a sweep can address each by its offset. 0
+ * means not given, and for flags and choices the default. */
 struct roof_shape {
-    int64_t m;     /**< rows of the output: tokens */
-    int64_t n;     /**< columns of the output: output features */
-    int64_t k;     /**< the summed dimension: input features */
-    int64_t batch; /**< independent products, or sequences */
-    int64_t heads; /**< query heads */
-    int64_t kv_heads;
-    int64_t head_dim;
-    int64_t query_len; /**< T: tokens that ask */
-    int64_t kv_len;    /**< S: tokens that are attended to, the new ones included */
-    int64_t causal;    /**< flag */
-    int64_t window;    /**< keys a query sees at most; 0: all */
-    int64_t kv_lora_rank;
-    int64_t qk_nope_head_dim;
-    int64_t qk_rope_head_dim;
-    int64_t v_head_dim;
-    int64_t tokens;
-    int64_t hidden;
-    int64_t gain; /**< flag: the norm reads its gain vector */
-    int64_t intermediate;
-    int64_t experts;
-    int64_t top_k;
-    int64_t routing; /**< enum roof_routing */
-    int64_t ep;      /**< devices that the experts are spread over */
-    int64_t elements;
-    int64_t devices;
-    int64_t within;    /**< consecutive devices that the group lies within */
-    int64_t algorithm; /**< enum roof_algorithm */
-    int64_t bias;      /**< flag: bias vectors are added; set by models, not an input */
+#define ROOF_SHAPE_FIELD(name, field, ...) int64_t field;
+    ROOF_DIMENSIONS(ROOF_SHAPE_FIELD)
+#undef ROOF_SHAPE_FIELD
+    int64_t bias; /**< flag: bias vectors are added; set by models, not an input */
 };
 
+/** How tokens meet experts. */
 enum roof_routing { ROOF_ROUTING_UNIFORM, ROOF_ROUTING_BALANCED };
+/** How a collective sends. */
 enum roof_algorithm { ROOF_ALGORITHM_RING, ROOF_ALGORITHM_ONE_SHOT };
 
 /** Formats as given; ROOF_PRECISION_AUTO where the default rule is to decide. */
@@ -193,34 +219,10 @@ struct roof_input {
 
 /** Index of a dimension in roof_dimensions. */
 enum roof_dimension {
-    ROOF_DIM_M,
-    ROOF_DIM_N,
-    ROOF_DIM_K,
-    ROOF_DIM_BATCH,
-    ROOF_DIM_HEADS,
-    ROOF_DIM_KV_HEADS,
-    ROOF_DIM_HEAD_DIM,
-    ROOF_DIM_QUERY_LEN,
-    ROOF_DIM_KV_LEN,
-    ROOF_DIM_CAUSAL,
-    ROOF_DIM_WINDOW,
-    ROOF_DIM_KV_LORA_RANK,
-    ROOF_DIM_QK_NOPE_HEAD_DIM,
-    ROOF_DIM_QK_ROPE_HEAD_DIM,
-    ROOF_DIM_V_HEAD_DIM,
-    ROOF_DIM_TOKENS,
-    ROOF_DIM_HIDDEN,
-    ROOF_DIM_GAIN,
-    ROOF_DIM_INTERMEDIATE,
-    ROOF_DIM_EXPERTS,
-    ROOF_DIM_TOP_K,
-    ROOF_DIM_ROUTING,
-    ROOF_DIM_EP,
-    ROOF_DIM_ELEMENTS,
-    ROOF_DIM_DEVICES,
-    ROOF_DIM_WITHIN,
-    ROOF_DIM_ALGORITHM,
-    ROOF_DIM_COUNT
+#define ROOF_DIMENSION_CONSTANT(name, ...) ROOF_DIM_##name,
+    ROOF_DIMENSIONS(ROOF_DIMENSION_CONSTANT)
+#undef ROOF_DIMENSION_CONSTANT
+        ROOF_DIM_COUNT
 };
 extern const struct roof_input roof_dimensions[ROOF_DIM_COUNT];
 

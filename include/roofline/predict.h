@@ -23,15 +23,6 @@
 extern "C" {
 #endif
 
-enum roof_bottleneck {
-    ROOF_BOTTLENECK_MEMORY,
-    ROOF_BOTTLENECK_COMPUTE,
-    ROOF_BOTTLENECK_NETWORK,
-    ROOF_BOTTLENECK_OVERHEAD, /**< launches: of expected times only */
-    ROOF_BOTTLENECK_COUNT
-};
-const char *roof_bottleneck_name(enum roof_bottleneck bottleneck);
-
 /** Times of one operator that is not a composite. */
 struct roof_part {
     enum roof_operator op;
@@ -96,40 +87,6 @@ struct roof_prediction {
  */
 enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,
                               const struct roof_hardware *hardware, struct roof_error *error);
-
-/** Points of one operator on one device: what differs between them stands in columns. */
-struct roof_batch {
-    struct roof_workload common; /**< all that no column says */
-    const struct roof_hardware *hardware;
-    size_t count;                             /**< points */
-    const int64_t *dimension[ROOF_DIM_COUNT]; /**< count values; NULL: all as in common */
-};
-
-/** Columns of results, each with room for all points or NULL: not wanted. Every value is that of
- * the same member of struct roof_prediction to the last bit, NAN where that is. */
-struct roof_batch_results {
-    double *flops;
-    double *bytes;
-    double *intensity;
-    double *memory_time_s;
-    double *compute_time_s;
-    double *network_time_s;
-    double *time_s;
-    double *attainable_flops_per_s;
-    double *expected_s; /**< these three cost more than all others, and only when wanted */
-    double *expected_low_s;
-    double *expected_high_s;
-    unsigned char *bottleneck; /**< enum roof_bottleneck */
-};
-
-/**
- * Predicts a batch, the same as roof_predict on each point; of bounds, batches of a hundred points
- * and more are several times as fast (docs/performance.md). Dimensions that the operator does not
- * have must be NULL. *predicted is how many points were: all, or those before the first that is not
- * valid, which the status and error are about; the caller may go on behind it.
- */
-enum roof_status roof_predict_batch(const struct roof_batch_results *out, size_t *predicted,
-                                    const struct roof_batch *batch, struct roof_error *error);
 
 /** Adds what was reached in a measured time, above 0. */
 void roof_predict_measured(struct roof_prediction *prediction, double measured_s);

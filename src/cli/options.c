@@ -575,10 +575,8 @@ enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
         status = roof_hardware_set(*out, options->set.value[i], error);
     }
     if (status == ROOF_OK && !only_bounds(options)) {
-        struct roof_calibration *calibration = NULL;
-        status = roof_calibration_load(&calibration, *out, options->value[ROOF_INPUT_CALIBRATION],
+        status = roof_device_calibrate(*out, options->value[ROOF_INPUT_CALIBRATION],
                                        directories.path, error);
-        (*out)->calibration = calibration;
     }
     free(directories.owned);
     if (status != ROOF_OK) {
@@ -590,10 +588,7 @@ enum roof_status cli_hardware(struct roof_hardware **out, const char *name,
 
 void cli_hardware_free(struct roof_hardware *hardware)
 {
-    if (hardware != NULL) {
-        roof_calibration_free((struct roof_calibration *)hardware->calibration);
-        roof_hardware_free(hardware);
-    }
+    roof_device_free(hardware);
 }
 
 enum roof_status cli_product(struct roof_hardware **out, const struct roof_hardware *hardware,

@@ -430,6 +430,20 @@ enum roof_status roof_calibration_load(struct roof_calibration **out,
     return status;
 }
 
+enum roof_status roof_device_calibrate(struct roof_hardware *hardware, const char *path,
+                                       const char *const *directories, struct roof_error *error)
+{
+    return roof_calibration_load(&hardware->calibration, hardware, path, directories, error);
+}
+
+void roof_device_free(struct roof_hardware *hardware)
+{
+    if (hardware != NULL) {
+        roof_calibration_free(hardware->calibration);
+        roof_hardware_free(hardware);
+    }
+}
+
 /* Whether a serves better than b: of the stack itself, else with the simplest quantisation. */
 static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b,
                    enum roof_stack stack)
