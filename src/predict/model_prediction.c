@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/* The prediction of a model: an operator of its graph, and the whole in a scenario. */
+#include "roofline/model_prediction.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "predict/pass.h"
+
+/* An all-reduce has the faster bound of its two algorithms, which without a latency is that of the
+ * ring, and the faster expected time. */
+enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
+                                   const struct roof_hardware *hardware, struct roof_error *error)
+{
+    TRY(roof_predict(out, &node->workload, hardware, error));
+    if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
+        return ROOF_OK;
+    }
+    struct roof_workload other = node->workload;
+    struct roof_prediction at_once;
+    other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
+    TRY(roof_predict(&at_once, &other, hardware, error));
+    const bool faster = at_once.expected_s < out->expected_s || isnan(out->expected_s);
+    const struct roof_prediction expected = faster ? at_once : *out;
+    if (at_once.time_s < out->time_s) {
+        *out = at_once;
+    }
+    out->expected_s = expected.expected_s;
+    out->expected_low_s = expected.expected_low_s;
+    out->expected_high_s = expected.expected_high_s;
+    out->expected_bottleneck = expected.expected_bottleneck;
+    out->expected_near = expected.expected_near;
+    out->part[0].expected = expected.part[0].expected;
+    return ROOF_OK;
+}
+
+/* Clears the totals: sums begin at 0, what a model does not have is unknown. */
+static void clear_total(struct roof_prediction *total, const struct roof_scenario *s,
+                        const struct roof_hardware *hardware)
+{
+    *total = (struct roof_prediction){
+        .workload = s->common,
+        .hardware = hardware,
+        .compute = ROOF_PRECISION_AUTO,
+        .wanted = ROOF_PRECISION_AUTO,
+        .native = true,
+        .network_bytes = ROOF_UNKNOWN,
+        .ridge = ROOF_UNKNOWN,
+        .network_time_s = ROOF_UNKNOWN,
+        .peak_flops_per_s = ROOF_UNKNOWN,
+        .bandwidth_bytes_per_s = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
+        .link = {.bytes_per_s = ROOF_UNKNOWN},
+        .fraction_of_peak = ROOF_UNKNOWN,
+        .measured_s = ROOF_UNKNOWN,
+        .achieved_flops_per_s = ROOF_UNKNOWN,
+        .achieved_bytes_per_s = ROOF_UNKNOWN,
+        .fraction_of_bound = ROOF_UNKNOWN,
+    };
+}
+
+double roof_model_time(const struct roof_node_prediction *node)
+{
+    return (double)node->node.count * node->prediction.time_s;
+}
+
+enum roof_status roof_predict_model(struct roof_model_prediction *out,
+                                    const struct roof_model *model,
+                                    const struct roof_scenario *scenario,
+                                    const struct roof_hardware *hardware, struct roof_error *error)
+{
+    out->scenario = *scenario;
+    out->model = model;
+    out->count = 0;
+    out->ttft_s = out->tpot_s = out->e2e_s = ROOF_UNKNOWN;
+    out->tokens_per_s = out->tokens_per_s_per_user = ROOF_UNKNOWN;
+    out->expected_ttft_s = out->expected_tpot_s = out->expected_e2e_s = ROOF_UNKNOWN;
+    out->expected_tokens_per_s = out->expected_tokens_per_s_per_user = ROOF_UNKNOWN;
+    out->expected_near = ROOF_UNKNOWN;
+    TRY(roof_scenario_resolve(&out->scenario, model, error));
+    out->devices = (double)(out->scenario.tp * out->scenario.pp * out->scenario.common.shape.ep);
+    out->draft_s = ROOF_UNKNOWN;
+    out->slowest_stage_s = ROOF_UNKNOWN;
+    out->time_us = out->memory_time_us = out->compute_time_us = 0;
+    out->network_time_us = ROOF_UNKNOWN;
+    out->phase = roof_phase_name((enum roof_phase)out->scenario.phase);
+    out->kv_bytes_per_token = roof_kv_bytes_per_token(model, &out->scenario);
+    clear_total(&out->total, &out->scenario, hardware);
+    return out->scenario.phase == ROOF_PHASE_REQUEST ? roof_predict_request(out, error)
+                                                     : roof_predict_phase(out, error);
+}
+
+double roof_model_share(const struct roof_model_prediction *prediction, size_t node)
+{
+    return roof_model_time(&prediction->node[node]) / prediction->total.time_s;
+}
+
+void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *prediction,
+                     double expected_s)
+{
+    const struct roof_prediction *const total = &prediction->total;
+    const double scale = expected_s / total->expected_s;
+    *low_s = total->expected_low_s * scale;
+    *high_s = total->expected_high_s * scale;
+}
