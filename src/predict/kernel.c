@@ -42,9 +42,10 @@ const char *roof_bottleneck_name(enum roof_bottleneck bottleneck)
 
 /* --- kernels ------------------------------------------------------------------------------- */
 
-static void (*const models[ROOF_KERNEL_COUNT])(struct roof_expected *out,
-                                               const struct roof_kernel_task *task,
-                                               const double *parameter) = {
+/* The formula of the expected time of each kernel. */
+static void (*const formulas[ROOF_KERNEL_COUNT])(struct roof_expected *out,
+                                                 const struct roof_kernel_task *task,
+                                                 const double *parameter) = {
     [ROOF_KERNEL_GEMM] = roof_expect_gemm,
     [ROOF_KERNEL_BMM] = roof_expect_gemm,
     [ROOF_KERNEL_DECODE] = roof_expect_decode,
@@ -66,8 +67,8 @@ static void (*const models[ROOF_KERNEL_COUNT])(struct roof_expected *out,
 
 enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
 {
-    /* One more than the kernel; 0: none. */
-    static const unsigned char of[ROOF_OPERATOR_COUNT] = {
+    /* One more than the kernel, so that 0 means none. */
+    static const unsigned char kernels[ROOF_OPERATOR_COUNT] = {
         [ROOF_OPERATOR_GEMM] = ROOF_KERNEL_GEMM + 1,
         [ROOF_OPERATOR_GEMV] = ROOF_KERNEL_GEMM + 1,
         [ROOF_OPERATOR_BMM] = ROOF_KERNEL_BMM + 1,
@@ -97,7 +98,7 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
         [ROOF_OPERATOR_SEND] = ROOF_KERNEL_ALL_TO_ALL + 1,
     };
     const struct roof_shape *const s = &workload->shape;
-    const unsigned char found = of[workload->op];
+    const unsigned char found = kernels[workload->op];
     if (found == 0) {
         return ROOF_KERNEL_COUNT;
     }
@@ -125,12 +126,12 @@ enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
     return roof_numerics_of(f->weights, f->activations);
 }
 
-/* What stands in for formats that nobody measured, in this order; COUNT ends a list. */
+/* The formats that stand in for formats that nobody measured, in this order; COUNT ends a list. */
 #define LIST(...)                                                                                  \
     {                                                                                              \
         __VA_ARGS__, ROOF_NUMERICS_16BIT, ROOF_NUMERICS_COUNT                                      \
     }
-static const enum roof_numerics nearest[ROOF_NUMERICS_COUNT][5] = {
+static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][5] = {
     [ROOF_NUMERICS_16BIT] = {ROOF_NUMERICS_16BIT, ROOF_NUMERICS_COUNT},
     [ROOF_NUMERICS_FP8] = LIST(ROOF_NUMERICS_FP8, ROOF_NUMERICS_W8A16, ROOF_NUMERICS_INT8),
     [ROOF_NUMERICS_INT8] = LIST(ROOF_NUMERICS_INT8, ROOF_NUMERICS_FP8, ROOF_NUMERICS_W8A16),
@@ -142,19 +143,20 @@ static const enum roof_numerics nearest[ROOF_NUMERICS_COUNT][5] = {
 };
 #undef LIST
 
-/* A band that is this much wider, on either side, where this was not measured itself; and where it
- * runs between nodes, of which nothing at all was measured. */
+/* Bands are this much wider on either side where a kernel was not measured itself, and where it
+ * runs between nodes, of which nothing was measured. */
 #define NEAR_BAND 1.25
 #define NODES_BAND 2.0
 
-/* Waiting for another node, where the device does not say it: NCCL's constant for a step of a tree
- * over the network with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc, hwLat). */
+/* Seconds that waiting for another node takes on devices that do not give it: NCCL's constant for a
+ * step of a tree over the network with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc,
+ * hwLat). */
 #define HOP_S 5e-6
 
-/* Operators whose kernels nobody measured: others stand in. */
+/* Returns true for operators whose kernels nobody measured, so that others stand in. */
 static bool stands_in(enum roof_operator op)
 {
-    static const bool of[ROOF_OPERATOR_COUNT] = {
+    static const bool unmeasured[ROOF_OPERATOR_COUNT] = {
         [ROOF_OPERATOR_ATTENTION_SCORES] = true,
         [ROOF_OPERATOR_ATTENTION_VALUES] = true,
         [ROOF_OPERATOR_SOFTMAX] = true,
@@ -164,17 +166,17 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_MOE_GATE_UP] = true,
         [ROOF_OPERATOR_MOE_DOWN] = true,
     };
-    return of[op];
+    return unmeasured[op];
 }
 
-/* Of norms only long rows were measured; where short ones take most of the time, it is less sure.
- */
+/* Returns true for norms whose short rows take most of the time: only long rows were measured. */
 static bool is_short(const struct roof_workload *w, const struct roof_expected *expected)
 {
     return w->op == ROOF_OPERATOR_RMSNORM && w->shape.hidden < ROOF_ROW_THREADS &&
            expected->bound == ROOF_KERNEL_LIMIT_LATENCY;
 }
 
+/* Works out the time of a kernel with one fit, and how sure it is. */
 static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_task *task,
                           enum roof_kernel kernel, const struct roof_kernel_fit *fit)
 {
@@ -182,7 +184,7 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     const enum roof_stack asked = (enum roof_stack)w->stack;
     const bool collective = roof_operator_row(w->op)->kind == ROOF_KIND_COLLECTIVE;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    models[kernel](out, task, fit->parameter);
+    formulas[kernel](out, task, fit->parameter);
     if (w->no_launch_overhead > 0) {
         out->launch_s = 0;
     }
@@ -197,12 +199,12 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     if (out->launch_s > out->time_s) {
         out->bound = ROOF_KERNEL_LIMIT_LAUNCH;
     }
-    /* Experts have their quantisation in all measured times, products apart. */
-    const bool other_way = fit->quantize != task->quantize &&
-                           (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
+    /* All measured times of experts include their quantisation; those of products do not. */
+    const bool other_quantize = fit->quantize != task->quantize &&
+                                (task->quantize != ROOF_QUANTIZE_NONE || kernel == ROOF_KERNEL_MOE);
     out->near = task->nodes > 1 || task->calibration->inherited || fit->lent != NULL ||
                 stands_in(w->op) || is_short(w, out) || fit->numerics != task->numerics ||
-                other_way ||
+                other_quantize ||
                 (asked != ROOF_STACK_BEST && fit->stack != ROOF_STACK_BEST && fit->stack != asked);
     const double wider = task->nodes > 1 ? NODES_BAND : out->near ? NEAR_BAND : 1;
     out->time_s += out->launch_s;
@@ -214,36 +216,36 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     out->fit = fit;
 }
 
-/* The fastest of some stacks, with the nearest formats that they have, and where nobody measured
- * this way to quantise the input, with that before the kernel alone. */
+/* Finds the fastest of some stacks, with the nearest formats that they have. Where nobody measured
+ * the wanted way to quantise the input, the kernel without it is taken. */
 static void expect_in_stacks(struct roof_expected *out, const struct roof_kernel_task *task,
                              enum roof_kernel kernel, int first, int last)
 {
-    const int ways = task->quantize == ROOF_QUANTIZE_NONE ? 1 : 2;
-    const enum roof_numerics *near = nearest[task->numerics];
+    const int attempts = task->quantize == ROOF_QUANTIZE_NONE ? 1 : 2;
+    const enum roof_numerics *numerics = stand_ins[task->numerics];
     const struct roof_kernel_fit *tried = NULL;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    for (; isnan(out->time_s) && *near != ROOF_NUMERICS_COUNT; near++) {
-        for (int way = 0; isnan(out->time_s) && way < ways; way++) {
-            const enum roof_quantize quantize = way == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
+    for (; isnan(out->time_s) && *numerics != ROOF_NUMERICS_COUNT; numerics++) {
+        for (int attempt = 0; isnan(out->time_s) && attempt < attempts; attempt++) {
+            const enum roof_quantize quantize = attempt == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
             for (int stack = first; stack <= last; stack++) {
                 const struct roof_kernel_fit *const fit = roof_calibration_find(
-                    task->calibration, kernel, (enum roof_stack)stack, *near, quantize);
+                    task->calibration, kernel, (enum roof_stack)stack, *numerics, quantize);
                 if (fit == NULL || fit == tried) { /* common to all stacks */
                     continue;
                 }
-                struct roof_expected one;
-                expect_by_fit(&one, task, kernel, fit);
+                struct roof_expected expected;
+                expect_by_fit(&expected, task, kernel, fit);
                 tried = fit;
-                if (isnan(out->time_s) || one.time_s < out->time_s) {
-                    *out = one;
+                if (isnan(out->time_s) || expected.time_s < out->time_s) {
+                    *out = expected;
                 }
             }
         }
     }
 }
 
-/* Of the stack that is asked for, where it was measured, or of the fastest. */
+/* Takes the stack that is asked for, where it was measured, or the fastest. */
 static void expect_fastest(struct roof_expected *out, const struct roof_kernel_task *task,
                            enum roof_kernel kernel)
 {
@@ -274,7 +276,7 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
     const double latency = hardware->figure[ROOF_FIGURE_NETWORK_LATENCY].value;
     const double members = workload->op == ROOF_OPERATOR_SEND ? 2 : (double)workload->shape.devices;
     const struct roof_kernel_task task = {
-        /* No more nodes than members; an unknown size is taken for inside. */
+        /* There are no more nodes than members; an unknown size counts as inside. */
         .nodes = within > node ? fmin(ceil(within / node), members) : 1,
         .hop = isnan(latency) ? HOP_S : latency,
         .workload = workload,
@@ -290,17 +292,17 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
         .numerics =
             kernel == ROOF_KERNEL_COUNT ? ROOF_NUMERICS_COUNT : roof_workload_numerics(workload),
     };
-    const bool vector = models[kernel == ROOF_KERNEL_COUNT ? 0 : kernel] == roof_expect_vector;
+    const bool vector = formulas[kernel == ROOF_KERNEL_COUNT ? 0 : kernel] == roof_expect_vector;
     if (task.numerics == ROOF_NUMERICS_COUNT || (isnan(task.peak) && !vector) || isnan(task.sms) ||
         isnan(task.clock) || isnan(task.l2)) {
         return;
     }
     expect_fastest(out, &task, kernel);
-    if (kernel == ROOF_KERNEL_PREFILL) { /* no less than one query over the same cache */
-        struct roof_expected other;
-        expect_fastest(&other, &task, ROOF_KERNEL_DECODE);
-        if (other.time_s > out->time_s) {
-            *out = other;
+    if (kernel == ROOF_KERNEL_PREFILL) { /* takes no less than one query over the same cache */
+        struct roof_expected decode;
+        expect_fastest(&decode, &task, ROOF_KERNEL_DECODE);
+        if (decode.time_s > out->time_s) {
+            *out = decode;
         }
     }
 }

@@ -11,7 +11,7 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* Keys that a window leaves of the cache. */
+/* Returns how many keys of the cache a window leaves. */
 static double window_span(const struct roof_shape *s)
 {
     return (double)(s->window > 0 && s->window < s->kv_len ? s->window : s->kv_len);
@@ -119,8 +119,9 @@ enum {
 };
 
 /*
- * As decode, with one latent for all heads: they fill matrix tiles of as many rows as the matrix
- * instruction has, each of which reads the cache, the further ones mostly out of the L2.
+ * MLA decodes like attention, with one latent for all heads: they fill matrix tiles of as many rows
+ * as the matrix instruction has, each of which reads the cache, the further ones mostly out of the
+ * L2.
  */
 void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *t,
                             const double *p)

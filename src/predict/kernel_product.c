@@ -16,31 +16,31 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* A product as its kernel sees it; bytes are of the whole batch. */
+/* A product as its kernel sees it: sizes, bytes of the whole batch, and figures of the device. */
 struct product {
     double m, n, k, batch;
     double x, w, y;
     double x_element, w_element, y_element;
     double peak, bandwidth, sms, clock, l2;
-    double working_set; /* bytes; infinite: cold */
+    double working_set; /* bytes; infinite when the data is cold */
     bool vector;        /* a matrix-vector kernel may be taken */
 };
 
-/* What kernel libraries are built for; the first is a good guess, which prunes the others. */
+/* The tiles that kernel libraries are built for; the first is a good guess, which prunes others. */
 static const struct tile {
     double m, n;
 } tiles[] = {{128, 128}, {128, 256}, {256, 128}, {256, 256}, {64, 128}, {128, 64},
              {64, 256},  {64, 64},   {32, 128},  {32, 64},   {16, 128}, {16, 64}};
 static const double splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 
-/* Costs that every tiling shares. */
+/* The costs that every tiling shares. */
 struct gemm {
     double bytes;   /* s: DRAM and L2 traffic */
     double flop;    /* s per FLOP of one SM */
     double feed;    /* s per byte of operands into one SM */
     double step;    /* s per element of K, at least */
-    double lone_w;  /* s per element of K and column of a lone thread block, from DRAM */
-    double lone_x;  /* likewise per row */
+    double lone_w;  /* s per element of K and column: what a lone thread block draws from DRAM */
+    double lone_x;  /* s per element of K and row, as well */
     double k_block; /* elements of K in a step */
     double split;   /* s of split-K, fixed */
     double reduce;  /* s of adding up the results of one more split */
@@ -78,7 +78,7 @@ static struct gemm gemm_costs(const struct product *g, const double *p)
                          .weights_hit = weights_hit};
 }
 
-/* What bounds a tiling whose SMs take longer than its memory. */
+/* Returns what bounds a tiling whose SMs take longer than its memory. */
 static enum roof_kernel_limit sm_bound(const struct gemm *c, double compute, double operands,
                                        double ends, double depth)
 {
@@ -89,30 +89,37 @@ static enum roof_kernel_limit sm_bound(const struct gemm *c, double compute, dou
                                 : ROOF_KERNEL_LIMIT_COMPUTE;
 }
 
+/* Returns the time of a matrix-vector kernel, which has no tiles; infinite where there is none. */
+static double vector_time(struct roof_tiling *out, const struct product *g, const struct gemm *c,
+                          double shown)
+{
+    *out = (struct roof_tiling){.tile_m = 1,
+                                .tile_n = 1,
+                                .split_k = 1,
+                                .grid = g->batch * g->n,
+                                .waves = 1,
+                                .utilisation = 1,
+                                .l2_hit = c->weights_hit,
+                                .bound = ROOF_KERNEL_LIMIT_MEMORY};
+    if (!g->vector) {
+        return ROOF_UNBOUNDED;
+    }
+    const double sm = roof_larger(roof_larger(g->k * c->step, g->w * c->feed / g->sms),
+                                  2 * g->batch * g->n * g->k / g->peak);
+    out->bound = sm > c->bytes ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
+    return roof_overlap(sm, c->bytes, shown);
+}
+
 /*
- * The fastest tiling: thread blocks of tile.m x tile.n results over the SMs, in waves of which a
- * share of the last one's idle part is lost; K cut in `split` parts whose results are added up. An
- * SM needs the longest of multiplying, fetching operands and the latency of K steps, and the ends
- * of each block; memory needs all bytes, and a block its own.
+ * Finds the fastest tiling: thread blocks of tile.m x tile.n results over the SMs, in waves of
+ * which a share of the last one's idle part is lost; K cut in `split` parts whose results are added
+ * up. An SM needs the longest of multiplying, fetching operands and the latency of K steps, and the
+ * ends of each block; memory needs all bytes, and a block its own.
  */
 static double gemm_time(struct roof_expected *out, const struct product *g, const double *p)
 {
     const struct gemm c = gemm_costs(g, p);
-    double best = ROOF_UNBOUNDED;
-    out->tiling = (struct roof_tiling){.tile_m = 1,
-                                       .tile_n = 1,
-                                       .split_k = 1,
-                                       .grid = g->batch * g->n,
-                                       .waves = 1,
-                                       .utilisation = 1,
-                                       .l2_hit = c.weights_hit,
-                                       .bound = ROOF_KERNEL_LIMIT_MEMORY};
-    if (g->vector) { /* a matrix-vector kernel has no tiles */
-        const double sm = roof_larger(roof_larger(g->k * c.step, g->w * c.feed / g->sms),
-                                      2 * g->batch * g->n * g->k / g->peak);
-        best = roof_overlap(sm, c.bytes, p[P_OVERLAP]);
-        out->tiling.bound = sm > c.bytes ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
-    }
+    double best = vector_time(&out->tiling, g, &c, p[P_OVERLAP]);
     for (size_t q = 0; q < COUNT(tiles); q++) {
         /* Likely winners first; the order does not change the result. */
         const struct tile *const t = &tiles[g->m < 64 ? COUNT(tiles) - 1 - q : q];
@@ -153,22 +160,23 @@ static double gemm_time(struct roof_expected *out, const struct product *g, cons
             }
         }
     }
-    out->tiled = out->tiling.tile_m > 1; /* a matrix-vector kernel has none */
+    out->tiled = out->tiling.tile_m > 1;
     out->bound = out->tiling.bound;
     return best;
 }
 
-/* The quantisation of the input, before the product: it reads 16 bits, twice where the scale is of
- * the whole tensor and must be found first, and writes the input's format. */
-static double quantize_time(const struct product *g, const double *p, enum roof_quantize how)
+/* Returns the time of the quantisation of the input, before the product: it reads 16 bits, twice
+ * where the scale is of the whole tensor and must be found first, and writes the input's format. */
+static double quantize_time(const struct product *g, const double *p, enum roof_quantize quantize)
 {
-    const double element = (how == ROOF_QUANTIZE_DYNAMIC ? 4 : 2) + g->x_element;
+    const double element = (quantize == ROOF_QUANTIZE_DYNAMIC ? 4 : 2) + g->x_element;
     const double bytes = g->batch * g->m * g->k * element;
     return roof_larger(g->batch * g->m * p[P_Q_ROW] / g->clock,
                        bytes / (p[P_Q_RATE] * g->bandwidth));
 }
 
-/* The products of attention in three steps: all heads of a KV head share its keys or values. */
+/* Fills in a product of attention in three steps: all heads of a KV head share its keys or values.
+ */
 static void attention_product(struct product *g, const struct roof_workload *w)
 {
     const struct roof_shape *const s = &w->shape;

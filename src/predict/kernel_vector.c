@@ -22,8 +22,8 @@ void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task
     const double count = t->workload->op == ROOF_OPERATOR_SOFTMAX
                              ? (double)s->batch * (double)s->heads * (double)s->query_len
                              : (double)s->tokens;
-    /* A row of a norm is a block of as many threads as it has elements, up to ROOF_ROW_THREADS: of
-     * short ones so many more run at once. */
+    /* A row of a norm is a block of as many threads as it has elements, up to ROOF_ROW_THREADS, so
+     * more short rows run at once. */
     const double share = t->workload->op == ROOF_OPERATOR_RMSNORM
                              ? fmin(1, (double)s->hidden / ROOF_ROW_THREADS)
                              : 1;

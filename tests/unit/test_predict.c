@@ -1117,7 +1117,7 @@ static void test_expected_collectives(void **unused)
     struct roof_hardware *const device = parse_device(EXPECTING);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_kernel_fit fit = {.kernel = cases[i].kernel, .low = 0.75, .high = 1.5};
-        const struct roof_calibration calibration = {.id = "e", .fit = &fit, .count = 1};
+        struct roof_calibration calibration = {.id = "e", .fit = &fit, .count = 1};
         struct roof_workload w = workload(
             cases[i].op, SHAPE(.elements = 1000000, .devices = cases[i].devices, .within = 0));
         const double moved = cases[i].sent * 400e-6;
