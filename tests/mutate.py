@@ -52,6 +52,8 @@ TESTS = {
     "sweep": ["sweep", "input", "predict"],
     "recommend": ["recommend", "crossover"],
     "model_prediction": ["model_prediction", "graph"],
+    "model_size": ["graph", "model"],
+    "pass": ["model_prediction", "graph"],
     "phase": ["model_prediction", "graph"],
     "request": ["model_prediction", "graph"],
     "limits": ["model_prediction", "graph"],
@@ -60,7 +62,8 @@ TESTS = {
     "chart_text": ["chart"],
     "model_make": ["config", "model", "gguf"],
 }
-MODULES = ["operator", "workload", "predict", "scenario", "graph", "sweep", "recommend"]
+MODULES = ["operator", "workload", "predict", "scenario", "graph", "model_size", "sweep",
+           "recommend"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware"]
 
