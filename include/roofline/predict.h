@@ -27,7 +27,7 @@ extern "C" {
 struct roof_part {
     enum roof_operator op;
     struct roof_work work;
-    double bytes;                /**< of all roles */
+    double bytes;                /**< summed over all roles */
     enum roof_precision compute; /**< the format it runs at */
     enum roof_compute_unit unit;
     bool sparse;             /**< peak_flops_per_s is the one with 2:4 sparsity */
@@ -47,7 +47,7 @@ struct roof_prediction {
     struct roof_workload workload;        /**< resolved */
     const struct roof_hardware *hardware; /**< borrowed from the caller */
     enum roof_precision compute;          /**< the format the multiplications run at */
-    enum roof_precision wanted;           /**< the format they would run at with every unit there */
+    enum roof_precision wanted; /**< the format they would run at on a device with every unit */
     enum roof_compute_unit unit;
     bool sparse; /**< the peak is the one with 2:4 sparsity */
     bool native; /**< no fallback was needed */
@@ -65,13 +65,13 @@ struct roof_prediction {
     double attainable_flops_per_s; /**< FLOPs / time */
     double peak_flops_per_s;
     double bandwidth_bytes_per_s;
-    struct roof_link link;   /**< of a collective; its figure is NULL for others */
+    struct roof_link link;   /**< the link of a collective; its figure is NULL for others */
     double fraction_of_peak; /**< attainable / peak */
-    double expected_s;       /**< what a real kernel is expected to take; NAN: no base for it */
+    double expected_s;       /**< the estimate for a real kernel; NAN: nothing to base it on */
     double expected_low_s;
     double expected_high_s;
     enum roof_bottleneck expected_bottleneck;
-    bool expected_near; /**< a kernel's parameters are of another device, stack or format */
+    bool expected_near; /**< a kernel's parameters come from another device, stack or format */
     double measured_s;  /**< with roof_predict_measured, else NAN like the next three */
     double achieved_flops_per_s;
     double achieved_bytes_per_s;
@@ -81,8 +81,8 @@ struct roof_prediction {
 };
 
 /**
- * Predicts one workload, which need not be resolved. hardware must outlive *out, of which only the
- * parts that there are get written; after a failure it means nothing.
+ * Predicts one workload, which need not be resolved. hardware must outlive *out. Only part_count
+ * parts are written, and after a failure *out means nothing.
  * ROOF_USAGE when the workload is not valid, or a collective needs a link figure that is unknown.
  */
 enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,

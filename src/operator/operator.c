@@ -103,7 +103,7 @@ static inline void bias_vectors(const struct context *c, const char *text, doubl
 /* Begins the function of an operator: its formulas. */
 #define FORMULA(name) static void name(const struct context *c)
 
-/* C[m,n] = A[m,k] B[k,n], batch times: a multiplication and an addition per m, n, k. */
+/* Computes C[m,n] = A[m,k] B[k,n], batch times: a multiplication and an addition per m, n, k. */
 FORMULA(gemm)
 {
     DIM(m);
@@ -117,7 +117,7 @@ FORMULA(gemm)
     TENSOR(OUT, batch * m * n, 1, batch * m);
 }
 
-/* One row: the linear layer of one token. */
+/* Multiplies one row: the linear layer of one token. */
 FORMULA(gemv)
 {
     DIM(n);
@@ -129,11 +129,11 @@ FORMULA(gemv)
 }
 
 /*
- * Pairs of query and key. Query i of T = query_len sees the keys up to its own position (causal),
- * of them at most the last window. Without a window the causal count is T*S - T(T-1)/2: the last
- * query sees all S keys, each one before it one fewer. With a window the queries whose position is
- * below the window ("ramp" of them) see fewer than "span". keys is how many different keys are
- * read: the union of T windows.
+ * Counts pairs of query and key. Query i of T = query_len sees the keys up to its own position
+ * (causal), of them at most the last window. Without a window the causal count is T*S - T(T-1)/2:
+ * the last query sees all S keys, each one before it one fewer. With a window the queries whose
+ * position is below the window ("ramp" of them) see fewer than "span". keys is how many different
+ * keys are read: the union of T windows.
  */
 #define ATTENTION_PAIRS                                                                            \
     DIM(batch);                                                                                    \
@@ -147,7 +147,8 @@ FORMULA(gemv)
     LET(pairs, (query_len * span) - ramp * (ramp + 1) / 2)
 #define ATTENTION_KEYS LET(keys, fmin(kv_len, span + query_len - 1))
 
-/* S = Q K^T: head_dim multiply-adds per pair; all T x S scores are stored, masked ones too. */
+/* Computes S = Q K^T: head_dim multiply-adds per pair; all T x S scores are stored, masked ones
+ * too. */
 FORMULA(attention_scores)
 {
     ATTENTION_PAIRS;
@@ -160,7 +161,8 @@ FORMULA(attention_scores)
     TENSOR(OUT, batch * heads * query_len * kv_len, 1, batch * heads * query_len);
 }
 
-/* O = P V: one multiply-add per pair and element of V; all T x S probabilities are read. */
+/* Computes O = P V: one multiply-add per pair and element of V; all T x S probabilities are read.
+ */
 FORMULA(attention_values)
 {
     ATTENTION_PAIRS;
@@ -173,7 +175,7 @@ FORMULA(attention_values)
     TENSOR(OUT, batch * query_len * heads * head_dim, 1, batch * query_len);
 }
 
-/* Per score: maximum, subtract, exponential, sum, divide. */
+/* Each score takes a maximum, a subtraction, an exponential, a sum and a division. */
 FORMULA(softmax)
 {
     ATTENTION_PAIRS;
@@ -182,7 +184,7 @@ FORMULA(softmax)
     TENSOR(OUT, batch * heads * query_len * kv_len, 1, batch * heads * query_len);
 }
 
-/* Both products fused: scores never leave the chip; the softmax is not counted. */
+/* Fuses both products: scores never leave the chip; the softmax is not counted. */
 FORMULA(flash_attention)
 {
     ATTENTION_PAIRS;
@@ -196,9 +198,9 @@ FORMULA(flash_attention)
 }
 
 /*
- * Absorbed MLA: every head attends over the one latent of kv_lora_rank + qk_rope_head_dim elements
- * per token, which is the cache; its first kv_lora_rank elements are also the values. The products
- * that map Q into the latent and the result out of it are BMMs of their own.
+ * MLA decodes absorbed: every head attends over the one latent of kv_lora_rank + qk_rope_head_dim
+ * elements per token, which is the cache; its first kv_lora_rank elements are also the values. The
+ * products that map Q into the latent and the result out of it are BMMs of their own.
  */
 FORMULA(mla_decode)
 {
@@ -213,7 +215,8 @@ FORMULA(mla_decode)
     TENSOR(OUT, batch * query_len * heads * kv_lora_rank, 1, batch * query_len);
 }
 
-/* Expanded MLA: K and V have been made from the latent for every head (by a GEMM of its own). */
+/* MLA prefills expanded: K and V have been made from the latent for every head (by a GEMM of its
+ * own). */
 FORMULA(mla_prefill)
 {
     ATTENTION_PAIRS;
@@ -229,7 +232,8 @@ FORMULA(mla_prefill)
     TENSOR(OUT, batch * query_len * heads * v_head_dim, 1, batch * query_len);
 }
 
-/* Per element: square, add, scale by the reciprocal root, multiply by the gain, and the mean. */
+/* Each element is squared, added, scaled by the reciprocal root, and multiplied by the gain; the
+ * fifth operation is its share of the mean. */
 FORMULA(rmsnorm)
 {
     DIM(tokens);
@@ -241,7 +245,8 @@ FORMULA(rmsnorm)
     TENSOR(OUT, tokens * hidden, 1, tokens);
 }
 
-/* Per element: mean, subtract, square, add, scale, gain, bias. */
+/* Each element takes part in the mean, is subtracted from, squared, added, scaled, multiplied by
+ * the gain and added to the bias. */
 FORMULA(layernorm)
 {
     DIM(tokens);
@@ -253,7 +258,7 @@ FORMULA(layernorm)
     TENSOR(OUT, tokens * hidden, 1, tokens);
 }
 
-/* Residual: two tensors in, one out. */
+/* The residual reads two tensors and writes one. */
 FORMULA(add)
 {
     DIM(tokens);
@@ -263,7 +268,8 @@ FORMULA(add)
     TENSOR(OUT, tokens * hidden, 1, tokens);
 }
 
-/* gate * sigmoid(gate) * up, the sigmoid counted as two; hidden is the width of the output. */
+/* Computes gate * sigmoid(gate) * up, where the sigmoid counts as two; hidden is the width of the
+ * output. */
 FORMULA(silu_mul)
 {
     DIM(tokens);
@@ -273,7 +279,8 @@ FORMULA(silu_mul)
     TENSOR(OUT, tokens * hidden, 1, tokens);
 }
 
-/* x/2 (1 + tanh(a (x + b x^3))): eight multiplications and additions, the tanh counted as two. */
+/* Computes x/2 (1 + tanh(a (x + b x^3))): eight multiplications and additions, and the tanh, which
+ * counts as two. */
 FORMULA(gelu)
 {
     DIM(tokens);
@@ -283,7 +290,8 @@ FORMULA(gelu)
     TENSOR(OUT, tokens * hidden, 1, tokens);
 }
 
-/* Per element: magnitude, maximum, multiply by the reciprocal scale, round. */
+/* Each element takes its magnitude, a maximum, a product with the reciprocal scale, and rounding.
+ */
 FORMULA(quantize)
 {
     DIM(tokens);
@@ -293,8 +301,8 @@ FORMULA(quantize)
     TENSOR(OUT, tokens * hidden, 1, tokens);
 }
 
-/* Two multiplications and an addition per rotated element of Q and K; the table of sines is small
- * and shared by all heads, and is not counted. */
+/* Each rotated element of Q and K takes two multiplications and an addition; the table of sines is
+ * small and shared by all heads, and is not counted. */
 FORMULA(rope)
 {
     DIM(tokens);
@@ -317,7 +325,7 @@ FORMULA(kv_append)
     TENSOR(KV, 2 * tokens * kv_heads * head_dim, 2, 2 * tokens * kv_heads);
 }
 
-/* A look-up: one row of the table per token, not a GEMM over the vocabulary. */
+/* A look-up reads one row of the table per token; it is no GEMM over the vocabulary. */
 FORMULA(embedding)
 {
     DIM(tokens);
@@ -328,11 +336,11 @@ FORMULA(embedding)
 }
 
 /*
- * The routed experts of a gated MLP: gate, up and down, 3 hidden x intermediate products per token
- * and expert. A token leaves an expert untouched with probability 1 - k/E, so T tokens routed at
- * random touch E (1 - (1 - k/E)^T) of them in expectation, written so that it does not cancel.
- * The gated activation is stored and read once per token and expert. Spread over ep devices, each
- * has its share of the experts and, in expectation, of the routed tokens.
+ * The routed experts of a gated MLP multiply by gate, up and down: 3 hidden x intermediate products
+ * per token and expert. A token leaves an expert untouched with probability 1 - k/E, so T tokens
+ * routed at random touch E (1 - (1 - k/E)^T) of them in expectation, written so that it does not
+ * cancel. The gated activation is stored and read once per token and expert. Spread over ep
+ * devices, each has its share of the experts and, in expectation, of the routed tokens.
  */
 #define MOE_ROWS                                                                                   \
     DIM(tokens);                                                                                   \
@@ -360,7 +368,8 @@ FORMULA(moe)
     TENSOR(OUT, rows * hidden, 1, rows);
 }
 
-/* The two halves of moe, for experts whose matrices have different formats. */
+/* The two halves of moe are operators of their own for experts whose matrices have different
+ * formats. */
 FORMULA(moe_gate_up)
 {
     MOE_ROWS;
@@ -381,8 +390,8 @@ FORMULA(moe_down)
     TENSOR(OUT, rows * hidden, 1, rows);
 }
 
-/* Softmax over the experts, then the weights of the chosen ones are summed and divided. The result
- * is top_k weights and their 4-byte indices. */
+/* The router takes the softmax over the experts, then sums and divides the weights of the chosen
+ * ones. The result is top_k weights and their 4-byte indices. */
 FORMULA(router)
 {
     DIM(tokens);
@@ -396,8 +405,8 @@ FORMULA(router)
 }
 
 /*
- * Ring: n/p elements to the neighbour, p-1 steps to reduce and p-1 to spread. One-shot: the whole
- * tensor to each of the others at once, which costs bytes and saves steps.
+ * A ring sends n/p elements to the neighbour in p-1 steps to reduce and p-1 to spread. One-shot
+ * sends the whole tensor to each of the others at once, which costs bytes and saves steps.
  */
 FORMULA(all_reduce)
 {
@@ -448,7 +457,7 @@ FORMULA(all_to_all)
     STEPS(fmin(1, devices - 1));
 }
 
-/* From one device to another: a boundary of pipeline stages. */
+/* One device sends to another, at a boundary of pipeline stages. */
 FORMULA(send)
 {
     DIM(elements);

@@ -35,7 +35,7 @@ static int64_t dimension_default(enum roof_dimension dimension, const struct roo
     }
 }
 
-/* Names every required dimension that is not given. */
+/* Refuses a workload and names every required dimension that is not given. */
 static enum roof_status missing_dimensions(const struct roof_workload *w, struct roof_error *error)
 {
     const struct roof_operator_row *const row = roof_operator_row(w->op);
@@ -53,8 +53,8 @@ static enum roof_status missing_dimensions(const struct roof_workload *w, struct
                           list, row->name);
 }
 
-/* An operator takes no dimension but its own. */
-static enum roof_status check_strangers(const struct roof_workload *w, struct roof_error *error)
+/* Refuses dimensions that the operator does not have. */
+static enum roof_status check_dimensions(const struct roof_workload *w, struct roof_error *error)
 {
     const struct roof_operator_row *const row = roof_operator_row(w->op);
     const int64_t *const size = roof_sizes(&w->shape);
@@ -75,7 +75,7 @@ static enum roof_status check_strangers(const struct roof_workload *w, struct ro
     return ROOF_OK;
 }
 
-/* Sizes that must go with each other; those that the operator does not have are 0. */
+/* Checks sizes against each other; those that the operator does not have are 0. */
 static enum roof_status check_pairs(const struct roof_workload *w, struct roof_error *error)
 {
     const struct roof_shape *const shape = &w->shape;
@@ -144,8 +144,9 @@ static enum roof_precision given_or(enum roof_precision given, enum roof_precisi
     return given == ROOF_PRECISION_AUTO ? otherwise : given;
 }
 
-/* What kernels write when nothing is said: the activations' format, or bf16 below 16 bits. */
-static enum roof_precision wide(enum roof_precision activations)
+/* Returns the format that kernels write by default: the activations' format, or bf16 below 16 bits.
+ */
+static enum roof_precision at_least_16_bits(enum roof_precision activations)
 {
     const struct roof_format *const format = roof_format(activations);
     return format->block_bytes >= 2 * format->block_elements ? activations : ROOF_PRECISION_BF16;
@@ -155,7 +156,7 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
 {
     struct roof_formats *const f = &w->formats;
     const enum roof_precision both = given_or(f->precision, ROOF_PRECISION_FP16);
-    if (w->op == ROOF_OPERATOR_QUANTIZE) { /* from what the layer before wrote, to FP8 */
+    if (w->op == ROOF_OPERATOR_QUANTIZE) { /* reads what the layer before wrote, and writes FP8 */
         f->activations = f->precision == ROOF_PRECISION_AUTO
                              ? given_or(f->activations, ROOF_PRECISION_BF16)
                              : f->activations;
@@ -163,8 +164,8 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
     }
     f->weights = given_or(f->weights, both);
     f->activations = given_or(f->activations, roof_format(both)->activations);
-    f->out = given_or(f->out, wide(f->activations));
-    f->kv = given_or(f->kv, wide(f->activations));
+    f->out = given_or(f->out, at_least_16_bits(f->activations));
+    f->kv = given_or(f->kv, at_least_16_bits(f->activations));
     if (roof_precision_weight_only(f->activations) ||
         (roof_precision_weight_only(f->out) && w->op != ROOF_OPERATOR_QUANTIZE)) {
         const bool input = roof_precision_weight_only(f->activations);
@@ -195,7 +196,7 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
 
 enum roof_status roof_resolve(struct roof_workload *workload, struct roof_error *error)
 {
-    TRY(check_strangers(workload, error));
+    TRY(check_dimensions(workload, error));
     TRY(roof_sizes_resolve(workload, error));
     return check_formats(workload, error);
 }

@@ -29,9 +29,9 @@ static void finish_decode(struct roof_expected *out, double memory, double compu
 }
 
 /*
- * One query per sequence: the cache is read once, by splits of its length whose results are joined
- * (the logarithm). The heads of a KV head fill rows of one matrix tile, and a sequence's KV head
- * can draw no more than some SMs' share of the bandwidth.
+ * Decode has one query per sequence: the cache is read once, by splits of its length whose results
+ * are joined (the logarithm). The heads of a KV head fill rows of one matrix tile, and a sequence's
+ * KV head can draw no more than some SMs' share of the bandwidth.
  */
 void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task *t,
                         const double *p)
@@ -67,8 +67,9 @@ void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task
 }
 
 /*
- * Tiles of 128 queries: the scores that count and the masked ones of a tile, each multiplied and
- * put through an exponential; all SMs wait for the last tile; Q, K, V and the result cross memory.
+ * Prefill works on tiles of 128 queries: the scores that count and the masked ones of a tile are
+ * each multiplied and put through an exponential; all SMs wait for the last tile; Q, K, V and the
+ * result cross memory.
  */
 void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_task *t,
                          const double *p)
@@ -154,7 +155,8 @@ void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_
     finish_decode(out, memory, compute, lone, p[L_OVERLAP], ends);
 }
 
-/* Tiles of 128 queries; one of them goes through all its keys in turn, however many SMs wait. */
+/* MLA prefills in tiles of 128 queries; one of them goes through all its keys in turn, however many
+ * SMs wait. */
 void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel_task *t,
                              const double *p)
 {

@@ -23,7 +23,7 @@ void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_
     const double buffer =
         (double)w->shape.elements * roof_precision_bits(w->formats.activations) / 8;
     const double sent = op == ROOF_OPERATOR_ALL_REDUCE || send ? buffer : buffer / 2;
-    const double more = (1 - 2 / devices) / 0.75; /* from 0 for two devices to 1 for eight */
+    const double more = (1 - 2 / devices) / 0.75; /* 0 for two devices, 1 for eight */
     const double wire = sent / (p[C_LINK] * t->peak);
     const double brief = wire * (1 + p[C_SHORT_GROWTH] * more) / p[C_SHORT];
     const double bulk = wire * (1 + p[C_GROWTH] * more);
@@ -44,7 +44,8 @@ enum {
 #include "predict/kernel_parameters.h"
 };
 
-/* Each device reads the buffers of all others, between two barriers; only inside a node. */
+/* Each device reads the buffers of all others, between two barriers; this runs only inside a node.
+ */
 void roof_expect_one_shot(struct roof_expected *out, const struct roof_kernel_task *t,
                           const double *p)
 {

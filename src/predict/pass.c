@@ -171,7 +171,7 @@ double roof_pass_step_s(const struct roof_pass_times *pass, const struct roof_sc
 
 /* --- speculative decoding ------------------------------------------------------------------ */
 
-/* 1 + a + ... + a^k; Leviathan and others, arXiv 2211.17192, equation 1. */
+/* The sum is 1 + a + ... + a^k: Leviathan and others, arXiv 2211.17192, equation 1. */
 double roof_tokens_per_step(const struct roof_scenario *s)
 {
     double sum = 0;

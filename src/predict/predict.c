@@ -50,7 +50,7 @@ static struct limits limits_of(const struct roof_workload *part,
             .sparse_flops_per_s = ROOF_UNKNOWN,
         };
     }
-    /* Where there is no sparse peak, pruned weights run at the dense one. */
+    /* Pruned weights run at the dense peak if there is no sparse one. */
     out.sparse = part->sparse > 0 && !isnan(out.compute.sparse_flops_per_s);
     out.peak = out.sparse ? out.compute.sparse_flops_per_s : out.compute.peak_flops_per_s;
     return out;
@@ -144,7 +144,7 @@ static enum roof_status predict_part(struct roof_prediction *whole, int number,
     return ROOF_OK;
 }
 
-/* Clears all but the workload and the parts, which are some hundred bytes and written anyway. */
+/* Clears all but the workload and the parts, which are written anyway. */
 static void clear_prediction(struct roof_prediction *out, const struct roof_hardware *hardware)
 {
     char *const from = (char *)&out->hardware;
@@ -187,7 +187,7 @@ static void finish_prediction(struct roof_prediction *p)
     } else {
         p->peak_flops_per_s = ROOF_UNKNOWN; /* parts run at different peaks */
     }
-    /* Where the peak is not known, the time is only that of the memory; and an operator of one part
+    /* The time is only that of the memory if the peak is not known; and an operator of one part
      * that computes at its peak does so exactly, not by way of the time. */
     const bool at_peak = p->bottleneck == ROOF_BOTTLENECK_COMPUTE && !isnan(p->peak_flops_per_s);
     p->attainable_flops_per_s = isnan(p->compute_time_s) ? ROOF_UNKNOWN
