@@ -30,10 +30,10 @@ static enum roof_status one(const struct roof_hardware *device, struct roof_erro
 static enum roof_status whole(const struct roof_hardware *device, struct roof_error *error)
 {
     struct roof_model *model = NULL;
-    struct roof_model_prediction *inference =
-        malloc(sizeof *inference); /* large: not on the stack */
+    struct roof_model_prediction *prediction =
+        malloc(sizeof *prediction); /* large: not on the stack */
     struct roof_scenario scenario;
-    if (inference == NULL) {
+    if (prediction == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     roof_scenario_init(&scenario);
@@ -42,15 +42,15 @@ static enum roof_status whole(const struct roof_hardware *device, struct roof_er
     scenario.common.formats.weights = ROOF_PRECISION_FP8_E4M3;
     enum roof_status status = roof_model_load(&model, "llama-3-8b", NULL, error);
     if (status == ROOF_OK) {
-        status = roof_predict_model(inference, model, &scenario, device, error);
+        status = roof_predict_model(prediction, model, &scenario, device, error);
     }
     if (status == ROOF_OK) {
         printf("llama-3-8b, 8 users: %.0f tokens/s at best, %.0f expected, %s\n",
-               inference->tokens_per_s, inference->expected_tokens_per_s,
-               inference->fits == ROOF_FIT_YES ? "fits" : "does not fit");
+               prediction->tokens_per_s, prediction->expected_tokens_per_s,
+               prediction->fits == ROOF_FIT_YES ? "fits" : "does not fit");
     }
     roof_model_free(model);
-    free(inference);
+    free(prediction);
     return status;
 }
 

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "roofline/graph.h"
 #include "roofline/operator.h"
 #include "roofline/quantity.h"
 #include "roofline/status.h"
 #include "roofline/text.h"
-#include "roofline/graph.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -21,7 +21,7 @@ struct subject {
     double number[SHAPES];
     const struct roof_model *model;
     struct roof_scenario scenario;
-    struct roof_model_prediction *inference;
+    struct roof_model_prediction *prediction;
 };
 
 static double now(void)
@@ -67,8 +67,8 @@ static double predict_model(struct subject *s, size_t i)
 {
     struct roof_error error = {0};
     s->scenario.context = 1024 + (int64_t)(i % SHAPES);
-    check(roof_predict_model(s->inference, s->model, &s->scenario, s->hardware, &error), &error);
-    return s->inference->step_s;
+    check(roof_predict_model(s->prediction, s->model, &s->scenario, s->hardware, &error), &error);
+    return s->prediction->step_s;
 }
 
 static double format(struct subject *s, size_t i)
@@ -251,8 +251,8 @@ int main(void)
     struct roof_model *model = NULL;
     check(roof_hardware_load(&s.hardware, "h100-sxm", NULL, &error), &error);
     check(roof_model_load(&model, "llama-3-70b", NULL, &error), &error);
-    s.inference = calloc(1, sizeof *s.inference);
-    if (s.inference == NULL) {
+    s.prediction = calloc(1, sizeof *s.prediction);
+    if (s.prediction == NULL) {
         return 4;
     }
     gemms(&s, ROOF_STACK_VLLM);
@@ -280,7 +280,7 @@ int main(void)
     }
     measure(&s, "a number formatted", format, 1, "numbers");
     measure(&s, "a number formatted by printf %.17g", format_printf, 1, "numbers");
-    free(s.inference);
+    free(s.prediction);
     roof_model_free(model);
     roof_device_free(s.hardware);
     return 0;

@@ -956,7 +956,7 @@ static void test_fp8_bmm_on_gb200(void **unused)
     roof_hardware_free(gb200);
 }
 
-/* What the source documents have right, as corrected for two bytes per element. */
+/* These figures of the source documents are right, as corrected for two bytes per element. */
 static void test_intensities(void **unused)
 {
     (void)unused;
@@ -1149,7 +1149,7 @@ static void test_expected_collectives(void **unused)
         w.shape.devices = cases[i].devices > 0 ? 5 : 0;
         p = predict(w, device);
         assert_ptr_equal(p.link.figure, &device->figure[ROOF_FIGURE_NETWORK]);
-        /* The same at its bandwidth, and 5 us per hop of the two nodes: up and down a tree. */
+        /* The bytes take their bandwidth, and 5 us per hop of the two nodes: up and down a tree. */
         const double hops = cases[i].op == ROOF_OPERATOR_ALL_REDUCE ? 2 : 1;
         const double outside = cases[i].sent * 2e6 / (0.5 * p.link.bytes_per_s) + hops * 5e-6;
         assert_near(p.expected_s, fmax(outside, p.time_s) + 10e-3, TIGHT);
