@@ -109,7 +109,7 @@ FUZZER   ?=
 TRACE    :=
 # What formulas and reports compare tells libFuzzer little about input, and tracing it takes half of
 # the time of the target cli.
-UNTRACED := operator/% predict/% report/% chart/% model/transformer $(addprefix decide/, \
+UNTRACED := operator/% predict/% report/% chart/% model/scenario model/graph model/model_size $(addprefix decide/, \
             crossover emit plan% recommend speedup survey sweep)
 ifneq ($(FUZZER),)
 $(filter $(UNTRACED:%=$(BUILD)/src/%.o),$(LIB_OBJ)): TRACE = -fno-sanitize-coverage=trace-cmp
@@ -262,7 +262,7 @@ check-browser: $(BIN)
 	@sh tests/browser.sh $(BIN)
 
 ## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
-MODULES ?= operator,predict,transformer,sweep,recommend
+MODULES ?= operator,workload,predict,scenario,graph,model_size,sweep,recommend
 JOBS    ?= 2
 mutate:
 	$(PYTHON) -B tests/mutate.py --modules '$(MODULES)' --jobs '$(JOBS)'

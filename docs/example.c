@@ -30,10 +30,10 @@ static enum roof_status one(const struct roof_hardware *device, struct roof_erro
 static enum roof_status whole(const struct roof_hardware *device, struct roof_error *error)
 {
     struct roof_model *model = NULL;
-    struct roof_model_prediction *inference =
-        malloc(sizeof *inference); /* large: not on the stack */
+    struct roof_model_prediction *prediction =
+        malloc(sizeof *prediction); /* large: not on the stack */
     struct roof_scenario scenario;
-    if (inference == NULL) {
+    if (prediction == NULL) {
         return roof_error_set(error, ROOF_MEMORY, "out of memory");
     }
     roof_scenario_init(&scenario);
@@ -42,19 +42,19 @@ static enum roof_status whole(const struct roof_hardware *device, struct roof_er
     scenario.common.formats.weights = ROOF_PRECISION_FP8_E4M3;
     enum roof_status status = roof_model_load(&model, "llama-3-8b", NULL, error);
     if (status == ROOF_OK) {
-        status = roof_predict_model(inference, model, &scenario, device, error);
+        status = roof_predict_model(prediction, model, &scenario, device, error);
     }
     if (status == ROOF_OK) {
         printf("llama-3-8b, 8 users: %.0f tokens/s at best, %.0f expected, %s\n",
-               inference->tokens_per_s, inference->expected_tokens_per_s,
-               inference->fits == ROOF_FIT_YES ? "fits" : "does not fit");
+               prediction->tokens_per_s, prediction->expected_tokens_per_s,
+               prediction->fits == ROOF_FIT_YES ? "fits" : "does not fit");
     }
     roof_model_free(model);
-    free(inference);
+    free(prediction);
     return status;
 }
 
-/* The same device, read by several threads: a batch of points each. */
+/* Several threads read the same device and predict some points each. */
 enum { POINTS = 1000, THREADS = 2 };
 struct part {
     const struct roof_hardware *device;
@@ -67,14 +67,15 @@ struct part {
 static void *predict_part(void *context)
 {
     struct part *const part = context;
-    struct roof_batch batch = {
-        .common = ROOF_WORKLOAD_INIT, .hardware = part->device, .count = POINTS};
-    const struct roof_batch_results results = {.time_s = part->time_s};
-    size_t predicted = 0;
-    batch.common.op = ROOF_OPERATOR_GEMM;
-    batch.common.shape.n = batch.common.shape.k = 4096;
-    batch.dimension[ROOF_DIM_M] = part->m;
-    part->status = roof_predict_batch(&results, &predicted, &batch, &part->error);
+    struct roof_workload work = ROOF_WORKLOAD_INIT;
+    struct roof_prediction prediction;
+    work.op = ROOF_OPERATOR_GEMM;
+    work.shape.n = work.shape.k = 4096;
+    for (int i = 0; i < POINTS && part->status == ROOF_OK; i++) {
+        work.shape.m = part->m[i];
+        part->status = roof_predict(&prediction, &work, part->device, &part->error);
+        part->time_s[i] = prediction.time_s;
+    }
     return NULL;
 }
 
@@ -140,7 +141,6 @@ int main(void)
 {
     struct roof_error error = {0};
     struct roof_hardware *device = NULL;
-    struct roof_calibration *calibration = NULL;
     char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
 
     /* A failure fills the error and leaves device NULL. */
@@ -149,11 +149,10 @@ int main(void)
                roof_error_line(line, sizeof line, &error));
     }
     enum roof_status status = roof_hardware_load(&device, "h100-sxm", NULL, &error);
-    if (status == ROOF_OK) {
-        status = roof_calibration_load(&calibration, device, NULL, NULL, &error);
+    if (status == ROOF_OK) { /* a device without a calibration has bounds, and no expected times */
+        status = roof_device_calibrate(device, NULL, NULL, &error);
     }
     if (status == ROOF_OK) {
-        device->calibration = calibration; /* without it there are bounds, and no expected times */
         status = one(device, &error);
     }
     if (status == ROOF_OK) {
@@ -168,7 +167,6 @@ int main(void)
     if (status != ROOF_OK) {
         fprintf(stderr, "%s\n", roof_error_line(line, sizeof line, &error));
     }
-    roof_calibration_free(calibration);
-    roof_hardware_free(device);
+    roof_device_free(device);
     return status == ROOF_OK ? 0 : 1;
 }

@@ -45,16 +45,23 @@ exec "${CC:-cc}" -shared -Wl,-soname,libroofline.so -o "$target" "$@" -lcjson -l
 TESTS = {
     "operator": ["operator", "attention", "vector", "latent", "experts", "collective", "predict",
                  "trace"],
+    "workload": ["operator", "attention", "vector", "latent", "experts", "collective", "predict"],
     "predict": ["predict", "operator", "sweep", "model_prediction"],
-    "transformer": ["transformer", "model_prediction", "model", "latent", "layout"],
+    "scenario": ["graph", "model_prediction", "model", "latent", "layout"],
+    "graph": ["graph", "model_prediction", "model", "latent", "layout"],
     "sweep": ["sweep", "input", "predict"],
     "recommend": ["recommend", "crossover"],
-    "model_prediction": ["model_prediction", "transformer"],
     "accuracy": ["precision"],
     "json_file": ["json"],
     "json_scan": ["json"],
     "json_write": ["json"],
     "page_figures": ["chart_page"],
+    "model_prediction": ["model_prediction", "graph"],
+    "model_size": ["graph", "model"],
+    "pass": ["model_prediction", "graph"],
+    "phase": ["model_prediction", "graph"],
+    "request": ["model_prediction", "graph"],
+    "limits": ["model_prediction", "graph"],
     "place": ["chart"],
     "chart_gnuplot": ["chart"],
     "chart_text": ["chart"],
@@ -69,7 +76,8 @@ TESTS = {
     "safetensors_formats": ["safetensors"],
     "safetensors_weights": ["safetensors"],
 }
-MODULES = ["operator", "predict", "transformer", "sweep", "recommend"]
+MODULES = ["operator", "workload", "predict", "scenario", "graph", "model_size", "sweep",
+           "recommend"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware"]
 

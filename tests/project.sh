@@ -716,8 +716,10 @@ check 'the floors are described as they are' described docs/design.md
 notices 2 bad_symbols
 check 'the library keeps to its own names' symbols "$LIB"
 notices 1 bad_hot
-check 'a prediction allocates nothing' hot "$BUILD/src/operator/operator.o" "$BUILD/src/predict/predict.o" \
-    "$BUILD/src/model/transformer.o" "$BUILD/src/predict/model_prediction.o"
+check 'a prediction allocates nothing' hot "$BUILD"/src/operator/*.o \
+    "$BUILD"/src/predict/kernel*.o "$BUILD/src/predict/predict.o" "$BUILD/src/model/scenario.o" \
+    "$BUILD/src/model/graph.o" "$BUILD/src/model/model_size.o" "$BUILD/src/predict/pass.o" "$BUILD/src/predict/phase.o" "$BUILD/src/predict/request.o" \
+    "$BUILD/src/predict/limits.o" "$BUILD/src/predict/model_prediction.o"
 exec 3>&1
 notices 5 bad_hardened
 check 'the program is hardened' hardened "$BIN" "${HARDEN:-}"

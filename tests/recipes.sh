@@ -100,7 +100,7 @@ insert after 'static const struct row rows[' src/operator/operator.c <<'EOF'
                               .summary = "a multiple of a tensor",
                               .kind = ROOF_KIND_VECTOR,
                               ROWS},
-                             BOTH(scale)},
+                             scale},
 EOF
 build
 # 4 * 1000 elements: 4000 FLOP at 1 TFLOPS are 4 ns; 8000 bytes in and out, 16000 at 100 GB/s, 160 ns.

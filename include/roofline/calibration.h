@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/** What kind of kernel a fit is of. Append only. */
+/** The kinds of kernels that have fits. Append only. */
 enum roof_kernel {
     ROOF_KERNEL_GEMM,
     ROOF_KERNEL_BMM,
@@ -42,7 +42,7 @@ enum roof_kernel {
     ROOF_KERNEL_COUNT
 };
 
-/** Which formats meet in a product; kernels of different ones have different parameters. */
+/** The formats that meet in a product; kernels of different ones have different parameters. */
 enum roof_numerics {
     ROOF_NUMERICS_16BIT, /**< bf16 or fp16, both operands */
     ROOF_NUMERICS_FP8,   /**< W8A8, FP8 */
@@ -56,12 +56,12 @@ enum roof_numerics {
 };
 const char *roof_numerics_name(enum roof_numerics numerics);
 const char *roof_stack_name(enum roof_stack stack);
-/** The numerics of a product; COUNT when no kernel is known for the pair. */
+/** Returns the numerics of a product; COUNT when no kernel is known for the pair. */
 enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations);
 
 #define ROOF_FIT_PARAMETERS_MAX 24
 
-/** One parameter of a kernel's model. */
+/** One parameter of the formula of a kernel. */
 struct roof_parameter {
     const char *key; /**< in files, with its unit: "launch_us" */
     double min;
@@ -69,7 +69,7 @@ struct roof_parameter {
     double start; /**< where a fit begins, and what it is held near */
     const char *meaning;
 };
-/** The parameters of a kernel, in the order of struct roof_kernel_fit; *count of them. */
+/** Returns the parameters of a kernel, *count of them, in the order of struct roof_kernel_fit. */
 const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count);
 const char *roof_kernel_name(enum roof_kernel kernel);
 
@@ -91,27 +91,39 @@ struct roof_calibration {
     const char *id;                  /**< the device that was measured */
     bool inherited;                  /**< the device is another of its architecture */
     const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
-    const struct roof_kernel_fit *fit; /**< of a loaded one by kernel: not to be changed */
+    const struct roof_kernel_fit *fit; /**< grouped by kernel in a loaded one: not to be changed */
     size_t count;
     void *private_data; /**< NULL in one that a caller makes of fits of its own */
 };
 
 /**
- * The calibration of a device: from a file when path is not NULL, else the embedded one of its id,
- * of its product, or of its architecture's family (inherited). *out is NULL when
- * there is none. The caller owns it: roof_calibration_free; hardware->calibration may point to it.
+ * Loads the calibration of a device: from a file when path is not NULL, else the embedded one of
+ * its id, of its product, or of its architecture's family (inherited). *out is NULL when there is
+ * none. The caller owns it: roof_calibration_free. Most callers want roof_device_calibrate.
  */
 enum roof_status roof_calibration_load(struct roof_calibration **out,
                                        const struct roof_hardware *hardware, const char *path,
                                        const char *const *directories, struct roof_error *error);
 void roof_calibration_free(struct roof_calibration *calibration);
 
-/** Rows of the matrix instruction of an architecture, which query heads of MLA fill: what a loaded
- * calibration has as tile_rows, wherever its fit comes from. */
+/**
+ * Loads the calibration of a device as roof_calibration_load does and attaches it, so that
+ * predictions have expected times. The device, which must have none before, owns it from then on:
+ * release both by roof_device_free.
+ */
+enum roof_status roof_device_calibrate(struct roof_hardware *hardware, const char *path,
+                                       const char *const *directories, struct roof_error *error);
+/** Frees a device and the calibration that roof_device_calibrate attached, where there is one.
+ * Accepts NULL. */
+void roof_device_free(struct roof_hardware *hardware);
+
+/** Returns the rows of the matrix instruction of an architecture, which query heads of MLA fill:
+ * the parameter tile_rows of a loaded calibration, wherever its fit comes from. */
 double roof_matrix_rows(const char *architecture);
 
-/** The fit for a kernel, NULL when there is none: of the stack, else common to all; with the wanted
- * way to quantise, and for none with the simplest, whose kernel is the same. */
+/** Finds the fit for a kernel: that of the stack, else the one common to all; with the wanted way
+ * to quantise, or for ROOF_QUANTIZE_NONE with the simplest, whose kernel is the same. Returns NULL
+ * when there is none. */
 const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibration *calibration,
                                                     enum roof_kernel kernel, enum roof_stack stack,
                                                     enum roof_numerics numerics,

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/** The origin of the figures of a device. */
+/** Where the figures of a device come from. */
 enum roof_basis {
     ROOF_BASIS_DOCUMENTS, /**< as the source documents specify it */
     ROOF_BASIS_PUBLISHED, /**< checked against published figures */
@@ -45,7 +45,7 @@ struct roof_figure {
     enum roof_confidence confidence;
 };
 
-/** The single figures of a device; roof_figure_key has their keys, units and ranges. */
+/** The single figures of a device; the keys, units and ranges are in roof_figure_keys. */
 enum roof_figure_id {
     ROOF_FIGURE_BANDWIDTH,       /**< byte/s of device memory */
     ROOF_FIGURE_MEMORY_CAPACITY, /**< bytes that software can use */
@@ -74,7 +74,7 @@ enum roof_peak_table {
 enum roof_compute_unit { ROOF_COMPUTE_MATRIX, ROOF_COMPUTE_VECTOR };
 const char *roof_compute_unit_name(enum roof_compute_unit unit);
 
-/** The way in which products in a format are computed on a device. */
+/** How products in a format are computed on a device. */
 struct roof_compute {
     enum roof_precision
         precision; /**< the format computed in; the asked one when there is no unit */
@@ -100,13 +100,13 @@ struct roof_hardware {
     double vector_flops_per_s;  /**< derived: what vector operators run at (fp32); NAN: unknown */
     const char *const *aliases; /**< NULL-terminated */
     const char *const *notes;   /**< NULL-terminated */
-    /** The parameters of expected times (calibration.h); borrowed, set by the caller; NULL: none.
-     */
-    const struct roof_calibration *calibration;
+    /** For expected times (calibration.h); NULL: none. The device owns what roof_device_calibrate
+     * attached, until roof_device_free; a calibration that is set by hand stays its setter's. */
+    struct roof_calibration *calibration;
     void *private_data;
 };
 
-/** The key, unit, range and label of a figure. */
+/** Key, unit, range and label of a figure. */
 struct roof_figure_key {
     const char *key;
     const char *label;
@@ -115,20 +115,19 @@ struct roof_figure_key {
     double max;
 };
 const struct roof_figure_key *roof_figure_key(enum roof_figure_id id);
-/** Return the key of a peak table ("peak_tflops") and its label. */
+/** Key of a peak table ("peak_tflops") and its label. */
 const char *roof_peak_table_key(enum roof_peak_table table);
 const char *roof_peak_table_label(enum roof_peak_table table);
 
 /**
  * Loads a device by id or alias, or from a file when name contains '/' or ends with ".json".
  * directories (NULL-terminated, may be NULL) are searched for hardware/<id>.json first.
- * An unknown name is ROOF_USAGE, and the message lists the ids, nearest first. On success the
- * caller owns *out: roof_hardware_free.
+ * Unknown name: ROOF_USAGE, the message lists the ids, nearest first. On success the caller owns
+ * *out: roof_hardware_free.
  */
 enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name,
                                     const char *const *directories, struct roof_error *error);
-/** Makes a device of JSON text; source names it in messages. Its basis is "user" unless the text
- * has another. On success the caller owns *out: roof_hardware_free. */
+/** From JSON text; source names it in messages. Basis "user" unless the text says otherwise. */
 enum roof_status roof_hardware_parse(struct roof_hardware **out, const char *text, size_t length,
                                      const char *source, struct roof_error *error);
 void roof_hardware_free(struct roof_hardware *hardware);
@@ -140,27 +139,26 @@ void roof_hardware_free(struct roof_hardware *hardware);
 enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *assignment,
                                    struct roof_error *error);
 
-/** Adds the ids of all devices, in directories and embedded, to out: *count terminated strings,
- * each once, sorted. */
+/** Ids of all devices: those in directories, then the embedded ones, each once, sorted. Adds
+ * NULL-terminated strings to out, count of them in *count. */
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error);
 
-/** The link that a group of devices sends over. */
+/** What a group of devices sends over. */
 struct roof_link {
     double bytes_per_s;               /**< per device and direction */
-    double latency_s;                 /**< per step; 0 when it is unknown */
-    const struct roof_figure *figure; /**< the figure that bytes_per_s is taken from */
+    double latency_s;                 /**< per step; 0 when the device does not say it */
+    const struct roof_figure *figure; /**< where bytes_per_s comes from */
 };
 
 /**
- * Finds the link of a group of devices: the link inside a node, or the slower of link and network
- * when the group crosses a node. ROOF_USAGE, with the figure that is missing, when its bandwidth is
- * unknown.
+ * The link of a group of devices: that inside a node, the slower of link and network when the group
+ * crosses a node. ROOF_USAGE naming the missing figure when its bandwidth is unknown.
  */
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
                                     double devices, struct roof_error *error);
 
-/** Returns true if any figure or peak differs between two devices. */
+/** Whether any figure or peak differs between two devices. */
 bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b);
 
 const char *roof_basis_name(enum roof_basis basis);

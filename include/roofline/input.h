@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "roofline/graph.h"
 #include "roofline/operator.h"
 #include "roofline/quantity.h"
 #include "roofline/question.h"
 #include "roofline/status.h"
 #include "roofline/text.h"
-#include "roofline/transformer.h"
 
 #ifdef __cplusplus
 extern "C" {

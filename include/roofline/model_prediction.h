@@ -9,8 +9,8 @@
 #ifndef ROOFLINE_MODEL_PREDICTION_H
 #define ROOFLINE_MODEL_PREDICTION_H
 
+#include "roofline/graph.h"
 #include "roofline/predict.h"
-#include "roofline/transformer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +23,7 @@ struct roof_node_prediction {
     int64_t device_count;  /**< how often the device with the most work does */
 };
 
+/** The answer to whether the model fits the memory of the device. */
 enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 
 /**
@@ -31,8 +32,9 @@ enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
  * a value is unknown or has no meaning.
  */
 struct roof_model_prediction {
-    /** Totals over the operators: of one pass of a microbatch. First, so that an inference is a
-     * prediction; its workload has the formats, its time_s is the sum over all stages. */
+    /** The totals over the operators of one pass of a microbatch. They come first, so that the
+     * prediction of a model is a prediction, too; its workload has the formats, and its time_s is
+     * the sum over all stages. */
     struct roof_prediction total;
     struct roof_scenario scenario; /**< resolved */
     const struct roof_model *model;
@@ -59,7 +61,7 @@ struct roof_model_prediction {
     double e2e_s;           /**< request: from the prompt to the last token */
     double tokens_per_s;    /**< all sequences; NAN where it does not fit */
     double tokens_per_s_per_user;
-    /** What real kernels are expected to take; NAN where one operator has no expected time. */
+    /** The times that real kernels are expected to take; NAN where one operator has none. */
     double expected_near; /**< fraction of it that other devices, stacks or formats stand in for */
     double expected_step_s;
     double expected_ttft_s;
@@ -81,22 +83,22 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
                                     const struct roof_scenario *scenario,
                                     const struct roof_hardware *hardware, struct roof_error *error);
 
-/** The bound time of all instances of an operator; those of all sum to total.time_s. */
+/** Returns the bound time of all instances of an operator; those of all sum to total.time_s. */
 double roof_model_time(const struct roof_node_prediction *node);
 
 /** Predicts one instance of an operator of a graph; all-reduces take the faster of their
- * algorithms. Status as that of roof_predict. */
+ * algorithms. Fails as roof_predict does. */
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
                                    const struct roof_hardware *hardware, struct roof_error *error);
 
-/** The share of the time of its pass that operator number `node` takes, all its instances. */
-double roof_model_share(const struct roof_model_prediction *inference, size_t node);
-/** The band around an expected time of the inference (of a step, a token, a request), were all
+/** Returns the share of the time of a pass that all instances of operator number `node` take. */
+double roof_model_share(const struct roof_model_prediction *prediction, size_t node);
+/** Returns the band around an expected time of a model (of a step, a token, a request), were all
  * kernels off in the same direction. */
-void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *inference,
+void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *prediction,
                      double expected_s);
 
-/** What follows for other sizes; NAN where a limit does not exist. */
+/** The limits at other sizes; NAN where a limit does not exist. */
 struct roof_limits {
     double parameters;
     double active_parameters;
@@ -104,20 +106,20 @@ struct roof_limits {
     double max_context; /**< the longest context that fits; 0: none */
     /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
     double kv_crossover_context;
-    /** Per operator of the inference: the smallest batch from which it is compute-bound. */
+    /** Per operator of the prediction: the smallest batch from which it is compute-bound. */
     double compute_bound_batch[ROOF_GRAPH_MAX];
 };
 /** Batches and contexts are searched up to this. */
 #define ROOF_LIMIT_MAX 1000000000
 
-/** Of the limits, compute_bound_batch alone. */
+/** Finds compute_bound_batch of the limits alone. */
 void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
-                               const struct roof_model_prediction *inference,
+                               const struct roof_model_prediction *prediction,
                                const struct roof_scenario *scenario);
 
-/** The limits around an inference; scenario is the one it was made from (not resolved). */
+/** Finds the limits around a prediction; scenario is the one it was made from (not resolved). */
 enum roof_status roof_model_limits(struct roof_limits *out,
-                                   const struct roof_model_prediction *inference,
+                                   const struct roof_model_prediction *prediction,
                                    const struct roof_scenario *scenario, struct roof_error *error);
 
 #ifdef __cplusplus

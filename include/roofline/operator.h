@@ -54,41 +54,67 @@ enum roof_operator {
     ROOF_OPERATOR_COUNT
 };
 
-/** All dimensions of all operators, in the order of enum roof_dimension; one struct, so that a
- * sweep can address each by its offset. 0 means not given, and for flags and choices the default.
+/**
+ * The dimensions of all operators, which stand here alone: X(constant, field and key, option,
+ * letter or 0, values, workloads that take it (enum roof_taker), help). The fields of struct
+ * roof_shape, enum roof_dimension and the rows of roof_dimensions are made from this list, in its
+ * order.
  */
+#define ROOF_DIMENSIONS(X)                                                                         \
+    X(M, m, "m", 'm', SIZE, OPERATORS, "rows of the output (tokens)")                              \
+    X(N, n, "n", 'n', SIZE, OPERATORS, "columns of the output (output features)")                  \
+    X(K, k, "k", 'k', SIZE, OPERATORS, "summed dimension (input features)")                        \
+    X(BATCH, batch, "batch", 0, SIZE, ALL, "independent products or sequences (default 1)")        \
+    X(HEADS, heads, "heads", 0, SIZE, OPERATORS, "query heads")                                    \
+    X(KV_HEADS, kv_heads, "kv-heads", 0, SIZE, OPERATORS,                                          \
+      "key and value heads (default: --heads)")                                                    \
+    X(HEAD_DIM, head_dim, "head-dim", 0, SIZE, OPERATORS, "elements per head")                     \
+    X(QUERY_LEN, query_len, "query-len", 0, SIZE, OPERATORS,                                       \
+      "tokens that ask (default 1: decode)")                                                       \
+    X(KV_LEN, kv_len, "kv-len", 0, SIZE, OPERATORS, "tokens attended to, the new ones included")   \
+    X(CAUSAL, causal, "causal", 0, FLAG, OPERATORS,                                                \
+      "a query sees only the keys up to its own position")                                         \
+    X(WINDOW, window, "window", 0, SIZE_OR_0, OPERATORS,                                           \
+      "keys a query sees at most (default 0: all)")                                                \
+    X(KV_LORA_RANK, kv_lora_rank, "kv-lora-rank", 0, SIZE, OPERATORS,                              \
+      "elements of the MLA latent (default 512)")                                                  \
+    X(QK_NOPE_HEAD_DIM, qk_nope_head_dim, "qk-nope-head-dim", 0, SIZE, OPERATORS,                  \
+      "elements of Q and K without position (default 128)")                                        \
+    X(QK_ROPE_HEAD_DIM, qk_rope_head_dim, "qk-rope-head-dim", 0, SIZE, OPERATORS,                  \
+      "elements of Q and K with position (default 64)")                                            \
+    X(V_HEAD_DIM, v_head_dim, "v-head-dim", 0, SIZE, OPERATORS, "elements of V (default 128)")     \
+    X(TOKENS, tokens, "tokens", 0, SIZE, OPERATORS, "tokens (rows)")                               \
+    X(HIDDEN, hidden, "hidden", 0, SIZE, OPERATORS, "elements per token (of the output)")          \
+    X(GAIN, gain, "gain", 0, FLAG, OPERATORS,                                                      \
+      "count the read of the norm's gain (and bias) vector as weights")                            \
+    X(INTERMEDIATE, intermediate, "intermediate", 0, SIZE, OPERATORS,                              \
+      "elements between the two products of an expert")                                            \
+    X(EXPERTS, experts, "experts", 0, SIZE, OPERATORS, "routed experts")                           \
+    X(TOP_K, top_k, "top-k", 0, SIZE, OPERATORS, "experts per token")                              \
+    X(ROUTING, routing, "routing", 0, ROUTING, ALL,                                                \
+      "how tokens meet experts (default uniform, at random)")                                      \
+    X(EP, ep, "ep", 0, SIZE, ALL,                                                                  \
+      "devices the experts are spread over; a model runs on tp x pp x ep (default 1)")             \
+    X(ELEMENTS, elements, "elements", 0, SIZE, OPERATORS,                                          \
+      "elements of the whole tensor (all-to-all: per device)")                                     \
+    X(DEVICES, devices, "devices", 0, SIZE, OPERATORS, "devices in the group")                     \
+    X(WITHIN, within, "within", 0, SIZE, OPERATORS,                                                \
+      "consecutive devices that the group lies within (default: the group)")                       \
+    X(ALGORITHM, algorithm, "algorithm", 0, ALGORITHM, OPERATORS,                                  \
+      "how the collective sends (default ring)")
+
+/** All dimensions of all operators; one struct, so that a sweep can address each by its offset. 0
+ * means not given, and for flags and choices the default. */
 struct roof_shape {
-    int64_t m;     /**< rows of the output: tokens */
-    int64_t n;     /**< columns of the output: output features */
-    int64_t k;     /**< the summed dimension: input features */
-    int64_t batch; /**< independent products, or sequences */
-    int64_t heads; /**< query heads */
-    int64_t kv_heads;
-    int64_t head_dim;
-    int64_t query_len; /**< T: tokens that ask */
-    int64_t kv_len;    /**< S: tokens that are attended to, the new ones included */
-    int64_t causal;    /**< flag */
-    int64_t window;    /**< keys a query sees at most; 0: all */
-    int64_t kv_lora_rank;
-    int64_t qk_nope_head_dim;
-    int64_t qk_rope_head_dim;
-    int64_t v_head_dim;
-    int64_t tokens;
-    int64_t hidden;
-    int64_t gain; /**< flag: the norm reads its gain vector */
-    int64_t intermediate;
-    int64_t experts;
-    int64_t top_k;
-    int64_t routing; /**< enum roof_routing */
-    int64_t ep;      /**< devices that the experts are spread over */
-    int64_t elements;
-    int64_t devices;
-    int64_t within;    /**< consecutive devices that the group lies within */
-    int64_t algorithm; /**< enum roof_algorithm */
-    int64_t bias;      /**< flag: bias vectors are added; set by models, not an input */
+#define ROOF_SHAPE_FIELD(name, field, ...) int64_t field;
+    ROOF_DIMENSIONS(ROOF_SHAPE_FIELD)
+#undef ROOF_SHAPE_FIELD
+    int64_t bias; /**< flag: bias vectors are added; set by models, not an input */
 };
 
+/** How tokens meet experts. */
 enum roof_routing { ROOF_ROUTING_UNIFORM, ROOF_ROUTING_BALANCED };
+/** How a collective sends. */
 enum roof_algorithm { ROOF_ALGORITHM_RING, ROOF_ALGORITHM_ONE_SHOT };
 
 /** Formats as given; ROOF_PRECISION_AUTO where the default rule is to decide. */
@@ -106,7 +132,7 @@ struct roof_formats {
             ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO                                               \
     }
 
-/** Kernels of which serving stack; the best: the fastest of them for the shape. */
+/** The serving stack whose kernels run; the best: the fastest of them for the shape. */
 enum roof_stack {
     ROOF_STACK_BEST,
     ROOF_STACK_TRTLLM,
@@ -114,9 +140,9 @@ enum roof_stack {
     ROOF_STACK_SGLANG,
     ROOF_STACK_COUNT
 };
-/** Whether the data is in the cache when a kernel begins. */
+/** The state of the cache when a kernel begins: without or with its data. */
 enum roof_cache { ROOF_CACHE_COLD, ROOF_CACHE_WARM };
-/** How the input of a quantised product is quantised inside its expected time. */
+/** The way in which the input of a quantised product is quantised inside its expected time. */
 enum roof_quantize {
     ROOF_QUANTIZE_NONE,
     ROOF_QUANTIZE_STATIC,
@@ -131,7 +157,7 @@ struct roof_workload {
     struct roof_shape shape;
     struct roof_formats formats;
     int64_t sparse; /**< flag: peaks with 2:4 structured sparsity */
-    /* What follows matters to the expected time only. */
+    /* The members below matter to the expected time only. */
     int64_t stack;              /**< enum roof_stack */
     int64_t cache;              /**< enum roof_cache */
     int64_t quantize_input;     /**< enum roof_quantize */
@@ -143,7 +169,7 @@ struct roof_workload {
         .formats = ROOF_FORMATS_AUTO                                                               \
     }
 
-/** What an input takes. */
+/** The values that an input takes. */
 enum roof_input_kind {
     ROOF_INPUT_INTEGER,   /**< int64_t in min..max; sweep takes lists and ranges */
     ROOF_INPUT_FLAG,      /**< int64_t 0 or 1; an option without a value */
@@ -153,12 +179,12 @@ enum roof_input_kind {
     ROOF_INPUT_TEXT       /**< anything else; its command reads it */
 };
 
-/** Which workloads take an input. */
+/** The workloads that take an input. */
 enum roof_taker { ROOF_OF_ALL, ROOF_OF_OPERATORS, ROOF_OF_MODELS };
 
 /** The heading of an input in help and manual. */
 enum roof_group {
-    ROOF_GROUP_COMMAND, /**< those of one command or two */
+    ROOF_GROUP_COMMAND, /**< inputs of one command or two */
     ROOF_GROUP_WORKLOAD,
     ROOF_GROUP_MODEL,
     ROOF_GROUP_FORMATS,
@@ -181,9 +207,9 @@ struct roof_input {
     const char *value;          /**< placeholder in help ("N") */
     const char *help;
     size_t offset;      /**< into struct roof_scenario, which begins with struct roof_workload */
-    bool field;         /**< offset counts: the value is a field of what is asked */
-    enum roof_taker of; /**< which workloads take it */
-    unsigned commands;  /**< which commands take it (request.h); 0 for dimensions */
+    bool field;         /**< the value is a field of what is asked, at offset */
+    enum roof_taker of; /**< the workloads that take it */
+    unsigned commands;  /**< the commands that take it (input.h); 0 for dimensions */
     bool many;          /**< may be given several times */
     enum roof_group group;
 };
@@ -191,49 +217,25 @@ struct roof_input {
 /** Largest value of a dimension. */
 #define ROOF_DIMENSION_MAX 1000000000000
 
-/** Index of a dimension in roof_dimensions. */
+/** The dimensions; each is the index of its row in roof_dimensions. */
 enum roof_dimension {
-    ROOF_DIM_M,
-    ROOF_DIM_N,
-    ROOF_DIM_K,
-    ROOF_DIM_BATCH,
-    ROOF_DIM_HEADS,
-    ROOF_DIM_KV_HEADS,
-    ROOF_DIM_HEAD_DIM,
-    ROOF_DIM_QUERY_LEN,
-    ROOF_DIM_KV_LEN,
-    ROOF_DIM_CAUSAL,
-    ROOF_DIM_WINDOW,
-    ROOF_DIM_KV_LORA_RANK,
-    ROOF_DIM_QK_NOPE_HEAD_DIM,
-    ROOF_DIM_QK_ROPE_HEAD_DIM,
-    ROOF_DIM_V_HEAD_DIM,
-    ROOF_DIM_TOKENS,
-    ROOF_DIM_HIDDEN,
-    ROOF_DIM_GAIN,
-    ROOF_DIM_INTERMEDIATE,
-    ROOF_DIM_EXPERTS,
-    ROOF_DIM_TOP_K,
-    ROOF_DIM_ROUTING,
-    ROOF_DIM_EP,
-    ROOF_DIM_ELEMENTS,
-    ROOF_DIM_DEVICES,
-    ROOF_DIM_WITHIN,
-    ROOF_DIM_ALGORITHM,
-    ROOF_DIM_COUNT
+#define ROOF_DIMENSION_CONSTANT(name, ...) ROOF_DIM_##name,
+    ROOF_DIMENSIONS(ROOF_DIMENSION_CONSTANT)
+#undef ROOF_DIMENSION_CONSTANT
+        ROOF_DIM_COUNT
 };
 extern const struct roof_input roof_dimensions[ROOF_DIM_COUNT];
 
 #define ROOF_INPUT_NAME_SIZE 40
-/** The option as it is typed, "-m" or "--kv-len". Returns out. */
+/** Writes the option as it is typed, "-m" or "--kv-len". Returns out. */
 const char *roof_input_name(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
 
-/** The key of an input: its own, or its option with "_" for "-". Returns out. */
+/** Writes the key of an input: its own, or its option with "_" for "-". Returns out. */
 const char *roof_input_key(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
-/** The key with the marks of ROOF_KEY, for a message. Returns out. */
+/** Writes the key with the marks of ROOF_KEY, for a message. Returns out. */
 const char *roof_input_marked(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
 
-/** Roles of the tensors an operator touches. */
+/** The roles of the tensors that an operator touches. */
 enum roof_role {
     ROOF_ROLE_WEIGHTS,
     ROOF_ROLE_ACTIVATIONS,
@@ -243,10 +245,10 @@ enum roof_role {
 };
 const char *roof_role_name(enum roof_role role);
 
-/** The format of a role. */
+/** Returns the format of a role. */
 enum roof_precision roof_role_format(const struct roof_formats *formats, enum roof_role role);
 
-/** What limits an operator, or what it is made of. */
+/** The kinds of operators, by what limits them or what they are made of. */
 enum roof_operator_kind {
     ROOF_KIND_MATRIX,     /**< products: matrix unit where there is one for the format */
     ROOF_KIND_VECTOR,     /**< runs at the fp32 vector peak */
@@ -254,7 +256,7 @@ enum roof_operator_kind {
     ROOF_KIND_COMPOSITE   /**< a sequence of others */
 };
 
-/** As many as the operator with the most has. */
+/** The most dimensions and the most parts that an operator has. */
 #define ROOF_OPERATOR_DIMS_MAX 9
 #define ROOF_OPERATOR_PARTS_MAX 3
 
@@ -273,16 +275,16 @@ struct roof_operator_row {
 const struct roof_operator_row *roof_operator_row(enum roof_operator op);
 enum roof_status roof_operator_find(enum roof_operator *out, const char *name,
                                     struct roof_error *error);
-/** Whether an operator multiplies matrices, alone or in its parts. */
+/** Returns true if an operator multiplies matrices, alone or in its parts. */
 bool roof_is_product(enum roof_operator op);
 bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension);
-/** The same as a check: ROOF_USAGE with "OPERATOR does not take --OPTION". */
+/** Refuses dimensions that an operator does not have: ROOF_USAGE, "OPERATOR does not take KEY". */
 enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension dimension,
                                      struct roof_error *error);
 
 /**
- * Fills in every default of a workload and checks it: dimensions in range and consistent, formats
- * by the rules of docs/formulas.md ("Formats"). In place; workload is as before on failure.
+ * Fills in every default of a workload in place and checks it: dimensions in range and consistent,
+ * formats by the rules of docs/formulas.md ("Formats"). The workload is unchanged on failure.
  */
 enum roof_status roof_workload_resolve(struct roof_workload *workload, struct roof_error *error);
 
@@ -294,25 +296,26 @@ struct roof_work {
     double network_steps;          /**< messages one after another; 0: not a collective */
 };
 
-/** Receives each step of a formula when a prediction is to be explained. */
+/** Receives each step of a formula when a prediction is taken apart. */
 struct roof_steps {
-    /** name = expression = value: a helper quantity, the FLOPs, or the elements of a tensor. For a
-     * tensor, role is its role and bytes what it moves, else role is ROOF_ROLE_COUNT. */
+    /** Is told that name = expression = value: a helper quantity, the FLOPs, or the elements of a
+     * tensor. For a tensor, role is its role and bytes what it moves, else role is
+     * ROOF_ROLE_COUNT. */
     void (*step)(void *context, const char *name, const char *expression, double value,
                  enum roof_role role, double bytes);
     void *context;
 };
 
-/** The work of a resolved workload that is not a composite; trace may be NULL. */
+/** Works out the work of a resolved workload that is not a composite; trace may be NULL. */
 void roof_operator_work(struct roof_work *out, const struct roof_workload *workload,
                         const struct roof_steps *trace);
 
-/** Parts of a workload in order: itself unless it is a composite. Returns how many. */
+/** Makes the parts of a workload in order: itself unless it is a composite. Returns how many. */
 int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
                         const struct roof_workload *workload);
 
-/** Reads and writes an input's value in a struct roof_workload, or in a struct roof_scenario, which
- * begins with one; for inputs that are fields, and no numbers. */
+/** Read and write an input's value in a struct roof_workload, or in a struct roof_scenario, which
+ * begins with one. The input must be a field, and no number. */
 int64_t roof_input_get(const void *asked, const struct roof_input *input);
 void roof_input_put(void *asked, const struct roof_input *input, int64_t value);
 

@@ -23,20 +23,11 @@
 extern "C" {
 #endif
 
-enum roof_bottleneck {
-    ROOF_BOTTLENECK_MEMORY,
-    ROOF_BOTTLENECK_COMPUTE,
-    ROOF_BOTTLENECK_NETWORK,
-    ROOF_BOTTLENECK_OVERHEAD, /**< launches: of expected times only */
-    ROOF_BOTTLENECK_COUNT
-};
-const char *roof_bottleneck_name(enum roof_bottleneck bottleneck);
-
 /** Times of one operator that is not a composite. */
 struct roof_part {
     enum roof_operator op;
     struct roof_work work;
-    double bytes;                /**< of all roles */
+    double bytes;                /**< summed over all roles */
     enum roof_precision compute; /**< the format it runs at */
     enum roof_compute_unit unit;
     bool sparse;             /**< peak_flops_per_s is the one with 2:4 sparsity */
@@ -56,7 +47,7 @@ struct roof_prediction {
     struct roof_workload workload;        /**< resolved */
     const struct roof_hardware *hardware; /**< borrowed from the caller */
     enum roof_precision compute;          /**< the format the multiplications run at */
-    enum roof_precision wanted;           /**< the format they would run at with every unit there */
+    enum roof_precision wanted; /**< the format they would run at on a device with every unit */
     enum roof_compute_unit unit;
     bool sparse; /**< the peak is the one with 2:4 sparsity */
     bool native; /**< no fallback was needed */
@@ -74,13 +65,13 @@ struct roof_prediction {
     double attainable_flops_per_s; /**< FLOPs / time */
     double peak_flops_per_s;
     double bandwidth_bytes_per_s;
-    struct roof_link link;   /**< of a collective; its figure is NULL for others */
+    struct roof_link link;   /**< the link of a collective; its figure is NULL for others */
     double fraction_of_peak; /**< attainable / peak */
-    double expected_s;       /**< what a real kernel is expected to take; NAN: no base for it */
+    double expected_s;       /**< the estimate for a real kernel; NAN: nothing to base it on */
     double expected_low_s;
     double expected_high_s;
     enum roof_bottleneck expected_bottleneck;
-    bool expected_near; /**< a kernel's parameters are of another device, stack or format */
+    bool expected_near; /**< a kernel's parameters come from another device, stack or format */
     double measured_s;  /**< with roof_predict_measured, else NAN like the next three */
     double achieved_flops_per_s;
     double achieved_bytes_per_s;
@@ -90,46 +81,12 @@ struct roof_prediction {
 };
 
 /**
- * Predicts one workload, which need not be resolved. hardware must outlive *out, of which only the
- * parts that there are get written; after a failure it means nothing.
+ * Predicts one workload, which need not be resolved. hardware must outlive *out. Only part_count
+ * parts are written, and after a failure *out means nothing.
  * ROOF_USAGE when the workload is not valid, or a collective needs a link figure that is unknown.
  */
 enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,
                               const struct roof_hardware *hardware, struct roof_error *error);
-
-/** Points of one operator on one device: what differs between them stands in columns. */
-struct roof_batch {
-    struct roof_workload common; /**< all that no column says */
-    const struct roof_hardware *hardware;
-    size_t count;                             /**< points */
-    const int64_t *dimension[ROOF_DIM_COUNT]; /**< count values; NULL: all as in common */
-};
-
-/** Columns of results, each with room for all points or NULL: not wanted. Every value is that of
- * the same member of struct roof_prediction to the last bit, NAN where that is. */
-struct roof_batch_results {
-    double *flops;
-    double *bytes;
-    double *intensity;
-    double *memory_time_s;
-    double *compute_time_s;
-    double *network_time_s;
-    double *time_s;
-    double *attainable_flops_per_s;
-    double *expected_s; /**< these three cost more than all others, and only when wanted */
-    double *expected_low_s;
-    double *expected_high_s;
-    unsigned char *bottleneck; /**< enum roof_bottleneck */
-};
-
-/**
- * Predicts a batch, the same as roof_predict on each point; of bounds, batches of a hundred points
- * and more are several times as fast (docs/performance.md). Dimensions that the operator does not
- * have must be NULL. *predicted is how many points were: all, or those before the first that is not
- * valid, which the status and error are about; the caller may go on behind it.
- */
-enum roof_status roof_predict_batch(const struct roof_batch_results *out, size_t *predicted,
-                                    const struct roof_batch *batch, struct roof_error *error);
 
 /** Adds what was reached in a measured time, above 0. */
 void roof_predict_measured(struct roof_prediction *prediction, double measured_s);

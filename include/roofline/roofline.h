@@ -18,7 +18,8 @@
  *   model.h      the description of a transformer
  *   layout.h     what quantised checkpoints quantise
  *   config.h     models from files: config.json, GGUF, safetensors
- *   transformer.h a model at work: the operators of a phase and a split over devices
+ *   scenario.h   a model at work: phase, lengths, formats and split over devices
+ *   graph.h      the operators of a model in a scenario
  *   inference.h  operators meet a device: time, tokens/s, memory, limits
  *   study.h      a model on a device in many scenarios
  *   engine.h     what serving engines run where
@@ -86,7 +87,9 @@
 
 #include "roofline/config.h"
 
-#include "roofline/transformer.h"
+#include "roofline/scenario.h"
+
+#include "roofline/graph.h"
 
 #include "roofline/model_prediction.h"
 

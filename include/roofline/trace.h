@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** One step. Strings belong to the explanation. */
+/** One step. Strings belong to the trace. */
 struct roof_step {
     const char *part;    /**< operator of a composite that the step belongs to; "" for the whole */
     const char *name;    /**< what is computed or looked up */
@@ -23,17 +23,18 @@ struct roof_step {
     const char *source;  /**< where a figure comes from; "" for what is computed */
 };
 
+/** The steps of a prediction, in order. */
 struct roof_trace {
     struct roof_step *step;
     size_t count;
     void *private_data;
 };
 
-/** Explains a prediction. On success the caller owns *out: roof_trace_free. */
+/** Takes a prediction apart. On success the caller owns *out: roof_trace_free. */
 enum roof_status roof_trace_prediction(struct roof_trace *out,
                                        const struct roof_prediction *prediction,
                                        struct roof_error *error);
-void roof_trace_free(struct roof_trace *explanation);
+void roof_trace_free(struct roof_trace *trace);
 
 #ifdef __cplusplus
 }

@@ -16,9 +16,8 @@
 struct roof_stored {
     struct roof_stored *next;
     char *key;                            /* everything that the object depends on */
-    struct roof_hardware *hardware;       /* a device, */
-    struct roof_calibration *calibration; /* which points to this; */
-    struct roof_model *model;             /* or a model */
+    struct roof_hardware *hardware; /* a device, */
+    struct roof_model *model;       /* or a model */
     size_t lent;                          /* answers that use it */
     bool stays;                           /* with no answer using it */
 };
@@ -61,8 +60,7 @@ const char *const *roof_store_folders(const struct roof_store *store)
 static void free_stored(struct roof_stored *stored)
 {
     free(stored->key);
-    roof_hardware_free(stored->hardware);
-    roof_calibration_free(stored->calibration);
+    roof_device_free(stored->hardware);
     roof_model_free(stored->model);
     free(stored);
 }
@@ -93,12 +91,9 @@ static enum roof_status load_hardware(struct roof_stored *out, const char *const
     for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
         TRY(roof_hardware_set(out->hardware, wish->set->value[i], error));
     }
-    if (!wish->bounds_only) {
-        TRY(roof_calibration_load(&out->calibration, out->hardware, wish->calibration, folders,
-                                  error));
-        out->hardware->calibration = out->calibration;
-    }
-    return ROOF_OK;
+    return wish->bounds_only
+               ? ROOF_OK
+               : roof_device_calibrate(out->hardware, wish->calibration, folders, error);
 }
 
 static enum roof_status load_model(struct roof_stored *out, const char *const *folders,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "catalog/registry.h"
 
 #define SCHEMA "roofline/calibration/1"
@@ -47,7 +48,6 @@ static const struct roof_parameter one_shot_parameters[] = {
 };
 static const struct roof_parameter vector_parameters[] = {
 #define ROOF_VECTOR_PARAMETER PARAMETER
-#include "base/base.h"
 #include "predict/kernel_parameters.h"
 };
 
@@ -133,8 +133,8 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
 
 struct owned {
     struct roof_json *json;
-    struct roof_kernel_fit *fit;         /* by kernel, */
-    size_t first[ROOF_KERNEL_COUNT + 1]; /* whose fits begin here */
+    struct roof_kernel_fit *fit;         /* grouped by kernel */
+    size_t first[ROOF_KERNEL_COUNT + 1]; /* where the fits of each kernel begin */
     const char **attributions;
     char *id;
 };
@@ -200,34 +200,31 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
                    {&out->mape, "mape", 0, 100},
                    {&out->low, "low", 1e-3, 1},
                    {&out->high, "high", 1, 1e3}};
-    enum roof_status status = ROOF_OK;
-    for (size_t i = 0; i < COUNT(words) && status == ROOF_OK; i++) {
-        status = read_name(words[i].out, json, object, words[i].key, words[i].names, words[i].count,
-                           error);
+    for (size_t i = 0; i < COUNT(words); i++) {
+        TRY(read_name(words[i].out, json, object, words[i].key, words[i].names, words[i].count,
+                      error));
     }
-    for (size_t i = 0; i < COUNT(numbers) && status == ROOF_OK; i++) {
-        status = read_number(numbers[i].out, json, object, numbers[i].key, numbers[i].min,
-                             numbers[i].max, error);
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        TRY(read_number(numbers[i].out, json, object, numbers[i].key, numbers[i].min,
+                        numbers[i].max, error));
     }
     const roof_json_value *const values = roof_json_get(object, "parameters");
-    for (size_t i = 0; i < kernels[kernel].count && status == ROOF_OK; i++) {
+    for (size_t i = 0; i < kernels[kernel].count; i++) {
         const struct roof_parameter *const row = &kernels[kernel].parameter[i];
-        double value = 0;
-        status = read_number(&value, json, values == NULL ? object : values, row->key, row->min,
-                             row->max, error);
-        out->parameter[i] = value;
+        TRY(read_number(&out->parameter[i], json, values == NULL ? object : values, row->key,
+                        row->min, row->max, error));
     }
     const roof_json_value *const lent = roof_json_get(object, "lent");
     out->lent = roof_json_line(lent);
-    if (status == ROOF_OK && lent != NULL && out->lent == NULL) {
-        status = roof_json_error(json, lent, error, "lent must be the id of a device");
+    if (lent != NULL && out->lent == NULL) {
+        return roof_json_error(json, lent, error, "lent must be the id of a device");
     }
     out->kernel = (enum roof_kernel)kernel;
     out->stack = (enum roof_stack)stack;
     out->numerics = (enum roof_numerics)numerics;
     out->quantize = (enum roof_quantize)quantize;
-    out->rows = status == ROOF_OK ? (int64_t)rows : 0; /* else it may be any number */
-    return status;
+    out->rows = (int64_t)rows;
+    return ROOF_OK;
 }
 
 void roof_calibration_free(struct roof_calibration *calibration)
@@ -243,14 +240,14 @@ void roof_calibration_free(struct roof_calibration *calibration)
     }
 }
 
-/* Whether two fits are of the same kernels. */
+/* Returns true if two fits are for the same kernels. */
 static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b)
 {
     return a->kernel == b->kernel && a->stack == b->stack && a->numerics == b->numerics &&
            a->quantize == b->quantize;
 }
 
-/* Puts the fits of a kernel together: one is looked for for each operator of a sweep. */
+/* Puts the fits of a kernel together, because each operator of a sweep looks for one. */
 static enum roof_status group_fits(struct owned *owned, size_t count, struct roof_error *error)
 {
     struct roof_kernel_fit *const grouped = calloc(count + 1, sizeof *grouped);
@@ -273,7 +270,59 @@ static enum roof_status group_fits(struct owned *owned, size_t count, struct roo
     return ROOF_OK;
 }
 
-/* Takes json over. */
+/* Reads the fits of a calibration, each of other kernels than those before it. */
+static enum roof_status read_fits(struct roof_calibration *c, const struct roof_json *json,
+                                  const roof_json_value *fits, struct roof_error *error)
+{
+    struct owned *const owned = c->private_data;
+    struct roof_kernel_fit *const fit = calloc(roof_json_count(fits) + 1, sizeof *fit);
+    if (fit == NULL) {
+        return roof_no_memory(error);
+    }
+    owned->fit = fit;
+    for (const roof_json_value *item = roof_json_first(fits); item != NULL;
+         item = roof_json_next(item)) {
+        TRY(read_fit(&fit[c->count], json, item, error));
+        for (size_t n = 0; n < c->count; n++) {
+            if (same_kernel(&fit[n], &fit[c->count])) {
+                return roof_json_error(json, item, error, "these kernels have a fit already");
+            }
+        }
+        c->count++;
+    }
+    return group_fits(owned, c->count, error);
+}
+
+/* Fills in a calibration whose json is there already. */
+static enum roof_status read_calibration(struct roof_calibration *c, struct roof_error *error)
+{
+    static const char *const none[] = {NULL};
+    struct owned *const owned = c->private_data;
+    const struct roof_json *const json = owned->json;
+    const roof_json_value *const root = roof_json_root(json);
+    const roof_json_value *const schema = roof_json_get(root, "schema");
+    const roof_json_value *const fits = roof_json_get(root, "fits");
+    const roof_json_value *const attributions = roof_json_get(root, "attributions");
+    if (roof_json_string(schema) == NULL || strcmp(roof_json_string(schema), SCHEMA) != 0) {
+        return roof_json_error(json, schema == NULL ? root : schema, error,
+                               "a calibration has \"schema\": \"" SCHEMA "\"");
+    }
+    if (!roof_json_is_array(fits) || roof_json_count(fits) > FITS_MAX) {
+        return roof_json_error(json, fits == NULL ? root : fits, error,
+                               "fits must be an array of at most %d", FITS_MAX);
+    }
+    if (attributions != NULL) {
+        TRY(roof_json_lines(&owned->attributions, json, attributions, error));
+    }
+    TRY(read_fits(c, json, fits, error));
+    const char *const id = roof_json_line(roof_json_get(root, "hardware"));
+    c->id = id == NULL ? roof_json_source(json) : id;
+    c->attributions = owned->attributions == NULL ? none : owned->attributions;
+    c->fit = owned->fit;
+    return ROOF_OK;
+}
+
+/* Makes a calibration of json, which it takes over. */
 static enum roof_status from_json(struct roof_calibration **out, struct roof_json *json,
                                   struct roof_error *error)
 {
@@ -287,60 +336,20 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
     }
     owned->json = json;
     c->private_data = owned;
-    const roof_json_value *const root = roof_json_root(json);
-    const roof_json_value *const schema = roof_json_get(root, "schema");
-    const roof_json_value *const fits = roof_json_get(root, "fits");
-    const roof_json_value *const attributions = roof_json_get(root, "attributions");
-    enum roof_status status = ROOF_OK;
-    if (roof_json_string(schema) == NULL || strcmp(roof_json_string(schema), SCHEMA) != 0) {
-        status = roof_json_error(json, schema == NULL ? root : schema, error,
-                                 "a calibration has \"schema\": \"" SCHEMA "\"");
-    }
-    if (status == ROOF_OK && (!roof_json_is_array(fits) || roof_json_count(fits) > FITS_MAX)) {
-        status = roof_json_error(json, fits == NULL ? root : fits, error,
-                                 "fits must be an array of at most %d", FITS_MAX);
-    }
-    if (status == ROOF_OK && attributions != NULL) {
-        status = roof_json_lines(&owned->attributions, json, attributions, error);
-    }
-    if (status == ROOF_OK) {
-        owned->fit = calloc(roof_json_count(fits) + 1, sizeof *owned->fit);
-        if (owned->fit == NULL) {
-            status = roof_no_memory(error);
-        }
-    }
-    struct roof_kernel_fit *const fit = owned->fit;
-    for (const roof_json_value *item = roof_json_first(fits);
-         item != NULL && status == ROOF_OK && fit != NULL; item = roof_json_next(item)) {
-        status = read_fit(&fit[c->count], json, item, error);
-        for (size_t n = 0; n < c->count && status == ROOF_OK; n++) {
-            if (same_kernel(&fit[n], &fit[c->count])) {
-                status = roof_json_error(json, item, error, "these kernels have a fit already");
-            }
-        }
-        c->count++;
-    }
-    if (status == ROOF_OK) {
-        status = group_fits(owned, c->count, error);
-    }
+    const enum roof_status status = read_calibration(c, error);
     if (status != ROOF_OK) {
         roof_calibration_free(c);
         return status;
     }
-    static const char *const none[] = {NULL};
-    const char *const id = roof_json_line(roof_json_get(root, "hardware"));
-    c->id = id == NULL ? roof_json_source(json) : id;
-    c->attributions = owned->attributions == NULL ? none : owned->attributions;
-    c->fit = owned->fit;
     *out = c;
     return ROOF_OK;
 }
 
 static const struct roof_registry registry = {.folder = "calibration", .noun = "calibration"};
 
-/* Devices without measurements take those of the nearest architecture that has them. */
+/* Devices without measurements take those of a device of their architecture that has them. */
 static const struct {
-    const char *architecture; /* as it begins */
+    const char *architecture; /* the beginning of its name */
     const char *id;
 } families[] = {{"Ampere", "a100-sxm-80gb"},
                 {"Hopper", "h100-sxm"},
@@ -352,9 +361,8 @@ static enum roof_status load_id(struct roof_calibration **out, const char *id,
 {
     struct roof_json *json = NULL;
     bool user = false;
-    const enum roof_status status =
-        roof_registry_open(&json, &user, &registry, id, directories, error);
-    return status == ROOF_OK ? from_json(out, json, error) : status;
+    TRY(roof_registry_open(&json, &user, &registry, id, directories, error));
+    return from_json(out, json, error);
 }
 
 static enum roof_status load_known(struct roof_calibration **out, const char *id,
@@ -372,7 +380,9 @@ double roof_matrix_rows(const char *architecture)
                                                                      : 16;
 }
 
-/* A figure of the device, also where the fit is of another one. */
+/* Gives all fits of MLA decode the tile of the device itself, also where they are of another
+ * device.
+ */
 static void set_matrix_rows(struct roof_calibration *c, const char *architecture)
 {
     struct owned *const owned = c->private_data;
@@ -388,49 +398,69 @@ static void set_matrix_rows(struct roof_calibration *c, const char *architecture
     }
 }
 
+/* Loads the calibration of a path, which may be that of another device. */
+static enum roof_status load_path(struct roof_calibration **out,
+                                  const struct roof_hardware *hardware, const char *path,
+                                  const char *const *directories, struct roof_error *error)
+{
+    TRY(load_id(out, path, directories, error));
+    const bool product = hardware->product != NULL && strcmp((*out)->id, hardware->product) == 0;
+    (*out)->inherited = strcmp((*out)->id, hardware->id) != 0 && !product;
+    return ROOF_OK;
+}
+
+/* Loads the embedded calibration of the device, of its product, or of its family. */
 static enum roof_status load_nearest(struct roof_calibration **out,
-                                     const struct roof_hardware *hardware, const char *path,
+                                     const struct roof_hardware *hardware,
                                      const char *const *directories, struct roof_error *error)
 {
-    *out = NULL;
-    if (path != NULL) {
-        const enum roof_status loaded = load_id(out, path, directories, error);
-        if (loaded == ROOF_OK && *out != NULL) {
-            const bool product =
-                hardware->product != NULL && strcmp((*out)->id, hardware->product) == 0;
-            (*out)->inherited = strcmp((*out)->id, hardware->id) != 0 && !product;
-        }
-        return loaded;
+    TRY(load_known(out, hardware->id, directories, error));
+    if (*out == NULL && hardware->product != NULL) {
+        TRY(load_known(out, hardware->product, directories, error));
     }
-    enum roof_status status = load_known(out, hardware->id, directories, error);
-    if (status == ROOF_OK && *out == NULL && hardware->product != NULL) {
-        status = load_known(out, hardware->product, directories, error);
-    }
-    for (size_t i = 0; i < COUNT(families) && status == ROOF_OK && *out == NULL; i++) {
+    for (size_t i = 0; i < COUNT(families) && *out == NULL; i++) {
         const char *const begin = families[i].architecture;
         if (strncmp(hardware->architecture, begin, strlen(begin)) != 0) {
             continue;
         }
-        status = load_known(out, families[i].id, directories, error);
+        TRY(load_known(out, families[i].id, directories, error));
         if (*out != NULL) {
             (*out)->inherited = true;
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
 enum roof_status roof_calibration_load(struct roof_calibration **out,
                                        const struct roof_hardware *hardware, const char *path,
                                        const char *const *directories, struct roof_error *error)
 {
-    const enum roof_status status = load_nearest(out, hardware, path, directories, error);
-    if (status == ROOF_OK && *out != NULL) {
+    *out = NULL;
+    TRY(path != NULL ? load_path(out, hardware, path, directories, error)
+                     : load_nearest(out, hardware, directories, error));
+    if (*out != NULL) {
         set_matrix_rows(*out, hardware->architecture);
     }
-    return status;
+    return ROOF_OK;
 }
 
-/* Whether a serves better than b: of the stack itself, else with the simplest quantisation. */
+enum roof_status roof_device_calibrate(struct roof_hardware *hardware, const char *path,
+                                       const char *const *directories, struct roof_error *error)
+{
+    return roof_calibration_load(&hardware->calibration, hardware, path, directories, error);
+}
+
+void roof_device_free(struct roof_hardware *hardware)
+{
+    if (hardware != NULL) {
+        roof_calibration_free(hardware->calibration);
+        roof_hardware_free(hardware);
+    }
+}
+
+/* Returns true if a serves better than b: for the stack itself, else with the simplest
+ * quantisation.
+ */
 static bool better(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b,
                    enum roof_stack stack)
 {
@@ -446,7 +476,7 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
                                                     enum roof_quantize quantize)
 {
     const struct roof_kernel_fit *found = NULL;
-    const struct owned *const owned = calibration->private_data; /* none: made by hand */
+    const struct owned *const owned = calibration->private_data; /* NULL: made by hand */
     const size_t end = owned == NULL ? calibration->count : owned->first[kernel + 1];
     for (size_t i = owned == NULL ? 0 : owned->first[kernel]; i < end; i++) {
         const struct roof_kernel_fit *const fit = &calibration->fit[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The parameters of the kernels' models, each list in the order of struct roof_kernel_fit: key,
+ * The parameters of the formulas of kernels, each list in the order of struct roof_kernel_fit: key,
  * least, most, where a fit begins, meaning. An includer defines the macro of the list that it
  * wants. Latencies are in clocks and rates in shares of the device's own figures, so that they
  * carry over to other devices. Where least and most are equal, the value is common to all.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What only the library needs of predictions. */
+/* The parts of predictions that only the library needs. */
 #ifndef ROOF_PREDICT_PRIVATE_H
 #define ROOF_PREDICT_PRIVATE_H
 
@@ -10,7 +10,10 @@
 enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
                                     const struct roof_shape *shape, struct roof_error *error);
 
-/* The table of peaks that a part runs at. */
+/* Returns the table that has the peak of a part. */
 enum roof_peak_table roof_part_peaks(const struct roof_part *part);
+
+/* Returns the bottleneck that has the largest share of a time, the first of several. */
+enum roof_bottleneck roof_largest_share(const double share[ROOF_BOTTLENECK_COUNT]);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "predict/predict.h"
 
 /*
@@ -32,24 +33,25 @@ struct builder {
     double extra_bytes;
 };
 
-static void string(struct builder *b, const char *value)
+static void put_string(struct builder *b, const char *value)
 {
     const size_t offset = b->text.length;
     roof_text_add(&b->text, value, strlen(value) + 1);
     roof_text_add(&b->offsets, (const char *)&offset, sizeof offset);
 }
 
-static void step(struct builder *b, const char *name, const char *formula, const char *numbers,
-                 const char *result, const char *source)
+static void put_step(struct builder *b, const char *name, const char *formula, const char *numbers,
+                     const char *result, const char *source)
 {
-    string(b, b->part_name);
-    string(b, name);
-    string(b, formula);
-    string(b, numbers);
-    string(b, result);
-    string(b, source == NULL ? "" : source);
+    put_string(b, b->part_name);
+    put_string(b, name);
+    put_string(b, formula);
+    put_string(b, numbers);
+    put_string(b, result);
+    put_string(b, source == NULL ? "" : source);
 }
 
+/* Makes a name known to the formulas that follow. */
 static void know(struct builder *b, const char *name, double value)
 {
     if (b->known_count < NAMES_MAX) {
@@ -70,7 +72,7 @@ static const double *value_of(const struct builder *b, const char *name, size_t 
 }
 
 /* Copies the formula with every known name replaced by its value. */
-static void put_in(struct roof_text *out, const struct builder *b, const char *formula)
+static void put_numbers(struct roof_text *out, const struct builder *b, const char *formula)
 {
     const char *p = formula;
     while (*p != '\0') {
@@ -102,28 +104,30 @@ static void result_text(struct roof_text *out, double value, enum roof_unit unit
     }
 }
 
-/* name = formula = numbers = value */
-static void computed(struct builder *b, const char *name, const char *formula, double value,
-                     enum roof_unit unit)
+/* Adds a step "name = formula = numbers = value". */
+static void put_computed(struct builder *b, const char *name, const char *formula, double value,
+                         enum roof_unit unit)
 {
     struct roof_text numbers = ROOF_TEXT_INIT;
     struct roof_text result = ROOF_TEXT_INIT;
-    put_in(&numbers, b, formula);
+    put_numbers(&numbers, b, formula);
     result_text(&result, value, unit);
     b->text.failed = b->text.failed || numbers.failed || result.failed;
-    step(b, name, formula, numbers.data == NULL ? "" : numbers.data,
-         result.data == NULL ? "" : result.data, "");
+    put_step(b, name, formula, numbers.data == NULL ? "" : numbers.data,
+             result.data == NULL ? "" : result.data, "");
     roof_text_free(&numbers);
     roof_text_free(&result);
     know(b, name, value);
 }
 
-/* The size of a tensor: elements by the operator's formula, bytes by the layout of its format. */
-static void tensor_step(struct builder *b, const char *name, const char *expression,
-                        double elements, enum roof_role role, double bytes)
+/* Adds the size of a tensor: elements by the operator's formula, bytes by the layout of its format.
+ */
+static void put_tensor(struct builder *b, const char *name, const char *expression, double elements,
+                       enum roof_role role, double bytes)
 {
     const struct roof_formats *const f = &b->part.formats;
-    const bool bias = strcmp(name, "bias") == 0; /* of the weights, in the format of the output */
+    const bool bias =
+        strcmp(name, "bias") == 0; /* part of the weights, in the format of the output */
     const enum roof_precision stored = roof_role_format(f, bias ? ROOF_ROLE_OUT : role);
     const struct roof_format *const format = roof_format(stored);
     struct roof_text formula = ROOF_TEXT_INIT;
@@ -135,7 +139,7 @@ static void tensor_step(struct builder *b, const char *name, const char *express
     if (strcmp(name, "indices") == 0) {
         roof_text_printf(&formula, "(%s) * 4", expression);
         roof_text_put(&numbers, "(");
-        put_in(&numbers, b, expression);
+        put_numbers(&numbers, b, expression);
         roof_text_put(&numbers, ") * 4");
     } else {
         if (strstr(name, "bytes") == NULL) {
@@ -143,7 +147,7 @@ static void tensor_step(struct builder *b, const char *name, const char *express
         }
         roof_text_printf(&formula, "(%s) * bits(%s) / 8", expression, format->name);
         roof_text_put(&numbers, "(");
-        put_in(&numbers, b, expression);
+        put_numbers(&numbers, b, expression);
         roof_text_put(&numbers, ") * ");
         roof_text_number(&numbers, roof_precision_bits(stored));
         roof_text_put(&numbers, " / 8");
@@ -157,7 +161,7 @@ static void tensor_step(struct builder *b, const char *name, const char *express
     result_text(&result, bytes, ROOF_UNIT_BYTES);
     b->text.failed = b->text.failed || formula.failed || numbers.failed || result.failed;
     if (!b->text.failed) {
-        step(b, key, formula.data, numbers.data, result.data, "");
+        put_step(b, key, formula.data, numbers.data, result.data, "");
     }
     roof_text_free(&formula);
     roof_text_free(&numbers);
@@ -169,21 +173,22 @@ static void on_trace(void *context, const char *name, const char *expression, do
 {
     struct builder *const b = context;
     if (role == ROOF_ROLE_COUNT) {
-        computed(b, name, expression, value,
-                 strcmp(name, "flops") == 0 ? ROOF_UNIT_FLOPS : ROOF_UNIT_NONE);
+        put_computed(b, name, expression, value,
+                     strcmp(name, "flops") == 0 ? ROOF_UNIT_FLOPS : ROOF_UNIT_NONE);
     } else if (value > 0) {
         if (strcmp(name, "bias") == 0 || strcmp(name, "indices") == 0) {
             b->extra = strcmp(name, "bias") == 0 ? "bias_bytes" : name;
             b->extra_role = role;
             b->extra_bytes = bytes;
         }
-        tensor_step(b, name, expression, value, role, bytes);
+        put_tensor(b, name, expression, value, role, bytes);
     }
 }
 
-/* A looked-up figure: its value in the unit of its key, with source, confidence and note. */
-static void figure_step(struct builder *b, const char *name, const struct roof_figure *figure,
-                        enum roof_unit unit)
+/* Adds a figure that is looked up: its value in the unit of its key, with source, confidence and
+ * note. */
+static void put_figure(struct builder *b, const char *name, const struct roof_figure *figure,
+                       enum roof_unit unit)
 {
     struct roof_text result = ROOF_TEXT_INIT;
     struct roof_text source = ROOF_TEXT_INIT;
@@ -198,17 +203,17 @@ static void figure_step(struct builder *b, const char *name, const struct roof_f
     }
     b->text.failed = b->text.failed || result.failed || source.failed;
     if (!b->text.failed) {
-        step(b, name, "", "", result.data, source.data);
+        put_step(b, name, "", "", result.data, source.data);
     }
     roof_text_free(&result);
     roof_text_free(&source);
 }
 
-static void figures(struct builder *b)
+static void put_figures(struct builder *b)
 {
     const struct roof_prediction *const p = b->prediction;
     const struct roof_hardware *const hardware = p->hardware;
-    figure_step(b, "bandwidth", &hardware->figure[ROOF_FIGURE_BANDWIDTH], ROOF_UNIT_GB_PER_S);
+    put_figure(b, "bandwidth", &hardware->figure[ROOF_FIGURE_BANDWIDTH], ROOF_UNIT_GB_PER_S);
     bool shown[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT] = {{false}};
     for (int i = 0; i < p->part_count; i++) {
         const struct roof_part *const part = &p->part[i];
@@ -217,17 +222,17 @@ static void figures(struct builder *b)
             char name[80];
             snprintf(name, sizeof name, "peak %s, %s", roof_format(part->compute)->name,
                      roof_peak_table_label(table));
-            figure_step(b, name, &hardware->peak[table][part->compute], ROOF_UNIT_TFLOPS);
+            put_figure(b, name, &hardware->peak[table][part->compute], ROOF_UNIT_TFLOPS);
             shown[table][part->compute] = true;
         }
     }
     if (p->link.figure != NULL) {
-        figure_step(b, "link", p->link.figure, ROOF_UNIT_GB_PER_S);
+        put_figure(b, "link", p->link.figure, ROOF_UNIT_GB_PER_S);
     }
 }
 
-/* Whose kernel is expected, its parameters, and what they come from. */
-static void expected_kernel(struct builder *b, const struct roof_expected *e)
+/* Adds the kernel that is expected, its parameters, and their sources. */
+static void put_kernel(struct builder *b, const struct roof_expected *e)
 {
     const struct roof_kernel_fit *const fit = e->fit;
     const struct roof_calibration *const c = b->prediction->hardware->calibration;
@@ -249,14 +254,14 @@ static void expected_kernel(struct builder *b, const struct roof_expected *e)
                      roof_numerics_name(fit->numerics),
                      roof_format_quantity(error, fit->mape, ROOF_UNIT_FRACTION));
     b->text.failed = b->text.failed || values.failed || source.failed;
-    step(b, roof_kernel_name(fit->kernel), "", "", values.data == NULL ? "" : values.data,
-         source.data == NULL ? "" : source.data);
+    put_step(b, roof_kernel_name(fit->kernel), "", "", values.data == NULL ? "" : values.data,
+             source.data == NULL ? "" : source.data);
     roof_text_free(&values);
     roof_text_free(&source);
 }
 
-/* The launch, and the kernel by the formulas of its parameters. */
-static void expected_time(struct builder *b, const struct roof_expected *e)
+/* Adds the launch, and the kernel by the formulas of its parameters. */
+static void put_expected_time(struct builder *b, const struct roof_expected *e)
 {
     const struct {
         const char *name;
@@ -265,37 +270,34 @@ static void expected_time(struct builder *b, const struct roof_expected *e)
     if (isnan(e->time_s)) {
         return;
     }
-    expected_kernel(b, e);
-    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+    put_kernel(b, e);
+    for (size_t i = 0; i < COUNT(terms); i++) {
         struct roof_text result = ROOF_TEXT_INIT;
         result_text(&result, terms[i].value, ROOF_UNIT_MICROSECONDS);
         b->text.failed = b->text.failed || result.failed;
-        step(b, terms[i].name, "", "", result.data == NULL ? "" : result.data,
-             "from these parameters");
+        put_step(b, terms[i].name, "", "", result.data == NULL ? "" : result.data,
+                 "from these parameters");
         roof_text_free(&result);
         know(b, terms[i].name, terms[i].value);
     }
-    computed(b, "expected_time", "launch + kernel", e->time_s, ROOF_UNIT_MICROSECONDS);
+    put_computed(b, "expected_time", "launch + kernel", e->time_s, ROOF_UNIT_MICROSECONDS);
 }
 
-static void times(struct builder *b, const struct roof_part *part)
+/* Adds the bytes of a part: its tensors, and the bytes that a role has beside its tensor. */
+static void put_bytes(struct builder *b, const struct roof_part *part)
 {
-    const struct roof_prediction *const p = b->prediction;
-    struct roof_text sum = ROOF_TEXT_INIT;
-    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        if (part->work.bytes[role] > 0) {
-            roof_text_printf(&sum, "%s%s_bytes", sum.length == 0 ? "" : " + ",
-                             roof_role_name((enum roof_role)role));
-        }
-    }
     static const char *const role_keys[ROOF_ROLE_COUNT] = {
         [ROOF_ROLE_WEIGHTS] = "weights_bytes",
         [ROOF_ROLE_ACTIVATIONS] = "activations_bytes",
         [ROOF_ROLE_OUT] = "out_bytes",
         [ROOF_ROLE_KV] = "kv_bytes",
     };
+    struct roof_text sum = ROOF_TEXT_INIT;
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
         const double extra = b->extra != NULL && (int)b->extra_role == role ? b->extra_bytes : 0;
+        if (part->work.bytes[role] > 0) {
+            roof_text_printf(&sum, "%s%s", sum.length == 0 ? "" : " + ", role_keys[role]);
+        }
         know(b, role_keys[role], part->work.bytes[role] - extra);
     }
     if (b->extra != NULL) {
@@ -304,49 +306,76 @@ static void times(struct builder *b, const struct roof_part *part)
     }
     b->text.failed = b->text.failed || sum.failed;
     if (sum.data != NULL) {
-        computed(b, "bytes", sum.data, part->bytes, ROOF_UNIT_BYTES);
+        put_computed(b, "bytes", sum.data, part->bytes, ROOF_UNIT_BYTES);
     }
     roof_text_free(&sum);
+}
+
+static void put_compute_time(struct builder *b, const struct roof_part *part)
+{
+    if (part->work.flops == 0) {
+        put_step(b, "compute_time", "flops / peak", "", "0 us: no FLOPs", "");
+    } else if (!isnan(part->compute_time_s)) {
+        put_computed(b, "compute_time", "flops / peak", part->compute_time_s,
+                     ROOF_UNIT_MICROSECONDS);
+    } else {
+        put_step(b, "compute_time", "flops / peak", "", "unknown: no peak for this format", "");
+    }
+}
+
+static void put_network_time(struct builder *b, const struct roof_part *part)
+{
+    const bool latency = b->prediction->link.latency_s > 0;
+    if (part->network_time_s == 0) {
+        put_step(b, "network_time", "network_bytes / link", "",
+                 "0 us: a group of one sends nothing", "");
+    } else if (!isnan(part->network_time_s)) {
+        put_computed(b, "network_time",
+                     latency ? "network_bytes / link + network_steps * latency"
+                             : "network_bytes / link",
+                     part->network_time_s, ROOF_UNIT_MICROSECONDS);
+    }
+}
+
+/* Adds the bound of a part: the longest of its times, and which one that is. */
+static void put_bound_time(struct builder *b, const struct roof_part *part)
+{
+    struct roof_text result = ROOF_TEXT_INIT;
+    result_text(&result, part->time_s, ROOF_UNIT_MICROSECONDS);
+    roof_text_printf(&result, ", %s-bound", roof_bottleneck_name(part->bottleneck));
+    b->text.failed = b->text.failed || result.failed;
+    put_step(b, "time",
+             isnan(part->network_time_s) ? "max(memory_time, compute_time)"
+                                         : "max(memory_time, compute_time, network_time)",
+             "", result.data == NULL ? "" : result.data, "");
+    roof_text_free(&result);
+}
+
+/* Adds the steps from the work of a part to its times. */
+static void put_times(struct builder *b, const struct roof_part *part)
+{
+    const struct roof_prediction *const p = b->prediction;
+    put_bytes(b, part);
     know(b, "bandwidth", p->bandwidth_bytes_per_s);
     know(b, "peak", part->peak_flops_per_s);
     know(b, "link", p->link.bytes_per_s);
     know(b, "latency", p->link.latency_s);
     know(b, "network_steps", part->work.network_steps);
     know(b, "network_bytes", part->work.network_bytes);
-    computed(b, "arithmetic_intensity", "flops / bytes", part->intensity, ROOF_UNIT_FLOP_PER_BYTE);
+    put_computed(b, "arithmetic_intensity", "flops / bytes", part->intensity,
+                 ROOF_UNIT_FLOP_PER_BYTE);
     if (!isnan(part->ridge)) {
-        computed(b, "ridge_point", "peak / bandwidth", part->ridge, ROOF_UNIT_FLOP_PER_BYTE);
+        put_computed(b, "ridge_point", "peak / bandwidth", part->ridge, ROOF_UNIT_FLOP_PER_BYTE);
     }
-    computed(b, "memory_time", "bytes / bandwidth", part->memory_time_s, ROOF_UNIT_MICROSECONDS);
-    if (part->work.flops == 0) {
-        step(b, "compute_time", "flops / peak", "", "0 us: no FLOPs", "");
-    } else if (!isnan(part->compute_time_s)) {
-        computed(b, "compute_time", "flops / peak", part->compute_time_s, ROOF_UNIT_MICROSECONDS);
-    } else {
-        step(b, "compute_time", "flops / peak", "", "unknown: no peak for this format", "");
-    }
-    if (part->network_time_s == 0) {
-        step(b, "network_time", "network_bytes / link", "", "0 us: a group of one sends nothing",
-             "");
-    } else if (!isnan(part->network_time_s)) {
-        computed(b, "network_time",
-                 p->link.latency_s > 0 ? "network_bytes / link + network_steps * latency"
-                                       : "network_bytes / link",
-                 part->network_time_s, ROOF_UNIT_MICROSECONDS);
-    }
-    struct roof_text result = ROOF_TEXT_INIT;
-    result_text(&result, part->time_s, ROOF_UNIT_MICROSECONDS);
-    roof_text_printf(&result, ", %s-bound", roof_bottleneck_name(part->bottleneck));
-    b->text.failed = b->text.failed || result.failed;
-    step(b, "time",
-         isnan(part->network_time_s) ? "max(memory_time, compute_time)"
-                                     : "max(memory_time, compute_time, network_time)",
-         "", result.data == NULL ? "" : result.data, "");
-    roof_text_free(&result);
-    expected_time(b, &part->expected);
+    put_computed(b, "memory_time", "bytes / bandwidth", part->memory_time_s,
+                 ROOF_UNIT_MICROSECONDS);
+    put_compute_time(b, part);
+    put_network_time(b, part);
+    put_bound_time(b, part);
+    put_expected_time(b, &part->expected);
 }
 
-static void explain_parts(struct builder *b)
+static void put_parts(struct builder *b)
 {
     const struct roof_prediction *const p = b->prediction;
     struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
@@ -363,7 +392,7 @@ static void explain_parts(struct builder *b)
         struct roof_work work;
         const struct roof_steps trace = {.step = on_trace, .context = b};
         roof_operator_work(&work, &parts[i], &trace);
-        times(b, &p->part[i]);
+        put_times(b, &p->part[i]);
         roof_text_put(&sum, i == 0 ? "" : " + ");
         roof_text_number(&sum, roof_to_unit(p->part[i].time_s, ROOF_UNIT_MICROSECONDS));
     }
@@ -373,7 +402,8 @@ static void explain_parts(struct builder *b)
         result_text(&result, p->time_s, ROOF_UNIT_MICROSECONDS);
         b->part_name = "";
         b->text.failed = b->text.failed || result.failed;
-        step(b, "time", "sum over the parts", sum.data, result.data == NULL ? "" : result.data, "");
+        put_step(b, "time", "sum over the parts", sum.data, result.data == NULL ? "" : result.data,
+                 "");
         roof_text_free(&result);
     }
     roof_text_free(&sum);
@@ -385,8 +415,8 @@ enum roof_status roof_trace_prediction(struct roof_trace *out,
 {
     *out = (struct roof_trace){0};
     struct builder b = {.prediction = prediction, .part_name = ""};
-    figures(&b);
-    explain_parts(&b);
+    put_figures(&b);
+    put_parts(&b);
     const size_t count = b.offsets.length / (STRINGS * sizeof(size_t));
     out->step = calloc(count + 1, sizeof *out->step);
     if (b.text.failed || b.offsets.failed || out->step == NULL) {
@@ -414,11 +444,11 @@ enum roof_status roof_trace_prediction(struct roof_trace *out,
     return ROOF_OK;
 }
 
-void roof_trace_free(struct roof_trace *explanation)
+void roof_trace_free(struct roof_trace *trace)
 {
-    if (explanation != NULL) {
-        free(explanation->step);
-        free(explanation->private_data);
-        *explanation = (struct roof_trace){0};
+    if (trace != NULL) {
+        free(trace->step);
+        free(trace->private_data);
+        *trace = (struct roof_trace){0};
     }
 }

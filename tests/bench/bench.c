@@ -18,12 +18,10 @@
 struct subject {
     struct roof_hardware *hardware;
     struct roof_workload shape[SHAPES];
-    int64_t size[ROOF_DIM_COUNT][SHAPES]; /* the same, in columns */
-    double result[SHAPES];
     double number[SHAPES];
     const struct roof_model *model;
     struct roof_scenario scenario;
-    struct roof_model_prediction *inference;
+    struct roof_model_prediction *prediction;
 };
 
 static double now(void)
@@ -69,24 +67,8 @@ static double predict_model(struct subject *s, size_t i)
 {
     struct roof_error error = {0};
     s->scenario.context = 1024 + (int64_t)(i % SHAPES);
-    check(roof_predict_model(s->inference, s->model, &s->scenario, s->hardware, &error), &error);
-    return s->inference->step_s;
-}
-
-static double predict_batch(struct subject *s, size_t i)
-{
-    struct roof_error error = {0};
-    struct roof_batch batch = {.common = s->shape[0], .hardware = s->hardware, .count = SHAPES};
-    const bool expected = s->hardware->calibration != NULL;
-    const struct roof_batch_results results = {.time_s = expected ? NULL : s->result,
-                                               .expected_s = expected ? s->result : NULL};
-    size_t predicted = 0;
-    const struct roof_operator_row *const row = roof_operator_row(s->shape[0].op);
-    for (int d = 0; d < row->dim_count; d++) {
-        batch.dimension[row->dims[d]] = s->size[row->dims[d]];
-    }
-    check(roof_predict_batch(&results, &predicted, &batch, &error), &error);
-    return s->result[i % SHAPES];
+    check(roof_predict_model(s->prediction, s->model, &s->scenario, s->hardware, &error), &error);
+    return s->prediction->step_s;
 }
 
 static double format(struct subject *s, size_t i)
@@ -138,7 +120,6 @@ enum { DEVICES = 6, DEVICES_MOST = 16, BATCHES = 12 };
 
 struct advice {
     struct roof_hardware *device[DEVICES];
-    struct roof_calibration *calibration[DEVICES];
     int64_t batch[BATCHES];
     int64_t devices[DEVICES_MOST];
     struct roof_accuracy accuracy;
@@ -200,8 +181,7 @@ static void recommendations(const struct subject *s, const struct roof_model *mo
     struct roof_error error = {0};
     for (int i = 0; i < DEVICES; i++) {
         check(roof_hardware_load(&a.device[i], ids[i], NULL, &error), &error);
-        check(roof_calibration_load(&a.calibration[i], a.device[i], NULL, NULL, &error), &error);
-        a.device[i]->calibration = a.calibration[i];
+        check(roof_device_calibrate(a.device[i], NULL, NULL, &error), &error);
     }
     for (int i = 0; i < BATCHES; i++) {
         a.batch[i] = (int64_t)1 << i;
@@ -230,21 +210,10 @@ static void recommendations(const struct subject *s, const struct roof_model *mo
     recommend_gemm(s, &a);
     recommend_model(&a);
     for (int i = 0; i < DEVICES; i++) {
-        roof_calibration_free(a.calibration[i]);
-        roof_hardware_free(a.device[i]);
+        roof_device_free(a.device[i]);
     }
     roof_engines_free(a.engines);
     roof_accuracy_free(&a.accuracy);
-}
-
-/* The shapes in columns. */
-static void columns(struct subject *s)
-{
-    for (int d = 0; d < ROOF_DIM_COUNT; d++) {
-        for (int i = 0; i < SHAPES; i++) {
-            s->size[d][i] = roof_input_get(&s->shape[i], &roof_dimensions[d]);
-        }
-    }
 }
 
 static void gemms(struct subject *s, enum roof_stack stack)
@@ -258,7 +227,6 @@ static void gemms(struct subject *s, enum roof_stack stack)
         w->shape.n = between(256, 65536);
         w->shape.k = between(256, 32768);
     }
-    columns(s);
 }
 
 static void attentions(struct subject *s)
@@ -274,40 +242,34 @@ static void attentions(struct subject *s)
         w->shape.query_len = 1;
         w->shape.kv_len = between(16, 131072);
     }
-    columns(s);
 }
 
 int main(void)
 {
     static struct subject s;
     struct roof_error error = {0};
-    struct roof_calibration *calibration = NULL;
     struct roof_model *model = NULL;
     check(roof_hardware_load(&s.hardware, "h100-sxm", NULL, &error), &error);
-    check(roof_calibration_load(&calibration, s.hardware, NULL, NULL, &error), &error);
     check(roof_model_load(&model, "llama-3-70b", NULL, &error), &error);
-    s.inference = calloc(1, sizeof *s.inference);
-    if (s.inference == NULL) {
+    s.prediction = calloc(1, sizeof *s.prediction);
+    if (s.prediction == NULL) {
         return 4;
     }
     gemms(&s, ROOF_STACK_VLLM);
     measure(&s, "gemm ideal", predict, 1, "predictions");
-    measure(&s, "gemm ideal, batch", predict_batch, SHAPES, "predictions");
     attentions(&s);
     measure(&s, "attention ideal", predict, 1, "predictions");
-    measure(&s, "attention ideal, batch", predict_batch, SHAPES, "predictions");
     roof_scenario_init(&s.scenario);
     s.model = model;
     s.scenario.tp = 8;
     s.scenario.common.shape.batch = 32;
     measure(&s, "model step ideal", predict_model, 1, "predictions");
 
-    s.hardware->calibration = calibration;
+    check(roof_device_calibrate(s.hardware, NULL, NULL, &error), &error);
     measure(&s, "model step expected, best", predict_model, 1, "predictions");
     measure(&s, "attention expected, best", predict, 1, "predictions");
     gemms(&s, ROOF_STACK_VLLM);
     measure(&s, "gemm expected, one stack", predict, 1, "predictions");
-    measure(&s, "gemm expected, one stack, batch", predict_batch, SHAPES, "predictions");
     gemms(&s, ROOF_STACK_BEST);
     measure(&s, "gemm expected, best", predict, 1, "predictions");
 
@@ -318,9 +280,8 @@ int main(void)
     }
     measure(&s, "a number formatted", format, 1, "numbers");
     measure(&s, "a number formatted by printf %.17g", format_printf, 1, "numbers");
-    free(s.inference);
+    free(s.prediction);
     roof_model_free(model);
-    roof_calibration_free(calibration);
-    roof_hardware_free(s.hardware);
+    roof_device_free(s.hardware);
     return 0;
 }

@@ -51,20 +51,17 @@ static inline struct roof_hardware *load_device(const char *id)
 static inline struct roof_hardware *load_calibrated(const char *id)
 {
     struct roof_hardware *const hardware = load_device(id);
-    struct roof_calibration *calibration = NULL;
     struct roof_error error = {0};
-    if (roof_calibration_load(&calibration, hardware, NULL, NULL, &error) != ROOF_OK) {
+    if (roof_device_calibrate(hardware, NULL, NULL, &error) != ROOF_OK) {
         fail_msg("%s: %s", id, error.message);
     }
-    assert_non_null(calibration);
-    hardware->calibration = calibration;
+    assert_non_null(hardware->calibration);
     return hardware;
 }
 
 static inline void free_calibrated(struct roof_hardware *hardware)
 {
-    roof_calibration_free((struct roof_calibration *)hardware->calibration);
-    roof_hardware_free(hardware);
+    roof_device_free(hardware);
 }
 
 static inline struct roof_workload workload(enum roof_operator op, struct roof_shape shape)

@@ -134,7 +134,7 @@ static void test_parameters(void **unused)
             }
         }
     }
-    /* What the proof of the bound rests on. */
+    /* The proof of the bound rests on these ranges. */
     size_t count = 0;
     const struct roof_parameter *const row = roof_kernel_parameters(ROOF_KERNEL_GEMM, &count);
     assert_string_equal(row[P_DRAM].key, "dram");
@@ -262,7 +262,7 @@ static void test_all_numerics(void **unused)
 
 /* --- embedded files ------------------------------------------------------------------------ */
 
-/* Whether some stack has both. */
+/* Returns true if the fits are for the same kernel in some stack. */
 static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kernel_fit *b)
 {
     return a->kernel == b->kernel && a->numerics == b->numerics && a->quantize == b->quantize &&
@@ -641,7 +641,7 @@ static void test_find(void **unused)
         {ROOF_STACK_SGLANG, ROOF_NUMERICS_FP8, ROOF_QUANTIZE_NONE, -1},
         {ROOF_STACK_BEST, ROOF_NUMERICS_FP8, ROOF_QUANTIZE_NONE, -1},
         {ROOF_STACK_VLLM, ROOF_NUMERICS_COUNT, ROOF_QUANTIZE_NONE, -1},
-        /* The same in all stacks. */
+        /* These fits are common to all stacks. */
         {ROOF_STACK_BEST, ROOF_NUMERICS_FP4, ROOF_QUANTIZE_BLOCK, 5},
         {ROOF_STACK_TRTLLM, ROOF_NUMERICS_FP4, ROOF_QUANTIZE_BLOCK, 5},
         {ROOF_STACK_VLLM, ROOF_NUMERICS_FP4, ROOF_QUANTIZE_NONE, 5},

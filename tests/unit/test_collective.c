@@ -170,7 +170,7 @@ static void test_latency(void **unused)
     roof_hardware_free(f.device);
 }
 
-/* What two and eight devices send, and the steps that wait. */
+/* Two and eight devices send these elements, in these steps that wait. */
 static void test_operators(void **unused)
 {
     (void)unused;
@@ -343,7 +343,7 @@ static void test_groups(void **unused)
             s->within = 9; /* two devices of different nodes */
             check_between(&f);
             assert_true(f.prediction.time_s > 2 * inside);
-            /* Where the network is no slower than the links, a hop is; 5 us in each direction. */
+            /* A network no slower than the links still has hops: 5 us in each direction. */
             assert_int_equal(roof_hardware_set(f.device, "network_gb_s=20", NULL), ROOF_OK);
             assert_int_equal(roof_predict(&f.prediction, &f.workload, f.device, NULL), ROOF_OK);
             if (ops[i] != ROOF_OPERATOR_ALL_REDUCE || algorithm == 0) {

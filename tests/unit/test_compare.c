@@ -42,7 +42,7 @@ static struct roof_kernel_fit fit[] = {{.kernel = ROOF_KERNEL_GEMM,
                                         .numerics = ROOF_NUMERICS_16BIT,
                                         .low = 0.75,
                                         .high = 1.2}};
-static const struct roof_calibration calibration = {.id = "ten", .fit = fit, .count = COUNT(fit)};
+static struct roof_calibration calibration = {.id = "ten", .fit = fit, .count = COUNT(fit)};
 static struct roof_kernel_fit all_fits[] = {
     {.kernel = ROOF_KERNEL_GEMM, .low = 0.9, .high = 1.1},
     {.kernel = ROOF_KERNEL_DECODE, .low = 0.8, .high = 1.3},
@@ -52,8 +52,7 @@ static struct roof_kernel_fit all_fits[] = {
     {.kernel = ROOF_KERNEL_ACTIVATION, .low = 0.9, .high = 1.2},
     {.kernel = ROOF_KERNEL_ROPE, .low = 0.9, .high = 1.2},
     {.kernel = ROOF_KERNEL_ALL_TO_ALL, .low = 0.9, .high = 1.2}};
-static const struct roof_calibration all = {
-    .id = "whole", .fit = all_fits, .count = COUNT(all_fits)};
+static struct roof_calibration all = {.id = "whole", .fit = all_fits, .count = COUNT(all_fits)};
 
 /* What a comparison told. */
 struct heard {

@@ -336,7 +336,7 @@ static void test_near(void **unused)
     roof_hardware_free(f.device);
 }
 
-/* Of two stacks the fastest, unless one is asked for. */
+/* The fastest of two stacks is taken, unless one is asked for. */
 static void test_stacks(void **unused)
 {
     (void)unused;

@@ -26,7 +26,7 @@ enum {
     "4},"                                                                                          \
     " \"vector_tflops\": {\"fp32\": 0.1}, \"devices_per_node\": 8, \"link_gb_s\": 10}"
 
-/* Of each numerics one pair of formats. */
+/* One pair of formats stands for each numerics. */
 static const struct {
     const char *weights;
     const char *activations;
@@ -186,7 +186,7 @@ static void test_compute(void **unused)
     assert_near(e->tiling.waves, 1, 0);
     assert_near(e->tiling.utilisation, 0.1, 1e-12);
     assert_true(e->tiling.l2_hit == 0);
-    /* What does not fill the tile, or the step of K, costs as much. */
+    /* A product that does not fill the tile, or the step of K, costs as much. */
     check(&f, 9, 33, 577, TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
     f.fit.parameter[P_PEAK] = 0.5;
     check(&f, ONE_TILE, 2 * TILE_US, ROOF_KERNEL_LIMIT_COMPUTE);
@@ -306,7 +306,7 @@ static void test_warm(void **unused)
     f.workload.cache = ROOF_CACHE_COLD; /* the number of bytes decides */
     check(&f, ONE_TILE, w_us * (256 + 0.1) / 257 + (BYTES_US - w_us) * 0.55,
           ROOF_KERNEL_LIMIT_MEMORY);
-    /* What is found does not count for a lone block either: 0.5 of its 10.24 us. */
+    /* A lone block does not read what is in the L2 either: 0.5 of its 10.24 us. */
     f.workload.working_set = 104448;
     f.fit.parameter[P_STREAM] = 1;
     check(&f, ONE_TILE, 5.12, ROOF_KERNEL_LIMIT_MEMORY);
@@ -563,11 +563,11 @@ static void test_nearest_stack(void **unused)
         {one, COUNT(one), ROOF_NUMERICS_16BIT, ROOF_STACK_TRTLLM, 0, false},
         {one, COUNT(one), ROOF_NUMERICS_16BIT, ROOF_STACK_VLLM, 0, true},
         {one, COUNT(one), ROOF_NUMERICS_16BIT, ROOF_STACK_SGLANG, 0, true},
-        /* Of the others the fastest. */
+        /* The fastest of the others is taken. */
         {two, COUNT(two), ROOF_NUMERICS_16BIT, ROOF_STACK_BEST, 1, false},
         {two, COUNT(two), ROOF_NUMERICS_16BIT, ROOF_STACK_TRTLLM, 0, false},
         {two, COUNT(two), ROOF_NUMERICS_16BIT, ROOF_STACK_VLLM, 1, true},
-        /* What is the same in all stacks is of each. */
+        /* A fit that is common to all stacks serves each. */
         {all, COUNT(all), ROOF_NUMERICS_16BIT, ROOF_STACK_BEST, 0, false},
         {all, COUNT(all), ROOF_NUMERICS_16BIT, ROOF_STACK_TRTLLM, 0, false},
         {all, COUNT(all), ROOF_NUMERICS_16BIT, ROOF_STACK_VLLM, 0, false},
@@ -685,7 +685,7 @@ static void test_other_device(void **unused)
     end(&f);
 }
 
-/* What is written in the file of a calibration. */
+/* The file of a calibration says who lent a fit. */
 static void test_lent_file(void **unused)
 {
     (void)unused;
@@ -1064,8 +1064,8 @@ static int64_t draw_stack(void)
     return ROOF_STACK_BEST + 1 + (int64_t)(draw() % (ROOF_STACK_COUNT - 1));
 }
 
-/* Where some stacks have a fit of the very formats: the one of the stack that is asked, or the
- * least of all. Elsewhere something stands in. */
+/* If some stacks have a fit of the very formats, that of the stack that is asked is taken, or the
+ * least of all. Else something stands in. */
 static void check_choice(const struct probe *p, const struct roof_calibration *c,
                          enum roof_kernel kernel, enum roof_numerics numerics)
 {

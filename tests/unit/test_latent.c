@@ -132,7 +132,7 @@ static void test_decode_tiles(void **unused)
     f.workload.shape.heads = 3; /* a share of a tile counts as a share */
     check(&f, CACHE_US * (1.125 + 0.375 / 2) + 0.75 * QUERIES_US, ROOF_KERNEL_LIMIT_MEMORY);
     f.workload.shape.heads = 4;
-    /* As large as its share of the L2: half of it is found, by both tiles. */
+    /* The cache is as large as its share of the L2: both tiles find half of it there. */
     f.workload.cache = ROOF_CACHE_WARM;
     f.hit = 0.5;
     const double half = CACHE_US / 2;
@@ -368,7 +368,7 @@ static void test_prefill_latency(void **unused)
     roof_hardware_free(f.device);
 }
 
-/* Where there is nothing to base an expected time on. */
+/* There is no expected time if there is nothing to base it on. */
 static void test_absent(void **unused)
 {
     (void)unused;

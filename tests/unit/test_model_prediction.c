@@ -259,7 +259,7 @@ static void sums_up(const struct roof_model_prediction *i)
     assert_true(total->time_s == time);
     assert_true(networked ? total->network_time_s == network : unknown(total->network_time_s));
     assert_true(networked ? total->network_bytes == network_bytes : unknown(total->network_bytes));
-    /* As they are printed, too. */
+    /* The sums in microseconds equal those of printed operators. */
     assert_true(i->time_us == us[0] && i->memory_time_us == us[1] && i->compute_time_us == us[2]);
     assert_true(networked ? i->network_time_us == us[3] : unknown(i->network_time_us));
     assert_int_equal(total->native, native);
@@ -510,7 +510,7 @@ static void test_long_requests(void **state)
     }
 }
 
-/* What bounds most of a request, and whether all of it runs at the formats asked for. */
+/* A request has the bottleneck of most of its time, and is native if all of it is. */
 static void test_request_as_a_whole(void **state)
 {
     (void)state;
@@ -604,7 +604,7 @@ static void test_drafts(void **state)
     s.draft = odd;
     assert_int_equal(roof_predict_model(&own, m, &s, h, &error), ROOF_USAGE);
     assert_string_equal(error.message, "tiny has 3 attention heads, which tp 2 does not divide");
-    /* What is said of the model's own weights and experts is not said of the draft. */
+    /* Formats of the model's own weights and experts are not those of the draft. */
     s = asked(ROOF_PHASE_DECODE, 2, 50);
     s.draft_tokens = 1;
     s.common.shape.routing = ROOF_ROUTING_BALANCED;
@@ -675,8 +675,7 @@ static void test_fits(void **state)
     set(h, "memory_capacity_bytes", bytes * 1.11);
     assert_int_equal(infer(m, s, h)->fits, ROOF_FIT_NO);
     roof_hardware_free(h);
-    /* What is printed on the box, in GiB, counts where nothing else is known, and not where it is.
-     */
+    /* The capacity that is printed on the box, in GiB, counts if no other is known. */
     struct roof_hardware *box = parse_device(DEVICE(", \"memory_nominal_gb\": 5"));
     assert_near(infer(m, s, box)->memory_capacity_bytes, 5. * 1024 * 1024 * 1024, 0);
     roof_hardware_free(box);
@@ -856,7 +855,7 @@ static void test_crossover(void **state)
     assert_near(limits_of(m, asked(ROOF_PHASE_DECODE, 20000, 50), h).kv_crossover_context, first,
                 1e-15);
     roof_model_free(m);
-    /* All of them: never. */
+    /* If all layers are windowed, the cache never overtakes the weights. */
     m = parse(ALL_WINDOWED);
     assert_true(unknown(limits_of(m, asked(ROOF_PHASE_DECODE, 1, 50), h).kv_crossover_context));
     roof_model_free(m);
@@ -897,7 +896,7 @@ static void test_compute_bound_batch(void **state)
     i = infer(m, asked(ROOF_PHASE_PREFILL, 1, 100), h);
     assert_near(limits.compute_bound_batch[find(i, "down_proj") - i->node], 1, 0);
     assert_near(limits.compute_bound_batch[find(i, "lm_head") - i->node], 12, 0);
-    /* Of two chunks of 5 in prefill one passes a stage at a time: 8 others make 13 rows, and the
+    /* One of two chunks of 5 in prefill passes a stage at a time: 8 others make 13 rows, and the
      * first batch of which 8 are together is 7 x 2 + 1. */
     struct roof_scenario chunks = asked(ROOF_PHASE_MIXED, 1, 50);
     chunks.chunk = 5;
@@ -1252,7 +1251,7 @@ static void test_monotone(void **state)
     }
 }
 
-/* The same question has the same answer; a request is the sum of its steps, whatever the model. */
+/* Equal questions have equal answers; a request is the sum of its steps, whatever the model. */
 static void test_random_requests(void **state)
 {
     (void)state;

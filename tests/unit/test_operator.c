@@ -282,7 +282,7 @@ static const struct {
     ROW(MOE, FP16, 6 * 8 * 10 * 6, 2 * (180 + 22) * 2, (8 * 10 + 2 * 8 * 6) * 2, 8 * 10 * 2, 0,
         NONE, .tokens = 8, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 2, .routing = 1,
         .ep = 2, .bias = 1),
-    /* The same in halves: gate and up write 8 x 6 elements, which down reads. */
+    /* Halves add up to it: gate and up write 8 x 6 elements, which down reads. */
     ROW(MOE_GATE_UP, FP16, 4 * 8 * 10 * 6, 2 * (120 + 12) * 2, 8 * 10 * 2, 8 * 6 * 2, 0, NONE,
         .tokens = 8, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 2, .routing = 1,
         .ep = 2, .bias = 1),
@@ -298,7 +298,7 @@ static const struct {
     ROW(MOE, FP16, 6 * 0.5 * 10 * 6, 0.5 * 180 * 2, (0.5 * 10 + 2 * 0.5 * 6) * 2, 0.5 * 10 * 2, 0,
         NONE, .tokens = 1, .hidden = 10, .intermediate = 6, .experts = 4, .top_k = 1, .ep = 2),
 
-    /* What is sent are elements; the few bytes of a scale for the whole tensor are not counted. */
+    /* Elements are sent; the few bytes of a scale for the whole tensor are not counted. */
     ROW(ALL_REDUCE, TENSORS, 768, 0, 576 + 4, 576 + 4, 0, 864, .elements = 1024, .devices = 4),
     ROW(ALL_REDUCE, CHANNELS, 750, 0, 1004, 1004, 0, 1500, .elements = 1000, .devices = 4),
     ROW(ALL_GATHER, TENSORS, 0, 0, 144 + 4, 576 + 4, 0, 432, .elements = 1024, .devices = 4),
@@ -349,7 +349,7 @@ static const struct {
     ROW(MOE, CHANNELS, 4608, 6 * (384 + 40 * 4), 24 + 12 * 16 + 15 * 4, 24 + 3 * 4, 0, NONE,
         .tokens = 3, .hidden = 8, .intermediate = 16, .experts = 8, .top_k = 2,
         .routing = ROOF_ROUTING_BALANCED),
-    /* The same in halves. */
+    /* The two halves share it. */
     ROW(MOE_GATE_UP, CHANNELS, 3072, 6 * (256 + 32 * 4), 24 + 3 * 4, 96 + 6 * 4, 0, NONE,
         .tokens = 3, .hidden = 8, .intermediate = 16, .experts = 8, .top_k = 2,
         .routing = ROOF_ROUTING_BALANCED),
@@ -775,7 +775,7 @@ static void test_composite_parts(void **unused)
     assert_near(work[2].bytes[ROOF_ROLE_ACTIVATIONS], 60, EXACT);
     assert_near(work[2].bytes[ROOF_ROLE_OUT], 96 * 4, EXACT);
 
-    /* What is no composite is its own only part. */
+    /* An operator that is no composite is its own only part. */
     struct roof_workload single =
         resolved(workload(ROOF_OPERATOR_GEMV, (struct roof_shape){.n = 3, .k = 4}));
     assert_int_equal(roof_workload_parts(parts, &single), 1);
@@ -1236,7 +1236,7 @@ static void test_refused_formats(void **unused)
         resolved(weights);
         resolved(cache); /* some caches are stored in such formats */
 
-        /* What is made for weights only can still be the result of quantising. */
+        /* Formats for weights only can still be the result of quantising. */
         struct roof_workload quantize =
             workload(ROOF_OPERATOR_QUANTIZE, (struct roof_shape){.tokens = 1, .hidden = 1});
         quantize.formats.out = precision;

@@ -1127,11 +1127,11 @@ static void test_text_of_expected(void **unused)
                                       .lent = cases[i].lent,
                                       .low = 0.5,
                                       .high = 2};
-        const struct roof_calibration calibration = {.id = "kin",
-                                                     .attributions = none,
-                                                     .inherited = cases[i].inherited,
-                                                     .fit = &fit,
-                                                     .count = 1};
+        struct roof_calibration calibration = {.id = "kin",
+                                               .attributions = none,
+                                               .inherited = cases[i].inherited,
+                                               .fit = &fit,
+                                               .count = 1};
         size_t count = 0;
         const struct roof_parameter *const row = roof_kernel_parameters(fit.kernel, &count);
         for (size_t k = 0; k < count; k++) { /* a launch of 20 us, and nothing else */
@@ -1157,7 +1157,7 @@ static void test_text_of_expected(void **unused)
     /* Three kernels, of which the second is from elsewhere. */
     struct roof_kernel_fit fits[] = {{.kernel = ROOF_KERNEL_BMM, .low = 0.5, .high = 2},
                                      {.kernel = ROOF_KERNEL_ACTIVATION, .low = 0.5, .high = 2}};
-    const struct roof_calibration calibration = {
+    struct roof_calibration calibration = {
         .id = "kin", .attributions = none, .fit = fits, .count = COUNT(fits)};
     for (size_t i = 0; i < COUNT(fits); i++) {
         for (size_t k = 0; k < ROOF_FIT_PARAMETERS_MAX; k++) {

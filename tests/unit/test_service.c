@@ -23,7 +23,7 @@
     "\"l2_bytes\": 1000000, \"memory_capacity_bytes\": 1e9, \"peak_tflops\": {\"fp16\": 1e9, "     \
     "\"fp8\": 1e9}, \"vector_tflops\": {\"fp32\": 1e9}, \"devices_per_node\": 4, "                 \
     "\"link_gb_s\": 1e7, \"network_gb_s\": 1e7}"
-/* What little the rest takes. */
+/* The rest takes so little, as a fraction. */
 #define LITTLE 1e-5
 
 /*
@@ -670,7 +670,7 @@ static void test_bottleneck(void **state)
 
 /* --- memory -------------------------------------------------------------------------------- */
 
-/* What does not fit has no rate, but times. */
+/* A model that does not fit has no rate, but times. */
 static void test_rates_need_room(void **state)
 {
     (void)state;
@@ -765,7 +765,7 @@ static void test_text(void **state)
         "overhead-bound",
         true);
     roof_text_free(&text);
-    /* Of a step that yields more than a token, the time per token. */
+    /* A step that yields more than a token takes less time per token. */
     s = asked(ROOF_PHASE_DECODE, 2, 50);
     s.draft_tokens = 1;
     s.acceptance = 0.5;
@@ -914,7 +914,7 @@ static void test_keys(void **state)
     end(&b);
 }
 
-/* Whether a kernel that is run has parameters of something else. */
+/* A prediction tells if a kernel that is run has parameters of something else. */
 static void test_basis(void **state)
 {
     (void)state;
@@ -941,7 +941,7 @@ static void test_basis(void **state)
             struct roof_text text = text_of(m, kinds[k], &b);
             has(&text, " of it as measured on other devices, stacks or formats\n", near);
             roof_text_free(&text);
-            /* As long, but less sure. */
+            /* The step takes as long, but its band is wider. */
             assert_true(i->expected_step_s == own.expected_step_s);
             assert_int_equal(i->total.expected_high_s > own.total.expected_high_s, near);
             assert_int_equal(i->total.expected_low_s < own.total.expected_low_s, near);
@@ -1008,7 +1008,7 @@ static void same_ideal(const struct roof_model_prediction *a, const struct roof_
     }
 }
 
-/* Of a request the prompt may be known without the steps, or they without it; never the whole. */
+/* The prompt of a request may be known without its steps, or they without it; never the whole. */
 static void half_expected(const struct roof_model_prediction *i, bool prompt, bool steps)
 {
     static struct roof_model_prediction rest; /* large */
@@ -1081,7 +1081,7 @@ static void test_missing_kernel(void **state)
 static const char *const model_ids[] = {"llama-3-8b", "mixtral-8x7b", "deepseek-v3", "gemma-3-4b"};
 static const char *const device_ids[] = {"a100-sxm-80gb", "h100-sxm", "hgx-b200", "l40s"};
 
-/* What holds for every inference with expected times. */
+/* Checks what holds for every prediction with expected times. */
 static void check_laws(const struct roof_model_prediction *i)
 {
     const struct roof_prediction *const t = &i->total;
@@ -1271,7 +1271,7 @@ static void test_requests_of_models(void **state)
     each(visit_requests);
 }
 
-/* What no kernel can beat does not hang on the parameters of kernels. */
+/* The bound, which no kernel can beat, does not depend on the parameters of kernels. */
 static void visit_ideal(const struct roof_model *m, const struct roof_hardware *h)
 {
     static struct roof_model_prediction with;

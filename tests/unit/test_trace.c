@@ -218,7 +218,7 @@ static void check_steps(const struct explained *e)
     }
 }
 
-/* As JSON it can be read back, step by step. */
+/* The trace as JSON can be read back, step by step. */
 static void check_json(const struct explained *e)
 {
     struct roof_text text = ROOF_TEXT_INIT;
@@ -336,7 +336,7 @@ static void test_sources(void **unused)
     assert_string_equal(find(&e, "", "peak fp16, matrix")->source, "a white paper");
     roof_trace_free(&e.why);
 
-    /* What a vector operator runs at, and the format that a fallback leads to. */
+    /* The trace shows the peak of a vector operator, and the format that a fallback leads to. */
     explain(&e, ROOF_OPERATOR_RMSNORM, SHAPE(.tokens = 2, .hidden = 3), ROOF_PRECISION_FP16,
             device);
     assert_string_equal(find(&e, "", "peak fp32, vector")->source, "a wiki");

@@ -50,7 +50,7 @@ static void begin(struct fixture *f, enum roof_operator op)
 
 static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
 {
-    /* Of these no kernel was measured. */
+    /* No kernel of these operators was measured. */
     const enum roof_operator op = f->workload.op;
     const bool near = op == ROOF_OPERATOR_LAYERNORM || op == ROOF_OPERATOR_ROUTER ||
                       op == ROOF_OPERATOR_SOFTMAX || op == ROOF_OPERATOR_GELU ||
@@ -66,7 +66,7 @@ static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
         .tokens = 1000, .hidden = 50                                                               \
     }
 #define ROWS_US 2.0
-/* Of a norm, rows that short run 1024/50 at once. */
+/* Rows of a norm that are this short run 1024/50 at once. */
 #define AT_ONCE (1024 / 50.0)
 
 static void test_terms(void **unused)

@@ -226,7 +226,7 @@ static void test_dense(void **state)
     roof_model_free(m);
 }
 
-/* What is resident: matrices, and vectors (gains, biases) beside them. */
+/* Matrices are resident, and vectors (gains, biases) beside them. */
 static void test_resident(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void test_scales(void **state)
     assert_near(roof_node_bytes(find(build(m, s, 0, 0), "attn_norm")), 4 * 64, 0);
     s.weight[W(NORM)] = P(FP16);
     roof_model_free(m);
-    /* Of the experts each has rows of its own: 24, 24 and 64. */
+    /* Each matrix of the experts has rows of its own: 24, 24 and 64. */
     m = parse(MOE);
     g = build(m, s, 0, 0);
     assert_near(roof_node_bytes(find(g, "experts")), 2 * 8 * (3 * 64 * 24 + 4 * (2 * 24 + 64)), 0);
@@ -1037,7 +1037,7 @@ static void test_pipeline(void **state)
     roof_model_free(m);
 }
 
-/* Where the next stage lies: in the same node, or behind its border. */
+/* The next stage lies in the same node, or behind its border. */
 static void test_send(void **state)
 {
     (void)state;
@@ -1245,7 +1245,7 @@ static void test_formats(void **state)
     roof_model_free(m);
 }
 
-/* What a layout says of a layer, and what the request says before it. */
+/* A layout gives the formats of a layer, unless the request gives them. */
 static void test_stored_formats(void **state)
 {
     (void)state;
@@ -1503,7 +1503,7 @@ static void test_single_elements(void **state)
     roof_model_free(m);
 }
 
-/* Where one token is given, it is no default that counts. */
+/* A length of one token that is given counts, and no default does. */
 static void test_single_tokens(void **state)
 {
     (void)state;
@@ -1693,7 +1693,7 @@ static void test_refused_sizes(void **state)
     refused(DENSE, s, "prefix_hit must be 0 to 1, not -");
 }
 
-/* What does not go together. */
+/* Inputs that do not go together are refused. */
 static void test_refused_combinations(void **state)
 {
     (void)state;
@@ -1766,7 +1766,7 @@ static void test_too_many_tokens(void **state)
             "lower batch or the context, or give chunk");
 }
 
-/* Where experts' inputs are wider than the logits: 10^12 over 8 times 64 elements. */
+/* Inputs of experts are wider than the logits: 10^12 over 8 times 64 elements. */
 static void test_too_many_tokens_for_the_experts(void **state)
 {
     (void)state;
@@ -1825,7 +1825,7 @@ static void test_learned_positions(void **state)
             "tiny has a table of 2048 positions, too few for 2049 tokens");
 }
 
-/* What the model's checkpoint says of activations and cache counts where the request is silent. */
+/* The model's checkpoint gives the formats of activations and cache if the request does not. */
 static void test_formats_of_the_model(void **state)
 {
     (void)state;

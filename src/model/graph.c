@@ -1,367 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/transformer.h"
+/* Graphs: from a resolved scenario to the operators that one device runs. */
+#include "roofline/graph.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#define CONTEXT_DEFAULT 4096
-#define CHUNK_DEFAULT 512
-#define SEQUENCES_MAX 1000000000
-
-const char *roof_phase_name(enum roof_phase phase)
-{
-    static const char *const names[ROOF_PHASE_COUNT] = {
-        [ROOF_PHASE_DECODE] = "decode",
-        [ROOF_PHASE_PREFILL] = "prefill",
-        [ROOF_PHASE_MIXED] = "mixed",
-        [ROOF_PHASE_REQUEST] = "request",
-    };
-    return names[phase];
-}
-
-/* --- scenarios ----------------------------------------------------------------------------- */
-
-void roof_scenario_init(struct roof_scenario *scenario)
-{
-    *scenario = (struct roof_scenario){.common = ROOF_WORKLOAD_INIT,
-                                       .acceptance = ROOF_SCENARIO_ACCEPTANCE,
-                                       .reserve = ROOF_SCENARIO_RESERVE};
-    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
-        scenario->weight[w] = ROOF_PRECISION_AUTO;
-    }
-}
-
-enum roof_status roof_scenario_classes(struct roof_scenario *scenario,
-                                       const char *const *assignment, int count,
-                                       struct roof_error *error)
-{
-    for (int width = ROOF_WEIGHT_COUNT; width > 0; width--) {
-        for (int i = 0; i < count; i++) {
-            const char *const equals = strchr(assignment[i], '=');
-            char name[32];
-            unsigned bits = 0;
-            enum roof_precision format = ROOF_PRECISION_AUTO;
-            if (equals == NULL || (size_t)(equals - assignment[i]) >= sizeof name) {
-                return roof_error_set(
-                    error, ROOF_USAGE,
-                    ROOF_KEY("class") " takes NAME=P such as lm_head=bf16, not '%s'",
-                    assignment[i]);
-            }
-            snprintf(name, sizeof name, "%.*s", (int)(equals - assignment[i]), assignment[i]);
-            enum roof_status status = roof_weight_find(&bits, name, error);
-            if (status == ROOF_OK) {
-                status = roof_precision_find(&format, equals + 1, error);
-            }
-            if (status != ROOF_OK) {
-                return status;
-            }
-            for (int w = 0; w < ROOF_WEIGHT_COUNT && roof_weight_width(bits) == width; w++) {
-                scenario->weight[w] = (bits >> w & 1) != 0 ? format : scenario->weight[w];
-            }
-        }
-    }
-    return ROOF_OK;
-}
-
-static int64_t at_least_1(int64_t value)
-{
-    return value > 0 ? value : 1;
-}
-
-static enum roof_status indivisible(const struct roof_model *model, const char *what, int64_t value,
-                                    const char *option, int64_t parts, struct roof_error *error)
-{
-    return roof_error_set(error, ROOF_USAGE,
-                          "%s has %" PRId64 " %s, which " ROOF_KEY("%s") " %" PRId64
-                                                                         " does not divide",
-                          model->id, value, what, option, parts);
-}
-
-static enum roof_status check_split(const struct roof_scenario *s, const struct roof_model *m,
-                                    struct roof_error *error)
-{
-    const int64_t ep = s->common.shape.ep;
-    if (m->heads % s->tp != 0) {
-        return indivisible(m, "attention heads", m->heads, "tp", s->tp, error);
-    }
-    if (m->kv_lora_rank == 0 && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0) {
-        return indivisible(m, "KV heads", m->kv_heads, "tp", s->tp, error);
-    }
-    for (int64_t c = 0; c < m->layer_classes; c++) {
-        if (!m->layer[c].moe && m->intermediate % s->tp != 0) {
-            return indivisible(m, "elements between the products of the MLP", m->intermediate, "tp",
-                               s->tp, error);
-        }
-    }
-    if (m->expert_intermediate % s->tp != 0) {
-        return indivisible(m, "elements between the products of an expert", m->expert_intermediate,
-                           "tp", s->tp, error);
-    }
-    if (m->shared_intermediate % s->tp != 0) {
-        return indivisible(m, "elements between the products of the shared experts",
-                           m->shared_intermediate, "tp", s->tp, error);
-    }
-    if (s->pp > m->layers) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s has %" PRId64 " layers, too few for " ROOF_KEY("pp") " %" PRId64,
-                              m->id, m->layers, s->pp);
-    }
-    if (ep > 1 && m->experts == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s has no experts for " ROOF_KEY("ep") " %" PRId64, m->id, ep);
-    }
-    if (m->experts % ep != 0) {
-        return indivisible(m, "experts", m->experts, "ep", ep, error);
-    }
-    return ROOF_OK;
-}
-
-/* The formats of a plain product, by the rules that operators have; a layout speaks before the
- * defaults do. */
-static enum roof_status resolve_formats(struct roof_scenario *s, const struct roof_model *m,
-                                        struct roof_error *error)
-{
-    struct roof_workload product = {
-        .op = ROOF_OPERATOR_GEMM, .shape = {.m = 1, .n = 1, .k = 1}, .formats = s->common.formats};
-    struct roof_formats *const f = &product.formats;
-    if (f->activations == ROOF_PRECISION_AUTO && f->precision == ROOF_PRECISION_AUTO) {
-        f->activations = m->activations;
-    }
-    if (f->kv == ROOF_PRECISION_AUTO) {
-        f->kv = m->kv;
-    }
-    const enum roof_status status = roof_workload_resolve(&product, error);
-    if (status == ROOF_OK) {
-        s->common.formats = product.formats;
-    }
-    return status;
-}
-
-static enum roof_status check_range(const char *option, int64_t value, int64_t min, int64_t max,
-                                    struct roof_error *error)
-{
-    return value >= min && value <= max
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE,
-                                ROOF_KEY("%s") " must be %" PRId64 " to %" PRId64 ", not %" PRId64,
-                                option, min, max, value);
-}
-
-static enum roof_status check_request(struct roof_scenario *s, struct roof_error *error)
-{
-    if (s->prompt == 0 || s->generate == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prompt") " and " ROOF_KEY("generate") " go together");
-    }
-    if (s->phase != ROOF_PHASE_DECODE && s->phase != ROOF_PHASE_REQUEST) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prompt") " and " ROOF_KEY(
-                                  "generate") " are a whole request, without " ROOF_KEY("phase"));
-    }
-    if (s->context > 0 || s->chunk > 0) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            ROOF_KEY("prompt") " and " ROOF_KEY("generate") " give the lengths, without " ROOF_KEY(
-                "context") ", " ROOF_KEY("chunk"));
-    }
-    s->phase = ROOF_PHASE_REQUEST;
-    return ROOF_OK;
-}
-
-/* A learned table of positions ends where it ends; drafts stand behind the context. */
-static enum roof_status check_positions(const struct roof_scenario *s, const struct roof_model *m,
-                                        struct roof_error *error)
-{
-    /* What goes with another phase is 0. */
-    const int64_t context = s->prefill_context > s->context ? s->prefill_context : s->context;
-    const int64_t request = s->prompt + s->generate;
-    const int64_t longest = request > context ? request : context;
-    return m->position_rows == 0 || longest + s->draft_tokens <= m->positions
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE,
-                                "%s has a table of %" PRId64 " positions, too few for %" PRId64
-                                " tokens%s",
-                                m->id, m->positions, longest + s->draft_tokens,
-                                s->draft_tokens > 0 ? ", drafts included" : "");
-}
-
-/* A table of positions leaves room for drafts. */
-static int64_t default_context(const struct roof_scenario *s, const struct roof_model *m)
-{
-    const int64_t drafts = m->position_rows > 0 ? s->draft_tokens : 0;
-    return m->positions > 0 && m->positions - drafts < CONTEXT_DEFAULT
-               ? at_least_1(m->positions - drafts)
-               : CONTEXT_DEFAULT;
-}
-
-static enum roof_status check_lengths(struct roof_scenario *s, const struct roof_model *m,
-                                      struct roof_error *error)
-{
-    if (s->phase != ROOF_PHASE_MIXED && (s->prefill_batch > 0 || s->prefill_context > 0)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prefill_%s") " goes with " ROOF_KEY("phase") " mixed",
-                              s->prefill_batch > 0 ? "batch" : "context");
-    }
-    if (s->prompt > 0 || s->generate > 0) {
-        return check_request(s, error);
-    }
-    if (s->context == 0) {
-        s->context = default_context(s, m);
-    }
-    if (s->phase != ROOF_PHASE_DECODE && s->draft_tokens > 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("draft_tokens") " goes with " ROOF_KEY("phase") " decode");
-    }
-    if (s->phase == ROOF_PHASE_DECODE && s->chunk > 0) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            ROOF_KEY("chunk") " goes with " ROOF_KEY("phase") " prefill or mixed");
-    }
-    if (s->prefix_hit > 0 && (s->phase != ROOF_PHASE_PREFILL || s->chunk > 0)) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("prefix_hit") " goes with " ROOF_KEY(
-                                  "phase") " prefill, without " ROOF_KEY("chunk"));
-    }
-    if (s->phase == ROOF_PHASE_PREFILL && s->chunk == 0) {
-        const double cached = floor(s->prefix_hit * (double)s->context);
-        s->chunk = s->context - (int64_t)fmin(cached, (double)(s->context - 1));
-    }
-    if (s->phase == ROOF_PHASE_PREFILL) {
-        return check_range("chunk", s->chunk, 1, s->context, error);
-    }
-    if (s->phase == ROOF_PHASE_MIXED) {
-        s->prefill_batch = at_least_1(s->prefill_batch);
-        s->chunk = s->chunk > 0 ? s->chunk : CHUNK_DEFAULT;
-        s->prefill_context = s->prefill_context > 0 ? s->prefill_context : s->chunk;
-        return check_range("chunk", s->chunk, 1, s->prefill_context, error);
-    }
-    return ROOF_OK;
-}
-
-/* Tensors of a pass have at most as many elements as an operator takes. */
-static enum roof_status check_tokens(const struct roof_scenario *s, const struct roof_model *m,
-                                     struct roof_error *error)
-{
-    const double per_sequence =
-        s->phase == ROOF_PHASE_REQUEST ? (double)s->prompt : (double)roof_query_len(s);
-    const double tokens =
-        (double)s->common.shape.batch * per_sequence +
-        (s->phase == ROOF_PHASE_MIXED ? (double)s->prefill_batch * (double)s->chunk : 0);
-    const double widest = fmax((double)m->vocab, (double)m->hidden * (double)at_least_1(m->top_k));
-    const double limit = floor(ROOF_DIMENSION_MAX / widest);
-    return tokens <= limit
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE,
-                                "a pass of %.0f tokens is more than the %.0f that are possible "
-                                "with %s: lower " ROOF_KEY(
-                                    "batch") " or the context, or give " ROOF_KEY("chunk"),
-                                tokens, limit, m->id);
-}
-
-enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
-                                       const struct roof_model *model, struct roof_error *error)
-{
-    struct roof_scenario s = *scenario;
-    struct roof_shape *const shape = &s.common.shape;
-    shape->batch = at_least_1(shape->batch);
-    shape->ep = at_least_1(shape->ep);
-    s.tp = at_least_1(s.tp);
-    s.pp = at_least_1(s.pp);
-    const struct {
-        const char *option;
-        int64_t value;
-    } sizes[] = {{"batch", shape->batch},
-                 {"context", s.context},
-                 {"chunk", s.chunk},
-                 {"prefill_batch", s.prefill_batch},
-                 {"prefill_context", s.prefill_context},
-                 {"prompt", s.prompt},
-                 {"generate", s.generate},
-                 {"tp", s.tp},
-                 {"pp", s.pp},
-                 {"ep", shape->ep}};
-    enum roof_status status =
-        check_range("draft_tokens", s.draft_tokens, 0, ROOF_DRAFT_TOKENS_MAX, error);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == ROOF_OK; i++) {
-        if (sizes[i].value != 0) { /* 0: it follows from others */
-            status = check_range(sizes[i].option, sizes[i].value, 1, SEQUENCES_MAX, error);
-        }
-    }
-    const struct {
-        const char *option;
-        double value;
-        double limit;
-    } fractions[] = {{"acceptance", s.acceptance, 1},
-                     {"prefix_hit", s.prefix_hit, 1},
-                     {"reserve", s.reserve, 0.99}};
-    for (size_t i = 0; i < sizeof fractions / sizeof *fractions && status == ROOF_OK; i++) {
-        if (!(fractions[i].value >= 0 && fractions[i].value <= fractions[i].limit)) {
-            char given[ROOF_QUANTITY_SIZE];
-            char limit[ROOF_QUANTITY_SIZE];
-            status =
-                roof_error_set(error, ROOF_USAGE, ROOF_KEY("%s") " must be 0 to %s, not %s",
-                               fractions[i].option, roof_format_short(limit, fractions[i].limit),
-                               roof_format_short(given, fractions[i].value));
-        }
-    }
-    if (status == ROOF_OK) {
-        status = check_lengths(&s, model, error);
-    }
-    if (status == ROOF_OK) {
-        status = check_positions(&s, model, error);
-    }
-    if (status == ROOF_OK) {
-        status = check_tokens(&s, model, error);
-    }
-    if (status == ROOF_OK && shape->routing > 0 && model->experts == 0) {
-        status = roof_error_set(error, ROOF_USAGE, "%s has no experts for " ROOF_KEY("routing"),
-                                model->id);
-    }
-    if (status == ROOF_OK) {
-        status = check_split(&s, model, error);
-    }
-    if (status == ROOF_OK) {
-        status = resolve_formats(&s, model, error);
-    }
-    if (status == ROOF_OK) {
-        *scenario = s;
-    }
-    return status;
-}
-
-void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *decode,
-                          const struct roof_scenario *asked)
-{
-    const bool request = asked->generate > 0;
-    *prefill = *decode = *asked;
-    prefill->phase = ROOF_PHASE_PREFILL;
-    prefill->context = request ? asked->prompt : asked->context;
-    prefill->prompt = prefill->generate = 0;
-    prefill->draft_tokens = 0;
-    decode->phase = ROOF_PHASE_DECODE;
-    decode->context = request ? asked->prompt + asked->generate : asked->context;
-    decode->prompt = decode->generate = 0;
-    decode->chunk = 0;
-    decode->prefix_hit = 0;
-}
-
-int64_t roof_query_len(const struct roof_scenario *s)
-{
-    return s->phase == ROOF_PHASE_PREFILL ? s->chunk : 1 + s->draft_tokens;
-}
-
-int64_t roof_microbatches(const struct roof_scenario *s)
-{
-    const int64_t batch = s->common.shape.batch;
-    const int64_t most = s->prefill_batch > batch ? s->prefill_batch : batch; /* mixed: of either */
-    return s->pp < most ? s->pp : most;
-}
+#include "base/base.h"
 
 /* --- building ------------------------------------------------------------------------------ */
 
-/* Sequences of one kind in a pass. */
+/* The sequences of a pass that are of one kind. */
 struct group {
     const char *attention; /* name of the node */
     int64_t batch;         /* on this device */
@@ -375,7 +23,7 @@ struct builder {
     const struct roof_model *model;
     const struct roof_scenario *s;
     const struct roof_layer *layer; /* the class that is being built; NULL outside layers */
-    int64_t count;                  /* of its layers in the stage */
+    int64_t count;                  /* of the layers of that class in the stage */
     struct group group[2];
     int groups;
     int64_t tokens;     /* of a pass, on this device */
@@ -397,7 +45,7 @@ static enum roof_precision wider(enum roof_precision a, enum roof_precision b)
     return roof_precision_bits(a) >= roof_precision_bits(b) ? a : b;
 }
 
-/* What a class of weights is stored in when neither request, layout nor file says it. */
+/* Returns the format of a class of weights that neither request, layout nor file gives. */
 static enum roof_precision default_format(const struct builder *b, enum roof_weight weight)
 {
     const enum roof_precision w = b->s->common.formats.weights;
@@ -408,9 +56,9 @@ static enum roof_precision default_format(const struct builder *b, enum roof_wei
 }
 
 /*
- * Weights in the format of their class. A class whose format was said apart from -w takes inputs
- * in the wider of -a and what -p would pair that format with: a bf16 head takes bf16 inputs beside
- * FP8 layers.
+ * Returns the formats of an operator whose weights are of a class. A class whose format is given
+ * apart from `weights` takes inputs in the wider of `activations` and what `precision` would pair
+ * that format with: a bf16 head takes bf16 inputs beside FP8 layers.
  */
 static struct roof_formats class_formats(const struct builder *b, enum roof_weight weight)
 {
@@ -426,7 +74,7 @@ static struct roof_formats class_formats(const struct builder *b, enum roof_weig
         f.activations = wider(f.activations, roof_format(f.weights)->activations);
     }
     if (!roof_weight_linear(weight)) {
-        f.compute = ROOF_PRECISION_AUTO; /* --compute speaks of the products that -w does */
+        f.compute = ROOF_PRECISION_AUTO; /* `compute` is for the products that `weights` is for */
     }
     return f;
 }
@@ -447,7 +95,7 @@ bool roof_same_workload(const struct roof_workload *a, const struct roof_workloa
            memcmp(&a->formats, &b->formats, sizeof a->formats) == 0;
 }
 
-/* Adds a node, count times per layer; equal ones of several classes of layers become one. */
+/* Adds a node that each layer of the class runs once; equal ones of several classes become one. */
 static void add_node(struct builder *b, const struct roof_node *node)
 {
     struct roof_graph *const g = b->graph;
@@ -465,7 +113,7 @@ static void add_node(struct builder *b, const struct roof_node *node)
     }
     g->node[g->count] = *node;
     g->node[g->count].count = count;
-    /* How kernels run is the same for all. */
+    /* All nodes share how kernels run. */
     g->node[g->count].workload.stack = b->s->common.stack;
     g->node[g->count].workload.cache = b->s->common.cache;
     g->node[g->count].workload.no_launch_overhead = b->s->common.no_launch_overhead;
@@ -497,7 +145,7 @@ static void norm_node(struct builder *b, const char *name, int64_t tokens, int64
                 vectors);
 }
 
-/* C = A B: rows tokens, n features out, k in, in the formats of a class. */
+/* Makes the node of C = A B: rows tokens, n features out, k in, in the formats of a class. */
 static struct roof_node make_product(const struct builder *b, const char *name,
                                      enum roof_weight weight, int64_t rows, int64_t n, int64_t k,
                                      bool bias)
@@ -539,7 +187,7 @@ static void collective_node(struct builder *b, const char *name, enum roof_opera
     add_node(b, &node);
 }
 
-/* The sum over the tensor-parallel group after a product that was cut along its inputs. */
+/* Adds the sum over the tensor-parallel group after a product that was cut along its inputs. */
 static void tp_sum(struct builder *b, const char *name)
 {
     if (b->s->tp > 1) {
@@ -554,7 +202,7 @@ static void residual(struct builder *b, const char *name)
                 (struct roof_shape){.tokens = b->tokens, .hidden = b->model->hidden}, 0);
 }
 
-/* Whether products over the same input have one format, so that they can be one product. */
+/* Returns true if two products over the same input have one format and so can be one product. */
 static bool fuses(const struct builder *b, enum roof_weight first, enum roof_weight second)
 {
     const struct roof_formats x = class_formats(b, first);
@@ -644,8 +292,8 @@ static void gqa(struct builder *b)
     product_node(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->head_dim, m->o_bias);
 }
 
-/* The products that are absorbed into Q and into the output: one matrix per head, which holds so
- * many of the outputs of kv_b. */
+/* Adds a product that is absorbed into Q or into the output: one matrix per head, which holds
+ * `outputs` of the outputs of kv_b. */
 static void absorbed_node(struct builder *b, const char *name, int64_t rows, int64_t n, int64_t k,
                           int64_t outputs)
 {
@@ -663,16 +311,12 @@ static void absorbed_node(struct builder *b, const char *name, int64_t rows, int
     add_node(b, &node);
 }
 
-/*
- * Latent attention. Decode works on the latent itself, with two matrices of kv_b absorbed; prefill
- * expands K and V of every head from the latents of all tokens that are attended to.
- */
-static void mla(struct builder *b)
+/* The products that make Q and the latent of the new tokens, and the norm of each latent. */
+static void mla_inputs(struct builder *b)
 {
     const struct roof_model *const m = b->model;
-    const int64_t heads = m->heads / b->s->tp;
     const int64_t latent = m->kv_lora_rank + m->qk_rope_head_dim;
-    const int64_t q = heads * m->head_dim;
+    const int64_t q = m->heads / b->s->tp * m->head_dim;
     if (m->q_lora_rank > 0) {
         if (fuses(b, ROOF_WEIGHT_Q_A, ROOF_WEIGHT_KV_A)) {
             product_node(b, "qkv_a_proj", ROOF_WEIGHT_Q_A, b->tokens, m->q_lora_rank + latent,
@@ -690,6 +334,49 @@ static void mla(struct builder *b)
         product_node(b, "kv_a_proj", ROOF_WEIGHT_KV_A, b->tokens, latent, m->hidden, m->qkv_bias);
     }
     norm_node(b, "kv_a_norm", b->tokens, m->kv_lora_rank);
+}
+
+/*
+ * The attention of one kind of sequences. Decode works on the latent itself, with two matrices of
+ * kv_b absorbed; prefill expands K and V of every head from the latents of all tokens that are
+ * attended to.
+ */
+static void mla_attention(struct builder *b, const struct group *g)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    const int64_t rows = g->batch * g->query_len;
+    struct roof_node node =
+        attention_node(b, g, g->expanded ? ROOF_OPERATOR_MLA_PREFILL : ROOF_OPERATOR_MLA_DECODE);
+    struct roof_shape *const shape = &node.workload.shape;
+    shape->kv_lora_rank = m->kv_lora_rank;
+    shape->qk_nope_head_dim = m->qk_nope_head_dim;
+    shape->qk_rope_head_dim = m->qk_rope_head_dim;
+    shape->v_head_dim = m->v_head_dim;
+    if (g->expanded) {
+        /* K and V just made are not the cache. */
+        node.workload.formats.kv = node.workload.formats.out;
+        struct roof_node expand =
+            make_product(b, "kv_b_proj", ROOF_WEIGHT_KV_B, g->batch * g->kv_len,
+                         heads * (m->qk_nope_head_dim + m->v_head_dim), m->kv_lora_rank, false);
+        expand.borrowed = b->groups > 1; /* beside a decode group, which holds the same */
+        add_node(b, &expand);
+        add_node(b, &node);
+    } else {
+        absorbed_node(b, "q_absorb", rows, m->kv_lora_rank, m->qk_nope_head_dim,
+                      m->qk_nope_head_dim);
+        add_node(b, &node);
+        absorbed_node(b, "v_absorb", rows, m->v_head_dim, m->kv_lora_rank, m->v_head_dim);
+    }
+}
+
+/* Latent attention, from the hidden states to the output. */
+static void mla(struct builder *b)
+{
+    const struct roof_model *const m = b->model;
+    const int64_t heads = m->heads / b->s->tp;
+    const int64_t latent = m->kv_lora_rank + m->qk_rope_head_dim;
+    mla_inputs(b);
     vector_node(
         b, "rope", ROOF_OPERATOR_ROPE,
         (struct roof_shape){
@@ -701,30 +388,7 @@ static void mla(struct builder *b)
                     .tokens = b->tokens, .heads = heads, .kv_heads = 1, .head_dim = latent / 2},
                 0);
     for (int i = 0; i < b->groups; i++) {
-        const struct group *const g = &b->group[i];
-        const int64_t rows = g->batch * g->query_len;
-        struct roof_node node = attention_node(
-            b, g, g->expanded ? ROOF_OPERATOR_MLA_PREFILL : ROOF_OPERATOR_MLA_DECODE);
-        struct roof_shape *const shape = &node.workload.shape;
-        shape->kv_lora_rank = m->kv_lora_rank;
-        shape->qk_nope_head_dim = m->qk_nope_head_dim;
-        shape->qk_rope_head_dim = m->qk_rope_head_dim;
-        shape->v_head_dim = m->v_head_dim;
-        if (g->expanded) {
-            /* K and V just made are not the cache. */
-            node.workload.formats.kv = node.workload.formats.out;
-            struct roof_node expand =
-                make_product(b, "kv_b_proj", ROOF_WEIGHT_KV_B, g->batch * g->kv_len,
-                             heads * (m->qk_nope_head_dim + m->v_head_dim), m->kv_lora_rank, false);
-            expand.borrowed = b->groups > 1; /* beside a decode group, which holds the same */
-            add_node(b, &expand);
-            add_node(b, &node);
-        } else {
-            absorbed_node(b, "q_absorb", rows, m->kv_lora_rank, m->qk_nope_head_dim,
-                          m->qk_nope_head_dim);
-            add_node(b, &node);
-            absorbed_node(b, "v_absorb", rows, m->v_head_dim, m->kv_lora_rank, m->v_head_dim);
-        }
+        mla_attention(b, &b->group[i]);
     }
     product_node(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->v_head_dim,
                  m->o_bias);
@@ -754,7 +418,7 @@ static void mlp(struct builder *b, const struct mlp_names *names, int64_t interm
     product_node(b, names->down, names->weight[2], b->tokens, m->hidden, width, m->mlp_bias);
 }
 
-/* One operator of the experts: with so many of their three matrices, in the format of a class. */
+/* Adds an operator of the experts with 1, 2 or 3 of their matrices, in the format of a class. */
 static void experts_node(struct builder *b, const char *name, enum roof_operator op,
                          enum roof_weight weight, double matrices, double outputs)
 {
@@ -786,7 +450,7 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
     add_node(b, &node);
 }
 
-/* Gate and up share a kernel; with formats that differ, it is that of the wider. */
+/* Gate and up share a kernel; where their formats differ, the kernel has the wider one. */
 static enum roof_weight gate_up_weight(const struct builder *b)
 {
     const enum roof_precision gate = class_formats(b, ROOF_WEIGHT_EXPERT_GATE).weights;
@@ -794,7 +458,7 @@ static enum roof_weight gate_up_weight(const struct builder *b)
     return wider(gate, up) == gate ? ROOF_WEIGHT_EXPERT_GATE : ROOF_WEIGHT_EXPERT_UP;
 }
 
-/* All three matrices in one operator where their formats allow it. */
+/* Adds all three matrices as one operator where their formats allow it. */
 static void experts(struct builder *b)
 {
     const int64_t width = b->model->expert_intermediate / b->s->tp;
@@ -812,8 +476,8 @@ static void experts(struct builder *b)
 }
 
 /*
- * Copies of a token over ep devices: one to each that has at least one of its top_k experts, which
- * are drawn from all without repetition. A device has none of them with probability
+ * Returns to how many of ep devices a token is copied: to each that has at least one of its top_k
+ * experts, which are drawn from all without repetition. A device has none of them with probability
  * C(E - E/ep, k) / C(E, k); one minus that is the sum over the draws that may be the first to meet
  * it, in which nothing cancels.
  */
@@ -847,8 +511,8 @@ static void moe(struct builder *b)
                 (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k},
                 0);
     /* Each token goes to the devices of its experts, and their sums come back. An all-to-all sends
-     * (ep - 1) / ep of what it is given, the copies for other devices; what is no whole number of
-     * elements is rounded up, what only the arithmetic makes none is one. */
+     * (ep - 1) / ep of what it is given, the copies for other devices. The number of elements is
+     * rounded up, but for the noise of floating-point arithmetic. */
     const double part = (double)b->tokens * (double)m->hidden * copies(m, ep);
     const int64_t given = (int64_t)ceil(part * (1 - 1e-14));
     if (ep > 1) {
@@ -980,7 +644,7 @@ static void set_groups(struct builder *b)
               (mixed ? b->group[1].batch : 0);
 }
 
-/* Elements of the cache per token of a layer, on one device. */
+/* Returns the elements of the cache per token of a layer, on one device. */
 static double kv_elements(const struct roof_model *m, int64_t kv_heads)
 {
     return m->kv_lora_rank > 0 ? (double)(m->kv_lora_rank + m->qk_rope_head_dim)
@@ -994,7 +658,7 @@ static double kv_bytes(const struct roof_model *m, enum roof_precision format, i
     return roof_tensor_bytes(format, tokens * kv_elements(m, kv_heads), 0, tokens * vectors);
 }
 
-/* All sequences of the scenario, not only those of one pass. */
+/* Returns the bytes of the cache of a layer for all sequences, not only those of one pass. */
 static double cache_bytes(const struct builder *b, bool windowed)
 {
     const struct roof_scenario *const s = b->s;
@@ -1014,7 +678,8 @@ double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof
     return (double)model->layers * kv_bytes(model, scenario->common.formats.kv, model->kv_heads, 1);
 }
 
-/* Layers of a stage: as even as they go, the first stages take the rest. */
+/* Returns the first layer of a stage: layers are spread evenly, and the first stages take the
+ * rest. */
 static int64_t stage_begin(const struct roof_scenario *s, int64_t layer_count, int64_t stage)
 {
     const int64_t rest = layer_count % s->pp;
@@ -1044,7 +709,8 @@ static void set_links(struct builder *b, int64_t stage, int64_t node_size)
     }
 }
 
-/* The hidden states go to the same place in the next stage: the pair lies within a node, or not. */
+/* Adds the send of the hidden states to the same place in the next stage: the pair lies within a
+ * node, or not. */
 static void send_node(struct builder *b, int64_t stage, int64_t node_size)
 {
     const int64_t size = b->s->tp * b->s->common.shape.ep;
@@ -1099,57 +765,4 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
         send_node(&b, stage, node_size);
     }
     return b.full ? roof_graph_full(model, error) : ROOF_OK;
-}
-
-double roof_node_bytes(const struct roof_node *node)
-{
-    const double matrix = node->borrowed
-                              ? 0
-                              : roof_tensor_bytes(node->workload.formats.weights, node->elements,
-                                                  node->tensors, node->channels);
-    const double vectors = roof_tensor_bytes(node->vector_format, node->vectors, 0, 0);
-    return (double)node->count * (matrix + vectors);
-}
-
-/* The whole model on one device. */
-static enum roof_status whole(struct roof_graph *graph, const struct roof_model *model,
-                              struct roof_error *error)
-{
-    struct roof_scenario s;
-    roof_scenario_init(&s);
-    const enum roof_status status = roof_scenario_resolve(&s, model, error);
-    return status == ROOF_OK ? roof_graph_build(graph, model, &s, 0, 0, error) : status;
-}
-
-double roof_model_bytes(const struct roof_model *model)
-{
-    struct roof_graph graph;
-    double bytes = 0;
-    if (whole(&graph, model, NULL) != ROOF_OK) {
-        return ROOF_UNKNOWN;
-    }
-    for (size_t i = 0; i < graph.count; i++) {
-        bytes += roof_node_bytes(&graph.node[i]);
-    }
-    return bytes;
-}
-
-enum roof_status roof_model_parameters(double *total, double *active,
-                                       const struct roof_model *model, struct roof_error *error)
-{
-    struct roof_graph graph;
-    const enum roof_status status = whole(&graph, model, error);
-    if (status != ROOF_OK) {
-        return status;
-    }
-    *total = 0;
-    *active = 0;
-    for (size_t i = 0; i < graph.count; i++) {
-        const struct roof_node *const node = &graph.node[i];
-        const bool tied = model->tied && node->weight == ROOF_WEIGHT_LM_HEAD;
-        const double all = (double)node->count * ((tied ? 0 : node->elements) + node->vectors);
-        *total += all;
-        *active += node->routed ? all / (double)model->experts * (double)model->top_k : all;
-    }
-    return status;
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/* The weights of a model, counted over the operators of its graph: elements and bytes. */
+#include "base/base.h"
+#include "roofline/graph.h"
+
+double roof_node_bytes(const struct roof_node *node)
+{
+    const double matrix = node->borrowed
+                              ? 0
+                              : roof_tensor_bytes(node->workload.formats.weights, node->elements,
+                                                  node->tensors, node->channels);
+    const double vectors = roof_tensor_bytes(node->vector_format, node->vectors, 0, 0);
+    return (double)node->count * (matrix + vectors);
+}
+
+/* Builds the graph of the whole model on one device. */
+static enum roof_status build_whole(struct roof_graph *graph, const struct roof_model *model,
+                                    struct roof_error *error)
+{
+    struct roof_scenario s;
+    roof_scenario_init(&s);
+    TRY(roof_scenario_resolve(&s, model, error));
+    return roof_graph_build(graph, model, &s, 0, 0, error);
+}
+
+double roof_model_bytes(const struct roof_model *model)
+{
+    struct roof_graph graph;
+    double bytes = 0;
+    if (build_whole(&graph, model, NULL) != ROOF_OK) {
+        return ROOF_UNKNOWN;
+    }
+    for (size_t i = 0; i < graph.count; i++) {
+        bytes += roof_node_bytes(&graph.node[i]);
+    }
+    return bytes;
+}
+
+enum roof_status roof_model_parameters(double *total, double *active,
+                                       const struct roof_model *model, struct roof_error *error)
+{
+    struct roof_graph graph;
+    TRY(build_whole(&graph, model, error));
+    *total = 0;
+    *active = 0;
+    for (size_t i = 0; i < graph.count; i++) {
+        const struct roof_node *const node = &graph.node[i];
+        const bool tied = model->tied && node->weight == ROOF_WEIGHT_LM_HEAD;
+        const double all = (double)node->count * ((tied ? 0 : node->elements) + node->vectors);
+        *total += all;
+        *active += node->routed ? all / (double)model->experts * (double)model->top_k : all;
+    }
+    return ROOF_OK;
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+/* Scenarios: the defaults of what was not given, and the checks against the model. */
+#include "roofline/scenario.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+
+#define CONTEXT_DEFAULT 4096
+#define CHUNK_DEFAULT 512
+#define SEQUENCES_MAX 1000000000
+
+const char *roof_phase_name(enum roof_phase phase)
+{
+    static const char *const names[ROOF_PHASE_COUNT] = {
+        [ROOF_PHASE_DECODE] = "decode",
+        [ROOF_PHASE_PREFILL] = "prefill",
+        [ROOF_PHASE_MIXED] = "mixed",
+        [ROOF_PHASE_REQUEST] = "request",
+    };
+    return names[phase];
+}
+
+void roof_scenario_init(struct roof_scenario *scenario)
+{
+    *scenario = (struct roof_scenario){.common = ROOF_WORKLOAD_INIT,
+                                       .acceptance = ROOF_SCENARIO_ACCEPTANCE,
+                                       .reserve = ROOF_SCENARIO_RESERVE};
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        scenario->weight[w] = ROOF_PRECISION_AUTO;
+    }
+}
+
+/* Reads "NAME=P" into the bits of the classes and their format. */
+static enum roof_status read_class(unsigned *classes, enum roof_precision *format,
+                                   const char *assignment, struct roof_error *error)
+{
+    const char *const equals = strchr(assignment, '=');
+    char name[32];
+    if (equals == NULL || (size_t)(equals - assignment) >= sizeof name) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("class") " takes NAME=P such as lm_head=bf16, not '%s'",
+                              assignment);
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
+    TRY(roof_weight_find(classes, name, error));
+    return roof_precision_find(format, equals + 1, error);
+}
+
+enum roof_status roof_scenario_classes(struct roof_scenario *scenario,
+                                       const char *const *assignment, int count,
+                                       struct roof_error *error)
+{
+    /* Wide names first, so that a narrower one wins over a wider one. */
+    for (int width = ROOF_WEIGHT_COUNT; width > 0; width--) {
+        for (int i = 0; i < count; i++) {
+            unsigned classes = 0;
+            enum roof_precision format = ROOF_PRECISION_AUTO;
+            TRY(read_class(&classes, &format, assignment[i], error));
+            for (int w = 0; w < ROOF_WEIGHT_COUNT && roof_weight_width(classes) == width; w++) {
+                scenario->weight[w] = (classes >> w & 1) != 0 ? format : scenario->weight[w];
+            }
+        }
+    }
+    return ROOF_OK;
+}
+
+static int64_t at_least_1(int64_t value)
+{
+    return value > 0 ? value : 1;
+}
+
+/* Refuses a split into parts that do not divide what the model has. */
+static enum roof_status indivisible(const struct roof_model *model, const char *parted,
+                                    int64_t value, const char *key, int64_t parts,
+                                    struct roof_error *error)
+{
+    return roof_error_set(error, ROOF_USAGE,
+                          "%s has %" PRId64 " %s, which " ROOF_KEY("%s") " %" PRId64
+                                                                         " does not divide",
+                          model->id, value, parted, key, parts);
+}
+
+static enum roof_status check_split(const struct roof_scenario *s, const struct roof_model *m,
+                                    struct roof_error *error)
+{
+    const int64_t ep = s->common.shape.ep;
+    if (m->heads % s->tp != 0) {
+        return indivisible(m, "attention heads", m->heads, "tp", s->tp, error);
+    }
+    if (m->kv_lora_rank == 0 && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0) {
+        return indivisible(m, "KV heads", m->kv_heads, "tp", s->tp, error);
+    }
+    for (int64_t c = 0; c < m->layer_classes; c++) {
+        if (!m->layer[c].moe && m->intermediate % s->tp != 0) {
+            return indivisible(m, "elements between the products of the MLP", m->intermediate, "tp",
+                               s->tp, error);
+        }
+    }
+    if (m->expert_intermediate % s->tp != 0) {
+        return indivisible(m, "elements between the products of an expert", m->expert_intermediate,
+                           "tp", s->tp, error);
+    }
+    if (m->shared_intermediate % s->tp != 0) {
+        return indivisible(m, "elements between the products of the shared experts",
+                           m->shared_intermediate, "tp", s->tp, error);
+    }
+    if (s->pp > m->layers) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has %" PRId64 " layers, too few for " ROOF_KEY("pp") " %" PRId64,
+                              m->id, m->layers, s->pp);
+    }
+    if (ep > 1 && m->experts == 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has no experts for " ROOF_KEY("ep") " %" PRId64, m->id, ep);
+    }
+    if (m->experts % ep != 0) {
+        return indivisible(m, "experts", m->experts, "ep", ep, error);
+    }
+    return ROOF_OK;
+}
+
+/* Gives the scenario the formats of a plain product, by the rules that operators have; a layout
+ * speaks before the defaults do. */
+static enum roof_status resolve_formats(struct roof_scenario *s, const struct roof_model *m,
+                                        struct roof_error *error)
+{
+    struct roof_workload product = {
+        .op = ROOF_OPERATOR_GEMM, .shape = {.m = 1, .n = 1, .k = 1}, .formats = s->common.formats};
+    struct roof_formats *const f = &product.formats;
+    if (f->activations == ROOF_PRECISION_AUTO && f->precision == ROOF_PRECISION_AUTO) {
+        f->activations = m->activations;
+    }
+    if (f->kv == ROOF_PRECISION_AUTO) {
+        f->kv = m->kv;
+    }
+    TRY(roof_workload_resolve(&product, error));
+    s->common.formats = product.formats;
+    return ROOF_OK;
+}
+
+static enum roof_status check_range(const char *key, int64_t value, int64_t min, int64_t max,
+                                    struct roof_error *error)
+{
+    return value >= min && value <= max
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("%s") " must be %" PRId64 " to %" PRId64 ", not %" PRId64,
+                                key, min, max, value);
+}
+
+static enum roof_status check_request(struct roof_scenario *s, struct roof_error *error)
+{
+    if (s->prompt == 0 || s->generate == 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prompt") " and " ROOF_KEY("generate") " go together");
+    }
+    if (s->phase != ROOF_PHASE_DECODE && s->phase != ROOF_PHASE_REQUEST) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prompt") " and " ROOF_KEY(
+                                  "generate") " are a whole request, without " ROOF_KEY("phase"));
+    }
+    if (s->context > 0 || s->chunk > 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("prompt") " and " ROOF_KEY("generate") " give the lengths, without " ROOF_KEY(
+                "context") ", " ROOF_KEY("chunk"));
+    }
+    s->phase = ROOF_PHASE_REQUEST;
+    return ROOF_OK;
+}
+
+/* Refuses more tokens than a learned table has positions; drafts stand behind the context. */
+static enum roof_status check_positions(const struct roof_scenario *s, const struct roof_model *m,
+                                        struct roof_error *error)
+{
+    /* Lengths that go with another phase are 0. */
+    const int64_t context = s->prefill_context > s->context ? s->prefill_context : s->context;
+    const int64_t request = s->prompt + s->generate;
+    const int64_t longest = request > context ? request : context;
+    return m->position_rows == 0 || longest + s->draft_tokens <= m->positions
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "%s has a table of %" PRId64 " positions, too few for %" PRId64
+                                " tokens%s",
+                                m->id, m->positions, longest + s->draft_tokens,
+                                s->draft_tokens > 0 ? ", drafts included" : "");
+}
+
+/* The default context leaves room for drafts in a table of positions. */
+static int64_t default_context(const struct roof_scenario *s, const struct roof_model *m)
+{
+    const int64_t drafts = m->position_rows > 0 ? s->draft_tokens : 0;
+    return m->positions > 0 && m->positions - drafts < CONTEXT_DEFAULT
+               ? at_least_1(m->positions - drafts)
+               : CONTEXT_DEFAULT;
+}
+
+static enum roof_status check_lengths(struct roof_scenario *s, const struct roof_model *m,
+                                      struct roof_error *error)
+{
+    if (s->phase != ROOF_PHASE_MIXED && (s->prefill_batch > 0 || s->prefill_context > 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prefill_%s") " goes with " ROOF_KEY("phase") " mixed",
+                              s->prefill_batch > 0 ? "batch" : "context");
+    }
+    if (s->prompt > 0 || s->generate > 0) {
+        return check_request(s, error);
+    }
+    if (s->context == 0) {
+        s->context = default_context(s, m);
+    }
+    if (s->phase != ROOF_PHASE_DECODE && s->draft_tokens > 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("draft_tokens") " goes with " ROOF_KEY("phase") " decode");
+    }
+    if (s->phase == ROOF_PHASE_DECODE && s->chunk > 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("chunk") " goes with " ROOF_KEY("phase") " prefill or mixed");
+    }
+    if (s->prefix_hit > 0 && (s->phase != ROOF_PHASE_PREFILL || s->chunk > 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prefix_hit") " goes with " ROOF_KEY(
+                                  "phase") " prefill, without " ROOF_KEY("chunk"));
+    }
+    if (s->phase == ROOF_PHASE_PREFILL && s->chunk == 0) {
+        const double cached = floor(s->prefix_hit * (double)s->context);
+        s->chunk = s->context - (int64_t)fmin(cached, (double)(s->context - 1));
+    }
+    if (s->phase == ROOF_PHASE_PREFILL) {
+        return check_range("chunk", s->chunk, 1, s->context, error);
+    }
+    if (s->phase == ROOF_PHASE_MIXED) {
+        s->prefill_batch = at_least_1(s->prefill_batch);
+        s->chunk = s->chunk > 0 ? s->chunk : CHUNK_DEFAULT;
+        s->prefill_context = s->prefill_context > 0 ? s->prefill_context : s->chunk;
+        return check_range("chunk", s->chunk, 1, s->prefill_context, error);
+    }
+    return ROOF_OK;
+}
+
+/* Refuses passes whose tensors have more elements than an operator takes. */
+static enum roof_status check_tokens(const struct roof_scenario *s, const struct roof_model *m,
+                                     struct roof_error *error)
+{
+    const double per_sequence =
+        s->phase == ROOF_PHASE_REQUEST ? (double)s->prompt : (double)roof_query_len(s);
+    const double tokens =
+        (double)s->common.shape.batch * per_sequence +
+        (s->phase == ROOF_PHASE_MIXED ? (double)s->prefill_batch * (double)s->chunk : 0);
+    const double widest = fmax((double)m->vocab, (double)m->hidden * (double)at_least_1(m->top_k));
+    const double limit = floor(ROOF_DIMENSION_MAX / widest);
+    return tokens <= limit
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                "a pass of %.0f tokens is more than the %.0f that are possible "
+                                "with %s: lower " ROOF_KEY(
+                                    "batch") " or the context, or give " ROOF_KEY("chunk"),
+                                tokens, limit, m->id);
+}
+
+/* Checks the sizes that were given by themselves; 0 follows from others. */
+static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_error *error)
+{
+    const struct roof_shape *const shape = &s->common.shape;
+    const struct {
+        const char *key;
+        int64_t value;
+    } sizes[] = {{"batch", shape->batch},
+                 {"context", s->context},
+                 {"chunk", s->chunk},
+                 {"prefill_batch", s->prefill_batch},
+                 {"prefill_context", s->prefill_context},
+                 {"prompt", s->prompt},
+                 {"generate", s->generate},
+                 {"tp", s->tp},
+                 {"pp", s->pp},
+                 {"ep", shape->ep}};
+    TRY(check_range("draft_tokens", s->draft_tokens, 0, ROOF_DRAFT_TOKENS_MAX, error));
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        if (sizes[i].value != 0) {
+            TRY(check_range(sizes[i].key, sizes[i].value, 1, SEQUENCES_MAX, error));
+        }
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status check_fractions(const struct roof_scenario *s, struct roof_error *error)
+{
+    const struct {
+        const char *key;
+        double value;
+        double limit;
+    } fractions[] = {{"acceptance", s->acceptance, 1},
+                     {"prefix_hit", s->prefix_hit, 1},
+                     {"reserve", s->reserve, 0.99}};
+    for (size_t i = 0; i < COUNT(fractions); i++) {
+        if (!(fractions[i].value >= 0 && fractions[i].value <= fractions[i].limit)) {
+            char given[ROOF_QUANTITY_SIZE];
+            char limit[ROOF_QUANTITY_SIZE];
+            return roof_error_set(error, ROOF_USAGE, ROOF_KEY("%s") " must be 0 to %s, not %s",
+                                  fractions[i].key, roof_format_short(limit, fractions[i].limit),
+                                  roof_format_short(given, fractions[i].value));
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
+                                       const struct roof_model *model, struct roof_error *error)
+{
+    struct roof_scenario s = *scenario;
+    struct roof_shape *const shape = &s.common.shape;
+    shape->batch = at_least_1(shape->batch);
+    shape->ep = at_least_1(shape->ep);
+    s.tp = at_least_1(s.tp);
+    s.pp = at_least_1(s.pp);
+    TRY(check_sizes(&s, error));
+    TRY(check_fractions(&s, error));
+    TRY(check_lengths(&s, model, error));
+    TRY(check_positions(&s, model, error));
+    TRY(check_tokens(&s, model, error));
+    if (shape->routing > 0 && model->experts == 0) {
+        return roof_error_set(error, ROOF_USAGE, "%s has no experts for " ROOF_KEY("routing"),
+                              model->id);
+    }
+    TRY(check_split(&s, model, error));
+    TRY(resolve_formats(&s, model, error));
+    *scenario = s;
+    return ROOF_OK;
+}
+
+void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *decode,
+                          const struct roof_scenario *asked)
+{
+    const bool request = asked->generate > 0;
+    *prefill = *decode = *asked;
+    prefill->phase = ROOF_PHASE_PREFILL;
+    prefill->context = request ? asked->prompt : asked->context;
+    prefill->prompt = prefill->generate = 0;
+    prefill->draft_tokens = 0;
+    decode->phase = ROOF_PHASE_DECODE;
+    decode->context = request ? asked->prompt + asked->generate : asked->context;
+    decode->prompt = decode->generate = 0;
+    decode->chunk = 0;
+    decode->prefix_hit = 0;
+}
+
+int64_t roof_query_len(const struct roof_scenario *s)
+{
+    return s->phase == ROOF_PHASE_PREFILL ? s->chunk : 1 + s->draft_tokens;
+}
+
+int64_t roof_microbatches(const struct roof_scenario *s)
+{
+    const int64_t batch = s->common.shape.batch;
+    const int64_t most = s->prefill_batch > batch ? s->prefill_batch : batch; /* mixed: of either */
+    return s->pp < most ? s->pp : most;
+}

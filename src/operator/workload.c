@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+/* Workloads: the defaults of what was not given, the checks of what was, and the parts of composite
+ * operators. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "catalog/precision.h"
+#include "operator/operator.h"
+
+/* --- sizes --------------------------------------------------------------------------------- */
+
+/* Returns the value of a dimension that was not given; 0: it has no default. */
+static int64_t dimension_default(enum roof_dimension dimension, const struct roof_shape *shape)
+{
+    switch ((int)dimension) {
+    case ROOF_DIM_BATCH:
+    case ROOF_DIM_QUERY_LEN:
+    case ROOF_DIM_EP:
+        return 1;
+    case ROOF_DIM_WITHIN:
+        return shape->devices > 0 ? shape->devices : 2;
+    case ROOF_DIM_KV_HEADS:
+        return shape->heads;
+    case ROOF_DIM_KV_LORA_RANK: /* the MLA sizes of DeepSeek-V2 and V3 */
+        return 512;
+    case ROOF_DIM_QK_NOPE_HEAD_DIM:
+    case ROOF_DIM_V_HEAD_DIM:
+        return 128;
+    case ROOF_DIM_QK_ROPE_HEAD_DIM:
+        return 64;
+    default:
+        return 0;
+    }
+}
+
+/* Refuses a workload and names every required dimension that is not given. */
+static enum roof_status missing_dimensions(const struct roof_workload *w, struct roof_error *error)
+{
+    const struct roof_operator_row *const row = roof_operator_row(w->op);
+    char list[ROOF_OPERATOR_DIMS_MAX * (ROOF_INPUT_NAME_SIZE + 4)] = "";
+    size_t used = 0;
+    for (int i = 0; i < row->dim_count; i++) {
+        const struct roof_input *const input = &roof_dimensions[row->dims[i]];
+        if ((row->required & (1U << row->dims[i])) != 0 && roof_input_get(w, input) == 0) {
+            char name[ROOF_INPUT_NAME_SIZE];
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s N",
+                                     used == 0 ? "" : ", ", roof_input_marked(name, input));
+        }
+    }
+    return roof_error_set(error, ROOF_USAGE, "%s needs %s (roofline list operators %s)", row->name,
+                          list, row->name);
+}
+
+/* Refuses dimensions that the operator does not have. */
+static enum roof_status check_dimensions(const struct roof_workload *w, struct roof_error *error)
+{
+    const struct roof_operator_row *const row = roof_operator_row(w->op);
+    const int64_t *const size = roof_sizes(&w->shape);
+    unsigned given = 0;
+    unsigned own = 0;
+    for (int i = 0; i < ROOF_DIM_COUNT; i++) {
+        given |= (size[i] != 0 ? 1U : 0U) << i;
+    }
+    for (int i = 0; i < row->dim_count; i++) {
+        own |= 1U << row->dims[i];
+    }
+    const unsigned strange = given & ~own;
+    for (int i = 0; strange >> i != 0; i++) {
+        if ((strange >> i & 1) != 0) {
+            return roof_operator_takes(w->op, (enum roof_dimension)i, error);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Checks sizes against each other; those that the operator does not have are 0. */
+static enum roof_status check_pairs(const struct roof_workload *w, struct roof_error *error)
+{
+    const struct roof_shape *const shape = &w->shape;
+    if (shape->kv_heads > 0 && shape->heads % shape->kv_heads != 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("heads") " %" PRId64 " must be a multiple of " ROOF_KEY(
+                                  "kv_heads") " %" PRId64,
+                              shape->heads, shape->kv_heads);
+    }
+    if (shape->causal > 0 && shape->query_len > shape->kv_len) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "with " ROOF_KEY("causal") ", " ROOF_KEY(
+                                  "query_len") " %" PRId64
+                                               " must be at most " ROOF_KEY("kv_len") " %" PRId64,
+                              shape->query_len, shape->kv_len);
+    }
+    if (shape->ep > 0 && shape->experts % shape->ep != 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("experts") " %" PRId64 " must be a multiple of " ROOF_KEY("ep") " %" PRId64,
+            shape->experts, shape->ep);
+    }
+    if (shape->within < shape->devices) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("within") " %" PRId64 " must be at least " ROOF_KEY("devices") " %" PRId64,
+            shape->within, shape->devices);
+    }
+    if (shape->top_k > shape->experts) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("top_k") " %" PRId64
+                                                " must be at most " ROOF_KEY("experts") " %" PRId64,
+                              shape->top_k, shape->experts);
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_sizes_resolve(struct roof_workload *workload, struct roof_error *error)
+{
+    const struct roof_operator_row *const row = roof_operator_row(workload->op);
+    int64_t *const size = (int64_t *)(void *)&workload->shape;
+    for (int i = 0; i < row->dim_count; i++) {
+        const enum roof_dimension dimension = row->dims[i];
+        const struct roof_input *const input = &roof_dimensions[dimension];
+        const int64_t value = size[dimension];
+        if (value == 0 && input->min > 0) {
+            if ((row->required & (1U << dimension)) != 0) {
+                return missing_dimensions(workload, error);
+            }
+            size[dimension] = dimension_default(dimension, &workload->shape);
+        } else if (value < input->min || value > input->max) {
+            char name[ROOF_INPUT_NAME_SIZE];
+            return roof_error_set(error, ROOF_USAGE,
+                                  "%s must be an integer from %" PRId64 " to %" PRId64
+                                  ", not %" PRId64,
+                                  roof_input_marked(name, input), input->min, input->max, value);
+        }
+    }
+    return check_pairs(workload, error);
+}
+
+/* --- formats ------------------------------------------------------------------------------- */
+
+static enum roof_precision given_or(enum roof_precision given, enum roof_precision otherwise)
+{
+    return given == ROOF_PRECISION_AUTO ? otherwise : given;
+}
+
+/* Returns the format that kernels write by default: the activations' format, or bf16 below 16 bits.
+ */
+static enum roof_precision at_least_16_bits(enum roof_precision activations)
+{
+    const struct roof_format *const format = roof_format(activations);
+    return format->block_bytes >= 2 * format->block_elements ? activations : ROOF_PRECISION_BF16;
+}
+
+static enum roof_status check_formats(struct roof_workload *w, struct roof_error *error)
+{
+    struct roof_formats *const f = &w->formats;
+    const enum roof_precision both = given_or(f->precision, ROOF_PRECISION_FP16);
+    if (w->op == ROOF_OPERATOR_QUANTIZE) { /* reads what the layer before wrote, and writes FP8 */
+        f->activations = f->precision == ROOF_PRECISION_AUTO
+                             ? given_or(f->activations, ROOF_PRECISION_BF16)
+                             : f->activations;
+        f->out = given_or(f->out, ROOF_PRECISION_FP8_E4M3);
+    }
+    f->weights = given_or(f->weights, both);
+    f->activations = given_or(f->activations, roof_format(both)->activations);
+    f->out = given_or(f->out, at_least_16_bits(f->activations));
+    f->kv = given_or(f->kv, at_least_16_bits(f->activations));
+    if (roof_precision_weight_only(f->activations) ||
+        (roof_precision_weight_only(f->out) && w->op != ROOF_OPERATOR_QUANTIZE)) {
+        const bool input = roof_precision_weight_only(f->activations);
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s stores weights only; %s takes " ROOF_TENSOR_FORMATS,
+                              roof_format(input ? f->activations : f->out)->name,
+                              input ? ROOF_KEY("activations") : ROOF_KEY("out"));
+    }
+    const enum roof_operator_kind kind = roof_operator_row(w->op)->kind;
+    if (f->compute != ROOF_PRECISION_AUTO && roof_format(f->compute)->unit == ROOF_PRECISION_FP16 &&
+        f->compute != ROOF_PRECISION_FP16) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("compute") ": nothing multiplies %s; it is converted to 16 bits",
+            roof_format(f->compute)->name);
+    }
+    if (f->compute != ROOF_PRECISION_AUTO &&
+        (kind == ROOF_KIND_VECTOR || kind == ROOF_KIND_COLLECTIVE)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "%s does not take " ROOF_KEY("compute") ": it runs at the fp32 vector peak",
+            roof_operator_row(w->op)->name);
+    }
+    return ROOF_OK;
+}
+
+/* --- both ---------------------------------------------------------------------------------- */
+
+enum roof_status roof_resolve(struct roof_workload *workload, struct roof_error *error)
+{
+    TRY(check_dimensions(workload, error));
+    TRY(roof_sizes_resolve(workload, error));
+    return check_formats(workload, error);
+}
+
+enum roof_status roof_workload_resolve(struct roof_workload *workload, struct roof_error *error)
+{
+    struct roof_workload resolved = *workload;
+    TRY(roof_resolve(&resolved, error));
+    *workload = resolved;
+    return ROOF_OK;
+}
+
+int roof_workload_parts(struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX],
+                        const struct roof_workload *workload)
+{
+    const struct roof_operator_row *const row = roof_operator_row(workload->op);
+    if (row->part_count == 0) {
+        parts[0] = *workload;
+        return 1;
+    }
+    for (int i = 0; i < row->part_count; i++) {
+        parts[i] = *workload;
+        parts[i].op = row->parts[i];
+        if (roof_operator_row(parts[i].op)->kind == ROOF_KIND_VECTOR) {
+            /* The softmax reads what the first product wrote and writes what the second reads. */
+            parts[i].formats.activations = workload->formats.out;
+            parts[i].formats.out = workload->formats.activations;
+        }
+    }
+    return row->part_count;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+/* Kernels of fused attention, over keys and values and over the latent of MLA. */
+#include "predict/kernel.h"
+
+enum {
+#define ROOF_DECODE_PARAMETER(id, key, least, most, start, meaning) D_##id,
+#include "predict/kernel_parameters.h"
+};
+enum {
+#define ROOF_PREFILL_PARAMETER(id, key, least, most, start, meaning) F_##id,
+#include "predict/kernel_parameters.h"
+};
+
+/* Returns how many keys of the cache a window leaves. */
+static double window_span(const struct roof_shape *s)
+{
+    return (double)(s->window > 0 && s->window < s->kv_len ? s->window : s->kv_len);
+}
+
+/* Reading the cache, the products and what a lone sequence can draw overlap; the ends do not. */
+static void finish_decode(struct roof_expected *out, double memory, double compute, double lone,
+                          double shown, double ends)
+{
+    const double stream = roof_overlap(roof_overlap(memory, compute, shown), lone, shown);
+    out->time_s = stream + ends;
+    out->bound = ends > stream || (lone > memory && lone > compute) ? ROOF_KERNEL_LIMIT_LATENCY
+                 : compute > memory                                 ? ROOF_KERNEL_LIMIT_COMPUTE
+                                                                    : ROOF_KERNEL_LIMIT_MEMORY;
+}
+
+/*
+ * Decode has one query per sequence: the cache is read once, by splits of its length whose results
+ * are joined (the logarithm). The heads of a KV head fill rows of one matrix tile, and a sequence's
+ * KV head can draw no more than some SMs' share of the bandwidth.
+ */
+void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task *t,
+                        const double *p)
+{
+    const struct roof_workload *const w = t->workload;
+    const struct roof_shape *const s = &w->shape;
+    const double batch = (double)s->batch;
+    const double kv_heads = (double)s->kv_heads;
+    const double dim = (double)s->head_dim;
+    const double span = window_span(s);
+    const double tokens = span + p[D_WINDOW] * ((double)s->kv_len - span);
+    const double kv_element = roof_precision_bits(w->formats.kv) / 8;
+    const double kv = 2 * batch * kv_heads * dim * kv_element * tokens;
+    const double queries =
+        batch * (double)s->heads * dim *
+        (roof_precision_bits(w->formats.activations) + roof_precision_bits(w->formats.out)) / 8;
+    const double set = roof_working_set(w, kv);
+    const bool cold = isinf(set);
+    const double hit = cold ? 0 : roof_l2_hit(set, p[D_L2_CAPACITY] * t->l2);
+    out->tiling.l2_hit = hit;
+    const double dram = p[D_DRAM] * t->bandwidth;
+    const double l2 = p[D_L2_RATE] * t->bandwidth;
+    const double memory =
+        (kv * (1 - hit) + (cold ? queries : 0)) / dram + (kv * hit + (cold ? 0 : queries)) / l2;
+    const double compute = 4 * batch * dim * (tokens + p[D_PAD_TOKENS]) *
+                           ((double)s->heads + kv_heads * p[D_PAD_HEADS]) / (p[D_PEAK] * t->peak);
+    const double lone = 2 * tokens * dim * kv_element * t->sms / (p[D_STREAM] * t->bandwidth);
+    const double ends =
+        (p[D_DOUBLING] * log2(1 + tokens / p[D_CHUNK]) + p[D_BLOCK] * batch * kv_heads / t->sms) /
+        t->clock;
+    out->launch_s = p[D_LAUNCH] / t->clock;
+    finish_decode(out, memory, compute, lone, p[D_OVERLAP], ends);
+}
+
+/*
+ * Prefill works on tiles of 128 queries: the scores that count and the masked ones of a tile are
+ * each multiplied and put through an exponential; all SMs wait for the last tile; Q, K, V and the
+ * result cross memory.
+ */
+void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_task *t,
+                         const double *p)
+{
+    const struct roof_workload *const w = t->workload;
+    const struct roof_shape *const s = &w->shape;
+    const double rows = 128;
+    const double groups = (double)s->batch * (double)s->heads;
+    const double dim = (double)s->head_dim;
+    const double queries = (double)s->query_len;
+    const double keys = (double)s->kv_len;
+    const double pairs = t->work->flops / (4 * groups * dim);
+    const double all =
+        s->causal > 0 ? queries * keys - queries * (queries - 1) / 2 : queries * keys;
+    const double scores = pairs + queries * p[F_TILE] + p[F_WINDOW] * (all - pairs);
+    const double score = 4 * dim / (p[F_PEAK] * t->peak) + p[F_EXP] / (t->clock * t->sms);
+    const double tile = t->sms * rows * (window_span(s) + p[F_TILE]) * score;
+    const double compute =
+        groups * scores * score + p[F_WAVE] * tile * queries / (queries + rows - 1);
+    const double kv_heads = (double)s->batch * (double)s->kv_heads;
+    const double element = roof_precision_bits(w->formats.activations) / 8;
+    const double cache = 2 * kv_heads * dim * keys * roof_precision_bits(w->formats.kv) / 8;
+    const double bytes =
+        groups * dim * queries * (element + roof_precision_bits(w->formats.out) / 8) +
+        2 * kv_heads * dim * queries * element + cache;
+    const double set = roof_working_set(w, bytes);
+    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[F_L2_CAPACITY] * t->l2);
+    out->tiling.l2_hit = hit;
+    const double memory = p[F_PASSES] * bytes * (1 - 0.75 * hit) / t->bandwidth;
+    const double blocks = groups * (queries + rows - 1) / rows;
+    const double ends = p[F_BLOCK] * blocks / (t->clock * t->sms);
+    out->launch_s = p[F_LAUNCH] / t->clock;
+    out->time_s = compute + memory + ends;
+    out->bound = ends > compute + memory ? ROOF_KERNEL_LIMIT_LATENCY
+                 : memory > compute      ? ROOF_KERNEL_LIMIT_MEMORY
+                                         : ROOF_KERNEL_LIMIT_COMPUTE;
+}
+
+/* --- latent attention ---------------------------------------------------------------------- */
+
+enum {
+#define ROOF_MLA_DECODE_PARAMETER(id, key, least, most, start, meaning) L_##id,
+#include "predict/kernel_parameters.h"
+};
+enum {
+#define ROOF_MLA_PREFILL_PARAMETER(id, key, least, most, start, meaning) E_##id,
+#include "predict/kernel_parameters.h"
+};
+
+/*
+ * MLA decodes like attention, with one latent for all heads: they fill matrix tiles of as many rows
+ * as the matrix instruction has, each of which reads the cache, the further ones mostly out of the
+ * L2.
+ */
+void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *t,
+                            const double *p)
+{
+    const struct roof_workload *const w = t->workload;
+    const struct roof_shape *const s = &w->shape;
+    const double batch = (double)s->batch;
+    const double tokens = (double)s->kv_len;
+    const double key = (double)(s->kv_lora_rank + s->qk_rope_head_dim);
+    const double kv = batch * tokens * key * roof_precision_bits(w->formats.kv) / 8;
+    const double queries = t->work->bytes[ROOF_ROLE_ACTIVATIONS] + t->work->bytes[ROOF_ROLE_OUT];
+    const double blocks = roof_larger(1, (double)s->heads * (double)s->query_len / p[L_ROWS]);
+    const double set = roof_working_set(w, kv);
+    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[L_L2_CAPACITY] * t->l2);
+    out->tiling.l2_hit = hit;
+    const double dram = p[L_DRAM] * t->bandwidth;
+    const double l2 = p[L_L2_RATE] * t->bandwidth;
+    const double again = (blocks - 1) * p[L_REREAD];
+    const double memory = kv * (1 - hit) * (1 + again) / dram +
+                          (kv * hit * blocks + kv * (1 - hit) * (blocks - 1 - again)) / l2 +
+                          p[L_QUERIES] * queries / t->bandwidth;
+    const double compute = 2 * batch * (tokens + p[L_PAD_TOKENS]) *
+                           (key + (double)s->kv_lora_rank) * p[L_ROWS] * blocks /
+                           (p[L_PEAK] * t->peak);
+    const double lone = kv / batch * t->sms / (p[L_STREAM] * t->bandwidth);
+    const double ends =
+        (p[L_DOUBLING] * log2(1 + tokens / p[L_CHUNK]) + p[L_BLOCK] * batch * blocks / t->sms) /
+        t->clock;
+    out->launch_s = p[L_LAUNCH] / t->clock;
+    finish_decode(out, memory, compute, lone, p[L_OVERLAP], ends);
+}
+
+/* MLA prefills in tiles of 128 queries; one of them goes through all its keys in turn, however many
+ * SMs wait. */
+void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel_task *t,
+                             const double *p)
+{
+    const struct roof_workload *const w = t->workload;
+    const struct roof_shape *const s = &w->shape;
+    const double rows = 128;
+    const double groups = (double)s->batch * (double)s->heads;
+    const double queries = (double)s->query_len;
+    const double dims = (double)(s->qk_nope_head_dim + s->qk_rope_head_dim + s->v_head_dim);
+    const double masked = 2 * dims * queries * p[E_TILE];
+    const double compute = (t->work->flops + groups * masked) / (p[E_PEAK] * t->peak);
+    const double lone = 2 * dims * rows * ((double)s->kv_len + p[E_TILE]) / (p[E_LONE] * t->clock);
+    const double bytes = t->work->bytes[ROOF_ROLE_ACTIVATIONS] + t->work->bytes[ROOF_ROLE_KV] +
+                         t->work->bytes[ROOF_ROLE_OUT];
+    const double set = roof_working_set(w, bytes);
+    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[E_L2_CAPACITY] * t->l2);
+    out->tiling.l2_hit = hit;
+    const double memory = p[E_PASSES] * bytes * (1 - 0.75 * hit) / t->bandwidth;
+    const double ends =
+        (p[E_BLOCK] * groups * queries / (rows * t->sms) + p[E_SEQUENCE] * (double)s->batch) /
+        t->clock;
+    const double products = roof_overlap(compute, lone, p[E_OVERLAP]);
+    out->launch_s = p[E_LAUNCH] / t->clock;
+    out->time_s = products + memory + ends;
+    out->bound = ends > products + memory || (lone > compute && lone > memory)
+                     ? ROOF_KERNEL_LIMIT_LATENCY
+                 : memory > products ? ROOF_KERNEL_LIMIT_MEMORY
+                                     : ROOF_KERNEL_LIMIT_COMPUTE;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/* Kernels that stream vectors: norms, activations, additions, rotary embeddings, quantisations. */
+#include "predict/kernel.h"
+
+enum {
+#define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,
+#include "predict/kernel_parameters.h"
+};
+
+void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task *t,
+                        const double *p)
+{
+    double bytes = 0;
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        bytes += t->work->bytes[role];
+    }
+    const double set = roof_working_set(t->workload, bytes);
+    const double hit = isinf(set) ? 0 : roof_l2_hit(set, p[V_L2_CAPACITY] * t->l2);
+    out->tiling.l2_hit = hit;
+    const double memory = bytes * ((1 - hit) / p[V_DRAM] + hit / p[V_L2_RATE]) / t->bandwidth;
+    const struct roof_shape *const s = &t->workload->shape;
+    const double count = t->workload->op == ROOF_OPERATOR_SOFTMAX
+                             ? (double)s->batch * (double)s->heads * (double)s->query_len
+                             : (double)s->tokens;
+    /* A row of a norm is a block of as many threads as it has elements, up to ROOF_ROW_THREADS, so
+     * more short rows run at once. */
+    const double share = t->workload->op == ROOF_OPERATOR_RMSNORM
+                             ? fmin(1, (double)s->hidden / ROOF_ROW_THREADS)
+                             : 1;
+    const double rows = p[V_ROW] * count * share / (t->sms * t->clock);
+    /* The append to the cache is launched, and was measured, with attention. */
+    out->launch_s = t->workload->op == ROOF_OPERATOR_KV_APPEND ? 0 : p[V_LAUNCH] / t->clock;
+    out->time_s = memory + rows;
+    out->bound = rows > memory ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/* Limits: the largest batch and context that fit, and the sizes at which what bounds changes. */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "predict/pass.h"
+
+/* A search for the largest size of a scenario that fits the memory. */
+struct search {
+    struct roof_scenario scenario; /* not resolved */
+    const struct roof_model_prediction *prediction;
+    int64_t *size; /* the field of the scenario that is searched */
+    int64_t least; /* the smallest valid value of that field */
+};
+
+static bool fits_at(struct search *search, int64_t size)
+{
+    const struct roof_model *const model = search->prediction->model;
+    const struct roof_hardware *const hardware = search->prediction->total.hardware;
+    struct roof_pass pass;
+    struct roof_pass draft;
+    struct roof_pass first;
+    *search->size = size;
+    struct roof_scenario s = search->scenario;
+    return roof_scenario_resolve(&s, model, NULL) == ROOF_OK &&
+           roof_memory_passes(&pass, &draft, &first, &s, model, hardware, NULL) == ROOF_OK &&
+           roof_memory_of(&pass, &draft, model, &s, hardware).fits == ROOF_FIT_YES;
+}
+
+/* Returns the largest size that fits, NAN where none is too large; memory grows with the size. */
+static double largest_that_fits(struct search *search)
+{
+    int64_t fits = 0;
+    int64_t fails = search->least;
+    while (fails <= ROOF_LIMIT_MAX && fits_at(search, fails)) {
+        fits = fails;
+        fails *= 2;
+    }
+    while (fits > 0 && fails - fits > 1) {
+        const int64_t middle = fits + (fails - fits) / 2;
+        if (middle <= ROOF_LIMIT_MAX && fits_at(search, middle)) {
+            fits = middle;
+        } else {
+            fails = middle;
+        }
+    }
+    return fits == ROOF_LIMIT_MAX ? ROOF_UNKNOWN : (double)fits;
+}
+
+/* Finds the KV bytes that a step reads at a context, by how much one more token makes them grow,
+ * and the bytes of weights that it reads. Returns false where they are unknown. */
+static bool kv_reads(double *bytes, double *slope, double *weights, struct roof_scenario *s,
+                     const struct roof_model_prediction *prediction, int64_t context)
+{
+    struct roof_pass here;
+    struct roof_pass next;
+    const struct roof_hardware *const hardware = prediction->total.hardware;
+    s->context = context + 1;
+    bool known = roof_pass_run(&next, prediction->model, s, hardware, NULL, NULL) == ROOF_OK;
+    s->context = context;
+    known = known && roof_pass_run(&here, prediction->model, s, hardware, NULL, NULL) == ROOF_OK;
+    if (known) {
+        *bytes = here.kv_read_bytes;
+        *slope = next.kv_read_bytes - here.kv_read_bytes;
+        *weights = here.weights_read_bytes;
+    }
+    return known;
+}
+
+/*
+ * KV bytes that a decode step reads grow with the context by a constant per token, a smaller one
+ * where windows are full: from the bytes and the slope before and beyond, solve for the context at
+ * which they are as many as those of the weights.
+ */
+static double kv_crossover(const struct roof_model_prediction *prediction)
+{
+    struct roof_scenario s = prediction->scenario;
+    const int64_t window = prediction->model->window;
+    double bytes = 0;
+    double slope = 0;
+    double weights = 0;
+    if (s.phase != ROOF_PHASE_DECODE || s.draft_tokens > 0 ||
+        !kv_reads(&bytes, &slope, &weights, &s, prediction, 1)) {
+        return ROOF_UNKNOWN;
+    }
+    const double before = 1 + (weights - bytes) / slope;
+    if (window == 0 || before <= (double)window) {
+        return before;
+    }
+    if (!kv_reads(&bytes, &slope, &weights, &s, prediction, window)) {
+        return ROOF_UNKNOWN;
+    }
+    return slope > 0 ? (double)window + (weights - bytes) / slope : ROOF_UNKNOWN;
+}
+
+/* The batches up to which operators are looked at. */
+#define BATCH_MAX (1 << 20)
+
+/* Returns true if node i of the prediction is compute-bound at another batch. */
+static bool compute_bound(const struct roof_model_prediction *prediction,
+                          const struct roof_scenario *at, int64_t batch, size_t i)
+{
+    struct roof_graph graph;
+    struct roof_prediction p;
+    struct roof_scenario s = *at;
+    const struct roof_node *const wanted = &prediction->node[i].node;
+    s.common.shape.batch = batch;
+    if (roof_scenario_resolve(&s, prediction->model, NULL) != ROOF_OK ||
+        roof_graph_build(&graph, prediction->model, &s, 0, 0, NULL) != ROOF_OK) {
+        return false;
+    }
+    for (size_t k = 0; k < graph.count; k++) {
+        const struct roof_node *const node = &graph.node[k];
+        if (strcmp(node->name, wanted->name) == 0 &&
+            memcmp(&node->workload.formats, &wanted->workload.formats,
+                   sizeof node->workload.formats) == 0) {
+            return roof_predict(&p, &node->workload, prediction->total.hardware, NULL) == ROOF_OK &&
+                   p.flops > 0 && p.bottleneck == ROOF_BOTTLENECK_COMPUTE;
+        }
+    }
+    return false;
+}
+
+static double compute_bound_from(const struct roof_model_prediction *prediction,
+                                 const struct roof_scenario *at, size_t i)
+{
+    int64_t no = 0;
+    int64_t yes = 1;
+    while (yes <= BATCH_MAX && !compute_bound(prediction, at, yes, i)) {
+        no = yes;
+        yes *= 2;
+    }
+    while (yes <= BATCH_MAX && yes - no > 1) {
+        const int64_t middle = no + (yes - no) / 2;
+        if (compute_bound(prediction, at, middle, i)) {
+            yes = middle;
+        } else {
+            no = middle;
+        }
+    }
+    return yes <= BATCH_MAX ? (double)yes : ROOF_UNKNOWN;
+}
+
+void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
+                               const struct roof_model_prediction *prediction,
+                               const struct roof_scenario *scenario)
+{
+    /* One stage is enough to see what grows with the batch, of which it has a part at a time. */
+    const int64_t stages = prediction->scenario.pp;
+    const double parts = (double)stages;
+    struct roof_scenario at = *scenario;
+    at.context = prediction->scenario.context;
+    at.prefill_batch = (prediction->scenario.prefill_batch + stages - 1) / stages;
+    at.pp = 1;
+    for (size_t i = 0; i < prediction->count; i++) {
+        const bool product = roof_is_product(prediction->node[i].node.workload.op);
+        const double part = product ? compute_bound_from(prediction, &at, i) : ROOF_UNKNOWN;
+        out[i] = (part - 1) * parts + 1;
+    }
+}
+
+enum roof_status roof_model_limits(struct roof_limits *out,
+                                   const struct roof_model_prediction *prediction,
+                                   const struct roof_scenario *scenario, struct roof_error *error)
+{
+    TRY(roof_model_parameters(&out->parameters, &out->active_parameters, prediction->model, error));
+    struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
+    out->max_batch = out->max_context = ROOF_UNKNOWN;
+    if (prediction->fits != ROOF_FIT_UNKNOWN) {
+        search.scenario.context = scenario->generate > 0 ? 0 : prediction->scenario.context;
+        search.size = &search.scenario.common.shape.batch;
+        out->max_batch = largest_that_fits(&search);
+        search.scenario = *scenario;
+        search.size = scenario->generate > 0 ? &search.scenario.prompt : &search.scenario.context;
+        if (scenario->phase == ROOF_PHASE_PREFILL && scenario->chunk > 0) {
+            search.least = scenario->chunk;
+        }
+        out->max_context = largest_that_fits(&search);
+    }
+    out->kv_crossover_context = kv_crossover(prediction);
+    roof_predict_model_bounds(out->compute_bound_batch, prediction, scenario);
+    return ROOF_OK;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/* The parts of the prediction of a model: passes, memory, phases and requests. */
+#ifndef ROOF_PASS_H
+#define ROOF_PASS_H
+
+#include "roofline/model_prediction.h"
+
+/* The times of the pipeline stages of a pass. */
+struct roof_pass_times {
+    double path_s;    /* the sum of all stages */
+    double slowest_s; /* the longest stage */
+};
+
+/* One pass of a microbatch through all stages. */
+struct roof_pass {
+    struct roof_pass_times ideal;
+    struct roof_pass_times expected;
+    double weights_bytes; /* memory, of the stage that needs most */
+    double kv_bytes;
+    double activation_bytes;
+    double kv_read_bytes; /* over all stages */
+    double weights_read_bytes;
+    double low_s; /* the band of the expected path */
+    double high_s;
+    double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
+    double expected_share_s[ROOF_BOTTLENECK_COUNT];
+    bool native;
+    double near_s; /* the part of the expected path where other kernels stand in */
+};
+
+/* Runs all stages of a resolved scenario; kept (NULL: nobody wants the operators) receives the
+ * operators. */
+enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *model,
+                               const struct roof_scenario *scenario,
+                               const struct roof_hardware *hardware,
+                               struct roof_model_prediction *kept, struct roof_error *error);
+
+/* Runs the draft model of a scenario, if it has one: one decode step per proposed token, on the
+ * same devices. The paths of *out are those of all these steps. */
+enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenario *scenario,
+                                 const struct roof_hardware *hardware, struct roof_error *error);
+
+/* Returns the time of a step: all microbatches through all stages. */
+double roof_pass_step_s(const struct roof_pass_times *pass, const struct roof_scenario *scenario);
+
+/* Returns how many tokens a step is expected to yield per sequence: drafts up to the first that is
+ * refused, and one more. */
+double roof_tokens_per_step(const struct roof_scenario *scenario);
+
+/* The memory of the device that needs most, in bytes. */
+struct roof_memory {
+    double weights;
+    double kv;
+    double activations;
+    double capacity;
+    double reserve;
+    enum roof_fit fits;
+};
+
+struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roof_pass *draft,
+                                  const struct roof_model *model,
+                                  const struct roof_scenario *scenario,
+                                  const struct roof_hardware *hardware);
+void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory *memory);
+
+/* Runs the passes that decide over the memory of a resolved scenario: the last one, whose
+ * activations are those of the larger phase; its drafts; and of a request the prefill. */
+enum roof_status roof_memory_passes(struct roof_pass *pass, struct roof_pass *draft,
+                                    struct roof_pass *prefill, const struct roof_scenario *asked,
+                                    const struct roof_model *model,
+                                    const struct roof_hardware *hardware, struct roof_error *error);
+
+/* Predict the scenario of *out, which is resolved: a phase, or a request. */
+enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct roof_error *error);
+enum roof_status roof_predict_request(struct roof_model_prediction *out, struct roof_error *error);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/* A phase: the totals of a pass, its memory, and the service of its steps. */
+#include <math.h>
+
+#include "base/base.h"
+#include "predict/pass.h"
+#include "predict/predict.h"
+
+/* Adds a value that may be unknown to a sum that is unknown until a known one comes. */
+static void add_known(double *sum, double value)
+{
+    if (!isnan(value)) {
+        *sum = isnan(*sum) ? value : *sum + value;
+    }
+}
+
+static void add_total(struct roof_prediction *total, const struct roof_node_prediction *n)
+{
+    const struct roof_prediction *const p = &n->prediction;
+    const double device = (double)n->device_count;
+    const double path = (double)n->node.count;
+    total->native = total->native && p->native;
+    total->flops += device * p->flops;
+    total->bytes += device * p->bytes;
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        total->role_bytes[role] += device * p->role_bytes[role];
+    }
+    if (p->link.latency_s > total->link.latency_s) {
+        total->link.latency_s = p->link.latency_s;
+    }
+    add_known(&total->network_bytes, device * p->network_bytes);
+    total->memory_time_s += path * p->memory_time_s;
+    total->compute_time_s += path * p->compute_time_s;
+    add_known(&total->network_time_s, path * p->network_time_s);
+    total->time_s += path * p->time_s;
+    total->expected_s += path * p->expected_s;
+    total->expected_low_s += path * p->expected_low_s;
+    total->expected_high_s += path * p->expected_high_s;
+}
+
+/* Adds the times in the unit that is printed, so that sums equal those of printed operators. */
+static void add_microseconds(struct roof_model_prediction *out,
+                             const struct roof_node_prediction *n)
+{
+    const struct roof_prediction *const p = &n->prediction;
+    const double path = (double)n->node.count;
+    const enum roof_unit us = ROOF_UNIT_MICROSECONDS;
+    out->time_us += path * roof_to_unit(p->time_s, us);
+    out->memory_time_us += path * roof_to_unit(p->memory_time_s, us);
+    out->compute_time_us += path * roof_to_unit(p->compute_time_s, us);
+    add_known(&out->network_time_us, path * roof_to_unit(p->network_time_s, us));
+}
+
+static void finish_total(struct roof_model_prediction *out, const struct roof_pass *pass)
+{
+    struct roof_prediction *const total = &out->total;
+    for (size_t i = 0; i < out->count; i++) {
+        add_total(total, &out->node[i]);
+        add_microseconds(out, &out->node[i]);
+    }
+    total->bottleneck = roof_largest_share(pass->share_s);
+    total->expected_bottleneck = roof_largest_share(pass->expected_share_s);
+    out->expected_near = pass->near_s / pass->expected.path_s;
+    total->expected_near = pass->near_s > 0;
+    total->intensity = total->flops / total->bytes;
+    total->attainable_flops_per_s = isnan(total->compute_time_s) || out->scenario.pp > 1
+                                        ? ROOF_UNKNOWN
+                                        : total->flops / total->time_s;
+}
+
+/* Returns the bytes of a file over those of its formats, scales and padding included; 1: no file.
+ */
+static double file_share(const struct roof_model *model)
+{
+    const double formula = isnan(model->file_bytes) ? ROOF_UNKNOWN : roof_model_bytes(model);
+    return formula > 0 ? model->file_bytes / formula : 1;
+}
+
+struct roof_memory roof_memory_of(const struct roof_pass *pass, const struct roof_pass *draft,
+                                  const struct roof_model *model, const struct roof_scenario *s,
+                                  const struct roof_hardware *hardware)
+{
+    const double usable = hardware->figure[ROOF_FIGURE_MEMORY_CAPACITY].value;
+    /* The GB that are printed on memory chips are GiB. */
+    const double nominal =
+        hardware->figure[ROOF_FIGURE_MEMORY_NOMINAL].value / 1e9 * (1024. * 1024 * 1024);
+    struct roof_memory m = {.weights =
+                                pass->weights_bytes * file_share(model) + draft->weights_bytes,
+                            .kv = pass->kv_bytes + draft->kv_bytes,
+                            .activations = pass->activation_bytes,
+                            .capacity = isnan(usable) ? nominal : usable};
+    m.reserve = s->reserve * m.capacity;
+    m.fits = isnan(m.capacity)                                            ? ROOF_FIT_UNKNOWN
+             : m.weights + m.kv + m.activations <= m.capacity - m.reserve ? ROOF_FIT_YES
+                                                                          : ROOF_FIT_NO;
+    return m;
+}
+
+void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory *memory)
+{
+    out->weights_memory_bytes = memory->weights;
+    out->kv_cache_bytes = memory->kv;
+    out->activation_memory_bytes = memory->activations;
+    out->memory_capacity_bytes = memory->capacity;
+    out->memory_reserve_bytes = memory->reserve;
+    out->fits = memory->fits;
+}
+
+/* The latencies and rates that a user sees. */
+struct service {
+    double ttft_s;
+    double tpot_s;
+    double tokens_per_s;
+    double tokens_per_s_per_user;
+};
+
+/* Returns the service of steps that take step_s. */
+static struct service service_of(const struct roof_model_prediction *out, double step_s)
+{
+    struct service r = {ROOF_UNKNOWN, ROOF_UNKNOWN, ROOF_UNKNOWN, ROOF_UNKNOWN};
+    const struct roof_scenario *const s = &out->scenario;
+    const double batch = (double)s->common.shape.batch;
+    double tokens = batch * out->tokens_per_step; /* in a step, of all sequences */
+    if (s->phase == ROOF_PHASE_PREFILL) {
+        tokens = batch * (double)s->chunk;
+        /* A chunk on top of an earlier one is not the whole wait for the first token. */
+        r.ttft_s = s->chunk == s->context || s->prefix_hit > 0 ? step_s : ROOF_UNKNOWN;
+    } else {
+        r.tpot_s = step_s / out->tokens_per_step;
+    }
+    if (out->fits != ROOF_FIT_NO) {
+        r.tokens_per_s = tokens / step_s;
+        r.tokens_per_s_per_user = r.tokens_per_s / batch;
+    }
+    return r;
+}
+
+enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct roof_error *error)
+{
+    const struct roof_scenario *const s = &out->scenario;
+    const struct roof_hardware *const hardware = out->total.hardware;
+    struct roof_pass pass;
+    struct roof_pass draft;
+    TRY(roof_pass_run(&pass, out->model, s, hardware, out, error));
+    TRY(roof_pass_draft(&draft, s, hardware, error));
+    const struct roof_memory memory = roof_memory_of(&pass, &draft, out->model, s, hardware);
+    finish_total(out, &pass);
+    roof_memory_put(out, &memory);
+    out->tokens_per_step = roof_tokens_per_step(s);
+    out->slowest_stage_s = pass.ideal.slowest_s;
+    out->draft_s = s->draft_tokens > 0 ? draft.ideal.path_s : ROOF_UNKNOWN;
+    out->step_s = roof_pass_step_s(&pass.ideal, s) + draft.ideal.path_s;
+    out->expected_step_s = roof_pass_step_s(&pass.expected, s) + draft.expected.path_s;
+    const struct service ideal = service_of(out, out->step_s);
+    const struct service expected = service_of(out, out->expected_step_s);
+    out->ttft_s = ideal.ttft_s;
+    out->tpot_s = ideal.tpot_s;
+    out->tokens_per_s = ideal.tokens_per_s;
+    out->tokens_per_s_per_user = ideal.tokens_per_s_per_user;
+    out->expected_ttft_s = expected.ttft_s;
+    out->expected_tpot_s = expected.tpot_s;
+    out->expected_tokens_per_s = expected.tokens_per_s;
+    out->expected_tokens_per_s_per_user = expected.tokens_per_s_per_user;
+    return ROOF_OK;
+}
