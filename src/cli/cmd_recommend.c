@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "cli.h"
+#include "decide/recommend_answer.h"
 
 enum roof_status cli_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
                              const char *text, struct roof_error *error)
@@ -99,77 +101,41 @@ enum roof_status cli_recommend_options(struct roof_recommend_options *out,
     return status;
 }
 
-/* What is recommended; for documents also why the first is first, and where that changes. */
-struct found {
-    struct roof_recommendation recommendation;
-    struct roof_speedup speedup;
-    struct roof_crossovers crossovers;
-};
-
-static enum roof_status find_reasons(struct roof_reasons *out, struct found *found,
-                                     const struct roof_workload *workload,
-                                     const struct roof_accuracy *accuracy,
-                                     const struct roof_recommend_options *how,
-                                     struct roof_error *error)
+/* Recommends, writes that, and says in *found whether anything is left. */
+static enum roof_status answer_operator(struct roof_text *out, const struct roof_hardware *hardware,
+                                        const struct roof_scenario *scenario,
+                                        const struct roof_recommend_options *how,
+                                        const struct cli_options *options, enum roof_status *found,
+                                        struct roof_error *error)
 {
-    const struct roof_recommendation *const recommendation = &found->recommendation;
-    const struct roof_candidate *const best = &recommendation->candidate[0];
-    const struct roof_prediction *const fp16 = &recommendation->baseline;
-    enum roof_status status =
-        roof_crossovers(&found->crossovers, workload, fp16->hardware, accuracy, how, error);
-    if (status == ROOF_OK && found->crossovers.along != ROOF_DIM_COUNT) {
-        out->crossovers = &found->crossovers;
-    }
-    if (status == ROOF_OK && recommendation->count > 0 && best->format != ROOF_PRECISION_FP16) {
-        const struct roof_speedup_side from = {roof_format(ROOF_PRECISION_FP16)->name, fp16, NULL};
-        const struct roof_speedup_side to = {roof_format(best->format)->name, &best->prediction,
-                                             NULL};
-        status = roof_speedup(&found->speedup, &from, &to, error);
-        out->why = &found->speedup.total;
-    }
+    struct roof_recommend_answer *answer = NULL;
+    const bool document =
+        options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_JSON;
+    TRY(roof_recommend_answer_open(&answer, &scenario->common, hardware, how, document, error));
+    const struct roof_reasons reasons = {.why = answer->gains ? &answer->speedup.total : NULL,
+                                         .crossovers =
+                                             answer->crosses ? &answer->crossovers : NULL};
+    *found = answer->recommendation.count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
+    const enum roof_status status =
+        write_recommendation(out, options, &answer->recommendation, &reasons, &scenario->common,
+                             hardware, how->ranking, error);
+    roof_recommend_answer_free(answer);
     return status;
 }
 
 static enum roof_status recommend_operator(struct roof_text *out, const struct cli_options *options,
-                                           enum roof_status *answer, struct roof_error *error)
+                                           enum roof_status *found, struct roof_error *error)
 {
     struct roof_scenario scenario;
     struct roof_hardware *hardware = NULL;
-    struct roof_accuracy accuracy = {0};
     struct roof_recommend_options how;
     enum roof_precision formats[ROOF_PRECISION_COUNT];
-    struct roof_reasons reasons = {NULL, NULL};
-    struct found *const found = malloc(sizeof *found);
-    if (found == NULL) {
-        return roof_no_memory(error);
-    }
-    enum roof_status status = cli_recommend_options(&how, formats, options, error);
-    if (status == ROOF_OK) {
-        status = cli_scenario(&scenario, options, error);
-    }
-    if (status == ROOF_OK) {
-        status = cli_hardware(&hardware, options->value[ROOF_INPUT_HARDWARE], options, error);
-    }
-    if (status == ROOF_OK) {
-        status = roof_accuracy_load(&accuracy, error);
-    }
-    if (status == ROOF_OK) {
-        *answer = roof_recommend(&found->recommendation, &scenario.common, hardware, &accuracy,
-                                 &how, error);
-        status = *answer == ROOF_UNSATISFIED ? ROOF_OK : *answer;
-    }
-    const bool document =
-        options->output == ROOF_OUTPUT_TEXT || options->output == ROOF_OUTPUT_JSON;
-    if (status == ROOF_OK && document) {
-        status = find_reasons(&reasons, found, &scenario.common, &accuracy, &how, error);
-    }
-    if (status == ROOF_OK) {
-        status = write_recommendation(out, options, &found->recommendation, &reasons,
-                                      &scenario.common, hardware, how.ranking, error);
-    }
-    roof_accuracy_free(&accuracy);
+    TRY(cli_recommend_options(&how, formats, options, error));
+    TRY(cli_scenario(&scenario, options, error));
+    TRY(cli_hardware(&hardware, options->value[ROOF_INPUT_HARDWARE], options, error));
+    const enum roof_status status =
+        answer_operator(out, hardware, &scenario, &how, options, found, error);
     cli_hardware_free(hardware);
-    free(found);
     return status;
 }
 
