@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /** Why a plan is better than another: both phases taken apart (speedup.h). */
-#ifndef ROOFLINE_PLAN_WHY_H
-#define ROOFLINE_PLAN_WHY_H
+#ifndef ROOFLINE_PLAN_SPEEDUP_H
+#define ROOFLINE_PLAN_SPEEDUP_H
 
 #include "roofline/plan.h"
 #include "roofline/speedup.h"
@@ -14,7 +14,7 @@ extern "C" {
 
 /** Two plans with the same split and batch; of `from` and `to` only these, device and formats hold.
  * Large: keep it off small stacks. */
-struct roof_plan_why {
+struct roof_plan_speedup {
     struct roof_plan from;
     struct roof_plan to;
     /** What tells them apart: devices, formats or both. */
@@ -40,9 +40,9 @@ size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_pl
  * those of the other; split and batch of both are those of `to`. Neither has to fit. plans is what
  * a search of the query found. *out points into itself: it must not be copied.
  */
-enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan *from,
-                               const struct roof_plan *to, const struct roof_plans *plans,
-                               const struct roof_plan_query *query, struct roof_error *error);
+enum roof_status roof_plan_speedup(struct roof_plan_speedup *out, const struct roof_plan *from,
+                                   const struct roof_plan *to, const struct roof_plans *plans,
+                                   const struct roof_plan_query *query, struct roof_error *error);
 
 #ifdef __cplusplus
 }

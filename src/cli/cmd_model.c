@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shell.h"
 #include "cli.h"
 
 #define TOP_DEFAULT 12
@@ -68,24 +69,10 @@ static enum roof_status put_why(struct roof_text *out, const struct work *w, siz
     return status;
 }
 
-/* A word of a command line for sh. */
 static void put_word(struct roof_text *out, const char *word)
 {
     roof_text_put(out, " ");
-    if (*word != '\0' && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                           "0123456789-_./,:=+@%")] == '\0') {
-        roof_text_put(out, word);
-        return;
-    }
-    roof_text_put(out, "'");
-    for (const char *p = word; *p != '\0'; p++) {
-        if (*p == '\'') {
-            roof_text_put(out, "'\\''");
-        } else {
-            roof_text_add(out, p, 1);
-        }
-    }
-    roof_text_put(out, "'");
+    roof_text_shell_word(out, word);
 }
 
 /* The command line that asks the same, in the order of the table; where it goes is left out. */

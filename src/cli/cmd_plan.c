@@ -214,7 +214,7 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
                         int64_t top)
 {
     const struct roof_plan_query *const query = &answer->query;
-    const struct roof_plan_why *const why = answer->explained ? &answer->why : NULL;
+    const struct roof_plan_speedup *const why = answer->explained ? &answer->why : NULL;
     const bool sides = has(options, ROOF_INPUT_EXPLAIN) && why != NULL;
     if (options->output == ROOF_OUTPUT_TEXT && sides) {
         roof_plan_report_why_text(out, why, &answer->plans.plan[0], query, (size_t)top);

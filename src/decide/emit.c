@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/base.h"
+#include "base/shell.h"
 #include "roofline/quantity.h"
 
 /* Tokens of a pass that engines take by default, at least. */
@@ -33,32 +35,13 @@ struct emitter {
 
 /* --- names --------------------------------------------------------------------------------- */
 
-static bool plain(const char *text)
-{
-    const size_t length = strlen(text);
-    return length > 0 && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                      "0123456789_./:@%+=,-") == length;
-}
-
-/* One word of the shell. */
+/* Writes one word of the shell; a file whose name begins with "-" must not look like an option. */
 static void put_quoted(struct roof_text *out, const char *text)
 {
-    if (*text == '-') { /* a file, not an option */
+    if (*text == '-') {
         roof_text_put(out, "./");
     }
-    if (plain(text)) {
-        roof_text_put(out, text);
-        return;
-    }
-    roof_text_put(out, "'");
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p == '\'') {
-            roof_text_put(out, "'\\''");
-        } else {
-            roof_text_add(out, p, 1);
-        }
-    }
-    roof_text_put(out, "'");
+    roof_text_shell_word(out, text);
 }
 
 /* In a comment nothing may end the line. */

@@ -9,7 +9,7 @@
 #define ROOF_PLAN_QUERY_H
 
 #include "roofline/plan.h"
-#include "roofline/plan_why.h"
+#include "roofline/plan_speedup.h"
 #include "roofline/recommend.h"
 
 /** Devices and numbers of devices that a request may have, and values of a list of it. */
@@ -76,7 +76,7 @@ struct roof_plan_answer {
                                    was searched; else empty */
     size_t engine;            /**< the number of that of `emit` */
     bool explained;           /**< `why` holds: it explains the sides, or the best plan */
-    struct roof_plan_why why;
+    struct roof_plan_speedup why;
     /* What the query points to is owned. */
     struct roof_model *model;
     struct roof_accuracy accuracy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/plan_why.h"
+#include "roofline/plan_speedup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void put_name(char out[ROOF_PLAN_SIDE_SIZE], const struct roof_plan *plan
 }
 
 /* Where the operators of the decode step of `to`, which is at hand, turn compute-bound. */
-static void find_bounds(struct roof_plan_why *out, const struct roof_model_prediction *decode,
+static void find_bounds(struct roof_plan_speedup *out, const struct roof_model_prediction *decode,
                         const struct roof_scenario *scenario)
 {
     double batch[ROOF_GRAPH_MAX];
@@ -56,9 +56,9 @@ static void find_bounds(struct roof_plan_why *out, const struct roof_model_predi
     }
 }
 
-enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan *from,
-                               const struct roof_plan *to, const struct roof_plans *plans,
-                               const struct roof_plan_query *query, struct roof_error *error)
+enum roof_status roof_plan_speedup(struct roof_plan_speedup *out, const struct roof_plan *from,
+                                   const struct roof_plan *to, const struct roof_plans *plans,
+                                   const struct roof_plan_query *query, struct roof_error *error)
 {
     out->to = out->from = *to;
     out->from.hardware = from->hardware;
