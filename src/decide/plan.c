@@ -472,7 +472,6 @@ static enum roof_status search_splits(struct search *s, struct roof_plan plan,
 {
     const struct roof_plan_query *const q = s->query;
     const bool experts = q->model->experts > 0;
-    enum roof_status status = ROOF_OK;
     int64_t most = 0;
     for (size_t n = 0; n < q->device_counts; n++) {
         most = q->devices[n] > most ? q->devices[n] : most;
@@ -481,20 +480,20 @@ static enum roof_status search_splits(struct search *s, struct roof_plan plan,
         const size_t uses = uses_of(q, group);
         for (plan.tp = 1; plan.tp <= group && uses > 0; plan.tp++) {
             const int64_t rest = group % plan.tp == 0 ? group / plan.tp : 0;
-            for (plan.pp = 1; plan.pp <= rest && status == ROOF_OK; plan.pp++) {
+            for (plan.pp = 1; plan.pp <= rest; plan.pp++) {
                 plan.ep = rest / plan.pp;
                 if (rest % plan.pp != 0 || (!experts && plan.ep > 1)) {
                     continue;
                 }
-                if (against != ROOF_REJECTED_COUNT) {
-                    s->out->rejected[against] += uses * q->batches;
+                if (against == ROOF_REJECTED_COUNT) {
+                    TRY(search_batches(s, plan));
                 } else {
-                    status = search_batches(s, plan);
+                    s->out->rejected[against] += uses * q->batches;
                 }
             }
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
 /* Tells whether the formats are among those that were asked for. */
@@ -533,25 +532,24 @@ static bool is_wider(const struct search *s, size_t serving, size_t hardware)
 static enum roof_status search_all(struct search *s)
 {
     const struct roof_plan_query *const q = s->query;
-    enum roof_status status = ROOF_OK;
     for (size_t h = 0; h < q->hardware_count; h++) {
         s->unmeasured = *q->hardware[h];
         s->unmeasured.calibration = NULL;
-        for (size_t f = 0; f < q->engines->servings && status == ROOF_OK; f++) {
+        for (size_t f = 0; f < q->engines->servings; f++) {
             struct roof_plan plan = {.hardware = h, .serving = f};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {
                 continue;
             }
             plan.engines = roof_plan_engines(q, f, h);
             plan.loss = roof_plan_loss(q, f);
-            status = search_splits(s, plan,
-                                   plan.engines == 0         ? ROOF_REJECTED_ENGINE
-                                   : is_wider(s, f, h)       ? ROOF_REJECTED_WIDER
-                                   : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
-                                                             : ROOF_REJECTED_COUNT);
+            TRY(search_splits(s, plan,
+                              plan.engines == 0         ? ROOF_REJECTED_ENGINE
+                              : is_wider(s, f, h)       ? ROOF_REJECTED_WIDER
+                              : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
+                                                        : ROOF_REJECTED_COUNT));
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
 /* --- ranks --------------------------------------------------------------------------------- */
@@ -663,20 +661,26 @@ static enum roof_status model_with(const struct roof_model **out, struct search 
 static enum roof_status make_models(struct search *s)
 {
     const struct roof_engines *const engines = s->query->engines;
-    enum roof_status status = ROOF_OK;
     s->out->model = calloc(engines->servings + 1, sizeof *s->out->model);
     s->out->copy = calloc(engines->servings + 1, sizeof *s->out->copy);
     if (s->out->model == NULL || s->out->copy == NULL) {
         return roof_no_memory(s->error);
     }
-    for (size_t i = 0; i < engines->servings && status == ROOF_OK; i++) {
+    for (size_t i = 0; i < engines->servings; i++) {
         if (engines->serving[i].layout == NULL) {
             s->out->model[i] = s->query->model;
         } else if (roof_serving_suits(&engines->serving[i], s->query->model)) {
-            status = model_with(&s->out->model[i], s, i);
+            TRY(model_with(&s->out->model[i], s, i));
         }
     }
-    return status;
+    return ROOF_OK;
+}
+
+static enum roof_status run_search(struct search *s)
+{
+    TRY(make_models(s));
+    TRY(search_all(s));
+    return rank(s);
 }
 
 enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_query *query,
@@ -688,13 +692,7 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
     if (s.inference == NULL) {
         return roof_no_memory(error);
     }
-    enum roof_status status = make_models(&s);
-    if (status == ROOF_OK) {
-        status = search_all(&s);
-    }
-    if (status == ROOF_OK) {
-        status = rank(&s);
-    }
+    const enum roof_status status = run_search(&s);
     free(s.inference);
     if (status != ROOF_OK) {
         roof_plans_free(out);
