@@ -65,8 +65,7 @@ static void ideal_times(double time[SETS], const struct roof_part *from, const s
     }
 }
 
-/* Returns how much faster something must be to take another time; 1 if there is nothing to change.
- */
+/* Returns how much faster something must be to take another time; 1: it needs no change. */
 static double factor(double time, double wanted)
 {
     return time > 0 && wanted > 0 ? time / wanted : 1;
@@ -98,8 +97,7 @@ static void change(struct roof_hardware *device, const struct roof_part *own,
 }
 
 /* Computes the expected time of a part for each set of causes that have changed: the kernels of one
- * side run on a device, some of whose figures are such that they take the times of the other side.
- */
+ * side run on a device that has some of its figures changed to take the times of the other side. */
 static enum roof_status expected_times(double time[SETS], const struct sides *s, int part,
                                        struct roof_error *error)
 {
@@ -107,7 +105,7 @@ static enum roof_status expected_times(double time[SETS], const struct sides *s,
     const double from_launch_s = s->from->part[part].expected.launch_s;
     const double to_launch_s = s->to->part[part].expected.launch_s;
     for (unsigned set = 0; set < SETS; set++) {
-        if (set & BIT(LAUNCH)) { /* the same prediction with the other launch */
+        if (set & BIT(LAUNCH)) { /* the set without it gives both times */
             continue;
         }
         const bool kernels = (set & BIT(KERNELS)) != 0;
@@ -117,12 +115,8 @@ static enum roof_status expected_times(double time[SETS], const struct sides *s,
         struct roof_hardware device = *own->hardware;
         struct roof_prediction p;
         change(&device, &own->part[part], &other->part[part], scaled & (kernels ? ~set : set));
-        const enum roof_status status = node == NULL
-                                            ? roof_predict(&p, &own->workload, &device, error)
-                                            : roof_predict_node(&p, node, &device, error);
-        if (status != ROOF_OK) {
-            return status;
-        }
+        TRY(node == NULL ? roof_predict(&p, &own->workload, &device, error)
+                         : roof_predict_node(&p, node, &device, error));
         const struct roof_expected *const e = &p.part[part].expected;
         time[set] = e->time_s - e->launch_s + from_launch_s;
         time[set | BIT(LAUNCH)] = e->time_s - e->launch_s + to_launch_s;
