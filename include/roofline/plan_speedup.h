@@ -12,26 +12,27 @@ extern "C" {
 
 #define ROOF_PLAN_SIDE_SIZE 160
 
-/** Two plans with the same split and batch; of `from` and `to` only these, device and formats hold.
- * Large: keep it off small stacks. */
+/** Two plans with the same split and batch. Only these, the devices and the formats of `from` and
+ * `to` hold. It is large: keep it off small stacks. */
 struct roof_plan_speedup {
     struct roof_plan from;
     struct roof_plan to;
-    /** What tells them apart: devices, formats or both. */
+    /** They are named by what tells them apart: devices, formats or both. */
     char from_name[ROOF_PLAN_SIDE_SIZE];
     char to_name[ROOF_PLAN_SIDE_SIZE];
-    enum roof_fit from_fits; /**< whether a decode step fits; times are there in any case */
+    enum roof_fit from_fits; /**< tells whether a decode step fits; the times are there in any case
+                              */
     enum roof_fit to_fits;
-    struct roof_speedup prefill; /**< of one prompt alone */
-    struct roof_speedup decode;  /**< of a step of the batch */
-    /** Per operator of `decode`, on the `to` side: the smallest batch from which it is
-     * compute-bound, so that fewer bytes stop helping; NAN: none. */
+    struct roof_speedup prefill; /**< the speedup of one prompt alone */
+    struct roof_speedup decode;  /**< the speedup of a step of the batch */
+    /** The smallest batch from which an operator of `decode` is compute-bound on the `to` side, so
+     * that fewer bytes stop helping; NAN: none. */
     double compute_bound_batch[ROOF_GRAPH_MAX];
 };
 
-/** The combination of formats for the model with the least loss that an engine runs on a device of
- * the query, of equal ones as published, or with the widest weights; the number of servings when
- * there is none. */
+/** Finds the combination of formats with the least loss that an engine runs on a device of the
+ * query. Between equal losses the published formats win, or else the widest weights. Returns the
+ * number of servings when there is none. */
 size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_plan_query *query,
                             size_t hardware);
 

@@ -20,7 +20,7 @@ struct owned {
 
 /* A survey that is being made. */
 struct builder {
-    struct roof_survey *study;
+    struct roof_survey *survey;
     struct owned *owned;
     const struct roof_model *model;
     const struct roof_hardware *hardware;
@@ -414,11 +414,11 @@ static void sort_changes(struct roof_survey_phase *phase)
     }
 }
 
-static enum roof_status study_changes(struct builder *b, struct roof_survey_phase *phase)
+static enum roof_status survey_changes(struct builder *b, struct roof_survey_phase *phase)
 {
     TRY(change_formats(b, phase));
     TRY(change_kv(b, phase));
-    if (phase == &b->study->decode) {
+    if (phase == &b->survey->decode) {
         TRY(change_batch(b, phase));
     }
     TRY(change_flags(b, phase));
@@ -444,40 +444,40 @@ static const struct roof_node_prediction *find_node(const struct roof_model_pred
     return found;
 }
 
-static enum roof_status study_formulas(struct builder *b)
+static enum roof_status survey_formulas(struct builder *b)
 {
-    struct roof_survey *const study = b->study;
+    struct roof_survey *const survey = b->survey;
     for (int i = 0; i < ROOF_OPERATOR_COUNT; i++) {
         const enum roof_operator op = (enum roof_operator)i;
-        const struct roof_node_prediction *node = find_node(study->decode.base, op);
-        node = node == NULL ? find_node(study->prefill.base, op) : node;
+        const struct roof_node_prediction *node = find_node(survey->decode.base, op);
+        node = node == NULL ? find_node(survey->prefill.base, op) : node;
         if (node == NULL) {
             continue;
         }
         if (op == ROOF_OPERATOR_GEMM) { /* every model has one, since its head is one */
-            study->example = study->formulas;
+            survey->example = survey->formulas;
         }
-        struct roof_survey_formula *const formula = &study->formula[study->formulas];
+        struct roof_survey_formula *const formula = &survey->formula[survey->formulas];
         formula->node = node;
         TRY(roof_trace_prediction(&formula->explanation, &node->prediction, b->error));
-        study->formulas++;
+        survey->formulas++;
     }
     return ROOF_OK;
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static enum roof_status study_phase(struct builder *b, struct roof_survey_phase *phase)
+static enum roof_status survey_phase(struct builder *b, struct roof_survey_phase *phase)
 {
     TRY(predict(b, &phase->base, b->model, &phase->scenario, b->error));
     TRY(roof_model_limits(&phase->limits, phase->base, &phase->scenario, b->error));
-    TRY(phase == &b->study->decode ? decode_points(b, phase) : prefill_points(b, phase));
-    return study_changes(b, phase);
+    TRY(phase == &b->survey->decode ? decode_points(b, phase) : prefill_points(b, phase));
+    return survey_changes(b, phase);
 }
 
-static enum roof_status study(struct builder *b, const struct roof_scenario *asked, bool both)
+static enum roof_status survey_all(struct builder *b, const struct roof_scenario *asked, bool both)
 {
-    struct roof_survey *const s = b->study;
+    struct roof_survey *const s = b->survey;
     const bool request = asked->generate > 0 || asked->prompt > 0;
     if (asked->phase == ROOF_PHASE_MIXED) {
         return roof_error_set(
@@ -493,12 +493,12 @@ static enum roof_status study(struct builder *b, const struct roof_scenario *ask
         s->prefill.scenario.common.shape.batch = 1;
     }
     if (both || request || asked->phase == ROOF_PHASE_DECODE) {
-        TRY(study_phase(b, &s->decode));
+        TRY(survey_phase(b, &s->decode));
     }
     if (both || request || asked->phase == ROOF_PHASE_PREFILL) {
-        TRY(study_phase(b, &s->prefill));
+        TRY(survey_phase(b, &s->prefill));
     }
-    return study_formulas(b);
+    return survey_formulas(b);
 }
 
 enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_model *model,
@@ -506,36 +506,36 @@ enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_mod
                                  const struct roof_hardware *hardware, struct roof_error *error)
 {
     *out = NULL;
-    struct builder b = {.study = calloc(1, sizeof *b.study),
+    struct builder b = {.survey = calloc(1, sizeof *b.survey),
                         .owned = calloc(1, sizeof *b.owned),
                         .model = model,
                         .hardware = hardware,
                         .error = error};
-    if (b.study == NULL || b.owned == NULL) {
-        free(b.study);
+    if (b.survey == NULL || b.owned == NULL) {
+        free(b.survey);
         free(b.owned);
         return roof_no_memory(error);
     }
-    b.study->private_data = b.owned;
+    b.survey->private_data = b.owned;
     enum roof_status status = roof_accuracy_load(&b.accuracy, error);
     if (status == ROOF_OK) {
-        status = study(&b, scenario, both);
+        status = survey_all(&b, scenario, both);
     }
     roof_accuracy_free(&b.accuracy);
     if (status != ROOF_OK) {
-        roof_survey_free(b.study);
+        roof_survey_free(b.survey);
         return status;
     }
-    *out = b.study;
+    *out = b.survey;
     return ROOF_OK;
 }
 
-void roof_survey_free(struct roof_survey *study)
+void roof_survey_free(struct roof_survey *survey)
 {
-    if (study == NULL) {
+    if (survey == NULL) {
         return;
     }
-    struct owned *const owned = study->private_data;
+    struct owned *const owned = survey->private_data;
     while (owned->first != NULL) {
         struct holder *const next = owned->first->next;
         free(owned->first);
@@ -543,8 +543,8 @@ void roof_survey_free(struct roof_survey *study)
     }
     roof_model_free(owned->reformed);
     free(owned);
-    for (size_t i = 0; i < study->formulas; i++) {
-        roof_trace_free(&study->formula[i].explanation);
+    for (size_t i = 0; i < survey->formulas; i++) {
+        roof_trace_free(&survey->formula[i].explanation);
     }
-    free(study);
+    free(survey);
 }
