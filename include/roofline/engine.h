@@ -135,9 +135,7 @@ unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
 unsigned roof_engines_split(const struct roof_engines *engines,
                             const struct roof_hardware *hardware, int64_t tp, int64_t pp,
                             int64_t ep, int64_t batch);
-/** Tells whether so many devices are more than one node has; a node of unknown size is large
- * enough.
- */
+/** Tells whether so many devices are more than one node has; an unknown size is large enough. */
 bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices);
 
 /** These return the words of an engine for a combination on a device, for a format of the KV cache

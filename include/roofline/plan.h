@@ -105,9 +105,8 @@ struct roof_plan_query {
     struct roof_scenario base;
     const enum roof_precision *formats; /**< formats of weights that may be used; NULL: all */
     size_t format_count;
-    unsigned by;         /**< engines that may run a plan, bits by number; 0: all */
-    const bool *serving; /**< tells of each combination of formats whether it may be used; NULL: all
-                          */
+    unsigned by;          /**< engines that may run a plan, bits by number; 0: all */
+    const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
     const int64_t *devices; /**< numbers of devices: a plan uses all of one number, with copies of
@@ -127,8 +126,7 @@ struct roof_plans {
     /** Candidates that miss this limit alone, and the one that misses it least. */
     size_t missed[ROOF_PLAN_LIMIT_COUNT];
     struct roof_plan nearest[ROOF_PLAN_LIMIT_COUNT];
-    /** The candidate whose largest excess over a limit is least, and that excess (1: none misses).
-     */
+    /** The candidate whose largest excess over a limit is least, and that excess; 1: no miss. */
     struct roof_plan closest;
     double closest_excess;
     /** The model for each combination of formats, in its layout if it has one; NULL: the
@@ -167,9 +165,7 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
  * model that is published in a format loses nothing by it. */
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *query, size_t serving);
 
-/** Returns the engines of the query that run a combination on one of its devices, as bits by
- * number.
- */
+/** Returns the engines of the query that run a combination on one of its devices, as bits. */
 unsigned roof_plan_engines(const struct roof_plan_query *query, size_t serving, size_t hardware);
 
 /** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64". */

@@ -20,8 +20,7 @@ struct roof_plan_speedup {
     /** They are named by what tells them apart: devices, formats or both. */
     char from_name[ROOF_PLAN_SIDE_SIZE];
     char to_name[ROOF_PLAN_SIDE_SIZE];
-    enum roof_fit from_fits; /**< tells whether a decode step fits; the times are there in any case
-                              */
+    enum roof_fit from_fits; /**< a decode step fits or not; the times are there in any case */
     enum roof_fit to_fits;
     struct roof_speedup prefill; /**< the speedup of one prompt alone */
     struct roof_speedup decode;  /**< the speedup of a step of the batch */
