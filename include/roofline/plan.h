@@ -77,7 +77,7 @@ struct roof_plan {
     double tokens_per_s; /**< rate of all sequences of all copies, their prefills in between */
     double tokens_per_s_per_user;
     double tokens_per_s_per_device;
-    double memory_bytes; /**< of the device that needs most */
+    double memory_bytes; /**< need of the device that needs most */
     double near;      /**< fraction of step_s that other devices, stacks or formats stand in for; 1
                            where the kernels of none of the engines were measured */
     double ttft_near; /**< that fraction of ttft_s */

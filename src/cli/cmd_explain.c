@@ -15,7 +15,7 @@ struct asked {
     struct roof_model *model;
     struct roof_model *draft;
     struct roof_recommend_options recommend;
-    enum roof_precision formats[ROOF_PRECISION_COUNT]; /* of recommend */
+    enum roof_precision formats[ROOF_PRECISION_COUNT]; /* the list that `recommend` points to */
 };
 
 static enum roof_status check_top(const struct cli_options *options, struct roof_error *error)
@@ -124,7 +124,7 @@ static enum roof_status check_options(bool named, const struct cli_options *opti
                                       struct roof_error *error)
 {
     static const size_t alone[] = {ROOF_INPUT_WHY, ROOF_INPUT_TILING, ROOF_INPUT_MEASURED};
-    /* Where the sides name the formats, recommend has nothing to choose. */
+    /* Recommend has nothing to choose if the sides name the formats. */
     static const size_t choosing[] = {ROOF_INPUT_FORMATS, ROOF_INPUT_OBJECTIVE, ROOF_INPUT_BY,
                                       ROOF_INPUT_MAX_ACCURACY_LOSS};
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {

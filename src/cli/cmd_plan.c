@@ -20,7 +20,7 @@ struct asked {
     struct cli_directories directories;
     int64_t *batch;
     int64_t *devices;
-    char side[2][CLI_SIDE_SIZE]; /* of --explain; "" without it */
+    char side[2][CLI_SIDE_SIZE]; /* the two of --explain; "" without it */
 };
 
 static bool has(const struct cli_options *options, size_t input)

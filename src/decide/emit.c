@@ -30,7 +30,7 @@ struct emitter {
     int64_t prompt;
     struct roof_text model;      /* a repository, a folder or a file */
     struct roof_text name;       /* its last part, for file names */
-    struct roof_text checkpoint; /* what the engine reads */
+    struct roof_text checkpoint; /* the engine reads this one */
     struct roof_error *error;
 };
 

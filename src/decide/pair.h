@@ -31,10 +31,10 @@ enum roof_status roof_pair_read(struct roof_pair_names *out, const char *text,
 /** All pointers are borrowed; the pair needs them too. */
 struct roof_pair_request {
     const struct roof_model *model;     /**< NULL: the scenario is that of an operator */
-    const struct roof_scenario *shared; /**< what both sides are asked */
+    const struct roof_scenario *shared; /**< the question that both sides get */
     const struct roof_hardware *hardware[2];
     bool devices;                  /**< the names of the sides begin with their devices */
-    enum roof_precision format[2]; /**< of weights and activations; ROOF_PRECISION_AUTO: as the
+    enum roof_precision format[2]; /**< that of weights and activations; ROOF_PRECISION_AUTO: as the
                                         scenario says, or as it is recommended */
     const struct roof_recommend_options *recommend; /**< an operator's formats are recommended, with
                                                          these options; NULL: they are not */
@@ -46,13 +46,13 @@ struct roof_pair_side {
     enum roof_precision format;
     struct roof_scenario scenario;
     struct roof_model *model;               /**< owned; NULL: an operator */
-    struct roof_prediction prediction;      /**< of an operator */
-    struct roof_model_prediction inference; /**< of a model */
+    struct roof_prediction prediction;      /**< holds for an operator */
+    struct roof_model_prediction inference; /**< holds for a model */
 };
 
 struct roof_pair {
     struct roof_pair_side side[2];
-    struct roof_speedup speedup; /**< of the second side over the first */
+    struct roof_speedup speedup; /**< how much faster the second side is, and why */
 };
 
 /** Predicts and compares both sides. ROOF_UNSATISFIED when the only format that is allowed on one

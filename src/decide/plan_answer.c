@@ -4,8 +4,8 @@
 #include "base/base.h"
 #include "decide/plan_query.h"
 
-/* Where only the engine of the script was searched, a script tells when another one that was
- * measured does better. */
+/* Searches the engines with measured kernels too, if only the engine of the script was searched:
+ * the script tells when another engine does better. */
 static enum roof_status search_others(struct roof_plan_answer *answer,
                                       const struct roof_plan_request *request,
                                       struct roof_error *error)

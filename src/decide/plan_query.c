@@ -177,7 +177,7 @@ static enum roof_status check_hardware(const struct roof_plan_request *request,
     return ROOF_OK;
 }
 
-/* Where costs matter, every device needs a price. */
+/* Every device needs a price if costs matter. */
 static enum roof_status check_prices(const struct roof_plan_request *request,
                                      struct roof_error *error)
 {
