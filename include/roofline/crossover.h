@@ -17,21 +17,22 @@
 extern "C" {
 #endif
 
-/** Rows are looked at up to this, queries up to the keys that there are. */
+/** The scan goes up to this many rows, or up to as many queries as there are keys. */
 #define ROOF_CROSSOVER_MAX 1048576
 #define ROOF_CROSSOVER_WINNERS 32
-/** Faster by less than this is no gain. */
+/** A format that is faster by less than this fraction gains nothing. */
 #define ROOF_CROSSOVER_GAIN 0.01
 
-/** A candidate, whatever the constraints say of it. 0: nowhere up to the last. */
+/** A candidate, which the constraints may reject. 0 stands for "nowhere up to the last". */
 struct roof_crossover {
     enum roof_precision format;
     int64_t compute_bound; /**< the fewest rows from which on its roofline bound is compute */
-    int64_t no_gain; /**< the fewest from which on it is never faster than fp16, which has none */
+    int64_t no_gain; /**< the fewest rows from which on it is never faster than fp16; 0 for fp16 */
 };
 
 struct roof_crossovers {
-    enum roof_dimension along; /**< ROOF_DIM_COUNT: the operator has no such dimension */
+    enum roof_dimension
+        along; /**< the dimension that has the rows; ROOF_DIM_COUNT: there is none */
     int64_t last;
     size_t count; /**< formats, in the order of the recommendation */
     struct roof_crossover of[ROOF_PRECISION_COUNT];
@@ -44,10 +45,10 @@ struct roof_crossovers {
 };
 
 /**
- * Crossovers of a workload along -m, the queries or the tokens, whichever it has; a gemv is taken
- * as the gemm that it is. They are exact between points that lie an eighth of an octave apart:
- * shorter interludes are not seen. Best and gain are by the times that rank. Takes some
- * milliseconds.
+ * Finds the crossovers of a workload along m, the queries or the tokens, whichever it has; a gemv
+ * is taken as the gemm that it is. They are exact between points that lie an eighth of an octave
+ * apart: shorter interludes are not seen. The times that rank decide about best and gain. It takes
+ * some milliseconds.
  */
 enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_workload *workload,
                                  const struct roof_hardware *hardware,

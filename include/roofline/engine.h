@@ -23,13 +23,13 @@ extern "C" {
 
 #define ROOF_ENGINES_MAX 32
 
-/** Formats that go together, as the first engine calls them. */
+/** Formats that go together, under the name that the first engine gives them. */
 struct roof_serving {
     const char *id;                  /**< "fp8" */
-    const char *layout;              /**< of the weights, class by class; NULL: all as in weights */
-    const char *quantization;        /**< for models that are published so; NULL: for all */
-    enum roof_precision weights;     /**< with a layout that of most weights */
-    enum roof_precision activations; /**< likewise */
+    const char *layout;              /**< layout of the weights; NULL: all are as in `weights` */
+    const char *quantization;        /**< only for models that are published so; NULL: for all */
+    enum roof_precision weights;     /**< with a layout, the format of most weights */
+    enum roof_precision activations; /**< with a layout, that of most activations */
     enum roof_precision kv;
 };
 
@@ -39,7 +39,7 @@ struct roof_engine_words {
     const char *const *file;    /**< in a file that the command reads */
 };
 
-/** Formats of one engine, as it calls them. */
+/** Formats of one engine, under the name that it gives them. */
 struct roof_engine_format {
     const char *id;
     const char *layout; /**< like those of struct roof_serving */
@@ -48,10 +48,10 @@ struct roof_engine_format {
     enum roof_precision activations;
     const enum roof_precision *kv;
     size_t kvs;
-    const char *const *on; /**< how the names of architectures begin */
+    const char *const *on; /**< the architectures whose names begin so */
     struct roof_engine_words words;
-    const char *checkpoint;  /**< to be made first; NULL: the published one is read */
-    const char *const *make; /**< what makes it */
+    const char *checkpoint;  /**< a checkpoint to be made first; NULL: the published one is read */
+    const char *const *make; /**< the commands that make it */
 };
 
 /** The words for a format of the KV cache. */
@@ -60,7 +60,7 @@ struct roof_engine_kv {
     struct roof_engine_words words;
 };
 
-/** What limits a split; roof_split_limits has their names. */
+/** The sizes that limit a split; roof_split_limits has their names. */
 enum roof_split_limit {
     ROOF_SPLIT_TP,
     ROOF_SPLIT_PP,
@@ -87,7 +87,7 @@ struct roof_engine {
     const char *id;     /**< "vllm" */
     const char *name;   /**< "vLLM" */
     const char *beware; /**< kernels that were not measured: the times are of others; or NULL */
-    const char *nodes;  /**< what several nodes need beside; NULL: runs on one only */
+    const char *nodes;  /**< says what several nodes need beside; NULL: it runs on one only */
     const char *const *sources; /**< lists end with NULL */
     const char *const *notes;
     const struct roof_engine_format *format;
@@ -109,37 +109,37 @@ struct roof_engines {
     void *private_data;
 };
 
-/** The embedded table. On success the caller owns *out: roof_engines_free. */
+/** Loads the embedded table. On success the caller owns *out: roof_engines_free. */
 enum roof_status roof_engines_load(struct roof_engines **out, struct roof_error *error);
 void roof_engines_free(struct roof_engines *engines);
 
-/** The number of an engine by its id. ROOF_USAGE with the known ones. */
+/** Finds the number of an engine by its id. ROOF_USAGE with the known ones. */
 enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engines, const char *id,
                                   struct roof_error *error);
 
-/** Whether the weights are those of the published checkpoint. */
+/** Tells whether the weights are those of the published checkpoint. */
 bool roof_serving_published(const struct roof_serving *serving);
-/** Whether a combination is for a model: those of published checkpoints are for some only. */
+/** Tells whether a combination is for a model: those of published checkpoints are for some only. */
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model);
-/** Whether a name is that of a combination (its number): the name that engines give it or, for a
- * name that they give to none, the format of its weights. */
+/** Tells whether a name is that of a combination (its number): the name that engines give it or,
+ * for a name that they give to none, the format of its weights. */
 bool roof_serving_called(const struct roof_engines *engines, size_t serving, const char *name);
 
-/** The engines whose kernels were measured, as bits. */
+/** Returns the engines whose kernels were measured, as bits by number. */
 unsigned roof_engines_measured(const struct roof_engines *engines);
 
-/** The engines that run a combination (its number) on a device: a set of bits by number. */
+/** Returns the engines that run a combination (its number) on a device, as bits by number. */
 unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
                           const struct roof_hardware *hardware);
-/** The engines that run a batch over a split, likewise. */
+/** Returns the engines that run a batch over a split, as bits by number. */
 unsigned roof_engines_split(const struct roof_engines *engines,
                             const struct roof_hardware *hardware, int64_t tp, int64_t pp,
                             int64_t ep, int64_t batch);
-/** Whether so many devices are more than one node has; an unknown size is large enough. */
+/** Tells whether so many devices are more than one node has; an unknown size is large enough. */
 bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices);
 
-/** The words of an engine for a combination on a device, for a format of the KV cache, for a split:
- * NULL where it does not run it. */
+/** These return the words of an engine for a combination on a device, for a format of the KV cache
+ * and for a split; NULL if the engine does not run it. */
 const struct roof_engine_format *roof_engine_format(const struct roof_engine *engine,
                                                     const struct roof_serving *serving,
                                                     const struct roof_hardware *hardware);

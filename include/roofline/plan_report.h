@@ -3,7 +3,7 @@
 #ifndef ROOFLINE_PLAN_REPORT_H
 #define ROOFLINE_PLAN_REPORT_H
 
-#include "roofline/plan_why.h"
+#include "roofline/plan_speedup.h"
 #include "roofline/text.h"
 
 #ifdef __cplusplus
@@ -13,18 +13,18 @@ extern "C" {
 /** The best plans (at most top), why the first is first (NULL: nothing to compare it with), those
  * that nothing beats in both rates, what was left out and how near it came. plans may be empty. */
 void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const struct roof_plan_why *why,
+                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
                            size_t top);
 void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const struct roof_plan_why *why,
+                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
                            size_t top);
 
 /** One change taken apart for both phases, with at most top operators of each, at the split and
  * batch of the best plan. */
-void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_why *why,
+void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_speedup *why,
                                const struct roof_plan *best, const struct roof_plan_query *query,
                                size_t top);
-void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_why *why,
+void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_speedup *why,
                                const struct roof_plan *best, const struct roof_plan_query *query);
 
 #ifdef __cplusplus

@@ -26,26 +26,26 @@ enum roof_ranking {
     ROOF_RANKING_EXPECTED /**< expected_s; a candidate that has none is rejected */
 };
 
-/** How much slower than the fastest a candidate may be to count as near it. */
+/** A candidate that is slower than the fastest by up to this fraction counts as near it. */
 #define ROOF_BALANCED_SLACK 0.2
 
 #define ROOF_REASON_SIZE 256
 
-/** One format on the device. The prediction stands first, so that a candidate is one. */
+/** A format on the device. The prediction stands first, so that a candidate is one. */
 struct roof_candidate {
     struct roof_prediction prediction;
     enum roof_precision format;
     const char *method; /**< native_fp8, int4_weight_only, ... */
     enum roof_accuracy_class loss;
     double speedup; /**< fp16 time over this time, same device and shape; higher is better */
-    double expected_speedup; /**< the same of expected_s; ROOF_UNKNOWN where either is unknown */
+    double expected_speedup; /**< that speedup of expected_s; ROOF_UNKNOWN if either is unknown */
     double ranked_s;         /**< time_s or expected_s, whichever ranks */
     int rank;                /**< from 1; 0 when rejected */
     char reason[ROOF_REASON_SIZE];
 };
 
 struct roof_recommend_options {
-    const enum roof_precision *formats; /**< candidates; NULL: the default ones */
+    const enum roof_precision *formats; /**< the candidates; NULL: the default ones */
     size_t format_count;
     enum roof_objective objective;
     enum roof_ranking ranking;
@@ -58,14 +58,14 @@ struct roof_recommend_options {
         .max_loss = ROOF_ACCURACY_2_TO_5                                                           \
     }
 
-/** Default candidates, in the order of the catalog. */
+/** Returns the default candidates, in the order of the catalog. */
 const enum roof_precision *roof_recommend_defaults(size_t *count);
 
 struct roof_recommendation {
-    struct roof_prediction baseline;                       /**< in fp16, of which speedups are */
+    struct roof_prediction baseline; /**< the prediction in fp16, with which speedups compare */
     struct roof_candidate candidate[ROOF_PRECISION_COUNT]; /**< best first, then the rejected */
     size_t count;                                          /**< ranked */
-    size_t rejected;                                       /**< after them */
+    size_t rejected;                                       /**< those after them */
 };
 
 /**

@@ -102,7 +102,7 @@
 #include "roofline/emit.h"
 #include "roofline/plan.h"
 
-#include "roofline/plan_why.h"
+#include "roofline/plan_speedup.h"
 
 #include "roofline/input.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * A study: one model on one device, predicted in all the scenarios that a report about it speaks
- * of. Decode over batches, prefill over contexts, and what each of some changes would bring.
+ * A survey: one model on one device, predicted in all the scenarios that a report about it speaks
+ * of. These are decode over batches, prefill over contexts, and a number of changes.
  *
- * Every time in it is a field of a struct roof_model_prediction (roof_predict_model); what is added
- * are sums and ratios of those. A study owns its predictions; it takes some milliseconds.
+ * Every time in it is a field of a struct roof_model_prediction (roof_predict_model), or a sum or
+ * ratio of such. A survey owns its predictions; it takes some milliseconds.
  */
 #ifndef ROOFLINE_SURVEY_H
 #define ROOFLINE_SURVEY_H
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/** What the bound time goes to: memory-bound operators wait for the bytes of their roles. */
+/** The causes that the bound time goes to: memory-bound operators wait for the bytes of roles. */
 enum roof_survey_cause {
     ROOF_SURVEY_WEIGHTS,
     ROOF_SURVEY_KV,
@@ -30,11 +30,11 @@ enum roof_survey_cause {
     ROOF_SURVEY_CAUSE_COUNT
 };
 
-/** Fractions of the bound time of a pass. */
+/** The parts of the bound time of a pass, as fractions. */
 struct roof_survey_shares {
     double cause[ROOF_SURVEY_CAUSE_COUNT];
-    double bottleneck[ROOF_BOTTLENECK_COUNT]; /**< of the operators that each of them bounds */
-    double attention;                         /**< of the operators that read the KV cache */
+    double bottleneck[ROOF_BOTTLENECK_COUNT]; /**< the parts of the operators that it bounds */
+    double attention;                         /**< the part of those that read the KV cache */
 };
 
 /** A prediction at one size: the batch of a decode step, the context of a prefill. */
@@ -47,8 +47,8 @@ struct roof_survey_point {
 };
 
 enum roof_survey_change_kind {
-    ROOF_SURVEY_FORMATS,       /**< of linear weights, and of activations with them */
-    ROOF_SURVEY_KV_FORMAT,     /**< of the KV cache */
+    ROOF_SURVEY_FORMATS,       /**< formats of linear weights, and of activations with them */
+    ROOF_SURVEY_KV_FORMAT,     /**< the format of the KV cache */
     ROOF_SURVEY_BATCH_COMPUTE, /**< the batch at which operator `node` becomes compute-bound */
     ROOF_SURVEY_BATCH_MEMORY,  /**< the largest batch that fits */
     ROOF_SURVEY_ATTENTION,     /**< fused, or unfused */
@@ -59,36 +59,36 @@ enum roof_survey_change_kind {
     ROOF_SURVEY_CHANGE_KIND_COUNT
 };
 
-/** One change against the base of its phase. */
+/** A change, compared to the base of its phase. */
 struct roof_survey_change {
     enum roof_survey_change_kind kind;
-    size_t node;                                   /**< of the base, where the kind speaks of it */
+    size_t node;                                   /**< the operator of the base that it is about */
     int64_t size;                                  /**< BATCH, TP: what it becomes */
-    enum roof_accuracy_class loss;                 /**< FORMATS: typical for its weights */
+    enum roof_accuracy_class loss;                 /**< FORMATS: it is typical for the weights */
     const struct roof_model_prediction *inference; /**< NULL: KERNEL, and what is not possible */
     struct roof_error refused; /**< why it is not possible; else status is ROOF_OK */
     double time_s;             /**< as roof_survey_time, like the next */
     double expected_s;
-    double gain;          /**< tokens/s of all sequences against the base, by the bound */
-    double expected_gain; /**< the same by expected times; NAN: unknown */
+    double gain;          /**< tokens/s of all sequences over those of the base, by the bound */
+    double expected_gain; /**< that gain by expected times; NAN: unknown */
 };
 
 #define ROOF_SURVEY_POINTS_MAX 48
 #define ROOF_SURVEY_CHANGES_MAX 24
 
-/** One phase; base is NULL when it is not part of the study. */
+/** One phase; base is NULL when it is not part of the survey. */
 struct roof_survey_phase {
-    struct roof_scenario scenario; /**< of the base, not resolved */
+    struct roof_scenario scenario; /**< the scenario of the base, not resolved */
     const struct roof_model_prediction *base;
     struct roof_limits limits;
-    size_t points; /**< by size */
+    size_t points; /**< they are in the order of their sizes */
     struct roof_survey_point point[ROOF_SURVEY_POINTS_MAX];
-    size_t changes; /**< by gain, the largest first; those that are not possible last */
+    size_t changes; /**< the largest gain comes first; changes that are not possible come last */
     struct roof_survey_change change[ROOF_SURVEY_CHANGES_MAX];
 };
 
-/** The formulas of an operator, as its instance with the most time has them: that of a decode step,
- * where it has one. */
+/** The formulas of an operator, with the numbers of the instance that takes the most time: one of a
+ * decode step, if it has one. */
 struct roof_survey_formula {
     const struct roof_node_prediction *node;
     struct roof_trace explanation;
@@ -98,24 +98,25 @@ struct roof_survey {
     const struct roof_model_prediction *request; /**< NULL: no whole request is asked */
     struct roof_survey_phase decode;
     struct roof_survey_phase prefill;
-    size_t formulas; /**< of the kinds of operators that there are, in the order of the catalog */
+    size_t formulas; /**< one for each kind of operator that there is, in the catalog's order */
     struct roof_survey_formula formula[ROOF_OPERATOR_COUNT];
     size_t example; /**< the formula whose node is the largest linear layer */
     void *private_data;
 };
 
 /**
- * Predicts a study of what the scenario asks: its phase alone, or with `both` decode and the
- * prefill of one prompt at that context; of a request both of its phases. model and hardware must
- * outlive it. ROOF_USAGE as roof_predict_model, and for passes that mix the phases. On success the
- * caller owns *out: roof_survey_free.
+ * Predicts a survey of what the scenario asks. This is its phase alone or, with `both`, decode and
+ * the prefill of one prompt at that context; a request has both of its phases. model and hardware
+ * must outlive it. ROOF_USAGE as roof_predict_model, and for passes that mix the phases. On success
+ * the caller owns *out: roof_survey_free.
  */
 enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_model *model,
                                  const struct roof_scenario *scenario, bool both,
                                  const struct roof_hardware *hardware, struct roof_error *error);
-void roof_survey_free(struct roof_survey *study);
+void roof_survey_free(struct roof_survey *survey);
 
-/** What a phase is judged by: the time per token of a decode step, the time of a prefill. */
+/** These return the time that a phase is judged by: the time per token of a decode step, or the
+ * time of a prefill. */
 double roof_survey_time(const struct roof_model_prediction *inference);
 double roof_survey_expected(const struct roof_model_prediction *inference);
 

@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Writes the command line that asks the same as a question. */
-#include <string.h>
-
 #include "ask/asking.h"
+#include "base/shell.h"
 
-/* Puts a word of a command line, quoted for sh where it needs that. */
 static void put_word(struct roof_text *out, const char *word)
 {
     roof_text_put(out, " ");
-    if (*word != '\0' && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                           "0123456789-_./,:=+@%")] == '\0') {
-        roof_text_put(out, word);
-        return;
-    }
-    roof_text_put(out, "'");
-    for (const char *p = word; *p != '\0'; p++) {
-        if (*p == '\'') {
-            roof_text_put(out, "'\\''");
-        } else {
-            roof_text_add(out, p, 1);
-        }
-    }
-    roof_text_put(out, "'");
+    roof_text_shell_word(out, word);
 }
 
 static void put_option(struct roof_text *out, size_t input, const char *value)

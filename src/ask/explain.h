@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The two sides of a comparison, `explain` A,B. */
+/* What comparisons of two sides, `explain` A,B, share. */
 #ifndef ROOF_ASK_EXPLAIN_H
 #define ROOF_ASK_EXPLAIN_H
 
 #include "ask/asking.h"
 
-#define ROOF_SIDE_SIZE 128
-
-/* Reads the two sides as they were typed; `top` with them is of text alone. */
-enum roof_status roof_read_pair(char side[2][ROOF_SIDE_SIZE], const struct roof_asking *a,
-                                struct roof_error *error);
+/* Refuses a number of operators beside `explain` where they are not listed for a reader. */
+enum roof_status roof_check_explain_top(const struct roof_asking *a, struct roof_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include "ask/asking.h"
 #include "ask/explain.h"
 #include "base/base.h"
+#include "decide/pair.h"
 #include "decide/plan_query.h"
 #include "roofline/emit.h"
 #include "roofline/plan_report.h"
@@ -19,8 +20,8 @@ struct plans_input {
     const struct roof_hardware *hardware[ROOF_PLAN_HARDWARE_MAX];
     size_t hardware_count;
     double price[ROOF_PLAN_HARDWARE_MAX];
-    char side[2][ROOF_SIDE_SIZE]; /* of `explain`; "" without it */
-    int64_t top;                  /* plans to show */
+    char side[2][ROOF_PAIR_NAME_SIZE]; /* of `explain`; "" without it */
+    int64_t top;                       /* plans to show */
 };
 
 /* --- what is asked ------------------------------------------------------------------------- */
@@ -175,7 +176,8 @@ static enum roof_status read_sides(struct plans_input *in, const char **devices,
     if (text == NULL) {
         return ROOF_OK;
     }
-    TRY(roof_read_pair(in->side, a, error));
+    TRY(roof_pair_split(in->side, text, error));
+    TRY(roof_check_explain_top(a, error));
     in->request.side[0] = in->side[0];
     in->request.side[1] = in->side[1];
     TRY(roof_plan_sides_are_formats(&formats, in->engines, in->request.side, error));
@@ -236,7 +238,7 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
                         enum roof_answer_format format)
 {
     const struct roof_plan_query *const query = &answer->query;
-    const struct roof_plan_why *const why = answer->explained ? &answer->why : NULL;
+    const struct roof_plan_speedup *const why = answer->explained ? &answer->why : NULL;
     const bool sides = in->request.side[0] != NULL && why != NULL;
     if (format == ROOF_TEXT && sides) {
         roof_plan_report_why_text(out, why, &answer->plans.plan[0], query, (size_t)in->top);

@@ -2,14 +2,12 @@
 /* Answers `recommend` of an operator, and sends everything else on. */
 #include "ask/recommend.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ask/asking.h"
 #include "base/base.h"
-#include "roofline/crossover.h"
+#include "decide/recommend_answer.h"
 #include "roofline/report.h"
-#include "roofline/speedup.h"
 
 enum roof_status roof_read_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
                                    const char *text, struct roof_error *error)
@@ -72,15 +70,6 @@ struct operator_input {
     enum roof_precision formats[ROOF_PRECISION_COUNT];
 };
 
-/* What is recommended; for documents also why the first is first, and where that changes. Large. */
-struct operator_answer {
-    struct roof_accuracy accuracy;
-    struct roof_recommendation recommendation;
-    struct roof_speedup speedup;
-    struct roof_crossovers crossovers;
-    struct roof_reasons reasons;
-};
-
 static enum roof_status read_input(struct operator_input *out, struct roof_asking *a,
                                    struct roof_error *error)
 {
@@ -92,41 +81,24 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
                : ROOF_OK;
 }
 
-static enum roof_status find_reasons(struct operator_answer *r, const struct operator_input *in,
-                                     struct roof_error *error)
-{
-    const struct roof_recommendation *const recommendation = &r->recommendation;
-    const struct roof_candidate *const best = &recommendation->candidate[0];
-    const struct roof_prediction *const fp16 = &recommendation->baseline;
-    TRY(roof_crossovers(&r->crossovers, &in->scenario.common, fp16->hardware, &r->accuracy,
-                        &in->how, error));
-    if (r->crossovers.along != ROOF_DIM_COUNT) {
-        r->reasons.crossovers = &r->crossovers;
-    }
-    if (recommendation->count > 0 && best->format != ROOF_PRECISION_FP16) {
-        const struct roof_speedup_side from = {roof_format(ROOF_PRECISION_FP16)->name, fp16, NULL};
-        const struct roof_speedup_side to = {roof_format(best->format)->name, &best->prediction,
-                                             NULL};
-        TRY(roof_speedup(&r->speedup, &from, &to, error));
-        r->reasons.why = &r->speedup.total;
-    }
-    return ROOF_OK;
-}
-
-static enum roof_status write_recommendation(struct roof_text *out, const struct operator_answer *r,
+static enum roof_status write_recommendation(struct roof_text *out,
+                                             const struct roof_recommend_answer *answer,
                                              const struct operator_input *in,
                                              const struct roof_asking *a, struct roof_error *error)
 {
     const struct roof_workload *const workload = &in->scenario.common;
-    const struct roof_recommendation *const found = &r->recommendation;
+    const struct roof_recommendation *const found = &answer->recommendation;
+    const struct roof_reasons reasons = {.why = answer->gains ? &answer->speedup.total : NULL,
+                                         .crossovers =
+                                             answer->crosses ? &answer->crossovers : NULL};
     struct roof_table table;
     TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_RECOMMENDATIONS, workload->op,
                         a->question->value[ROOF_INPUT_COLUMNS], error));
     if (a->format == ROOF_TEXT) {
-        roof_report_recommendation_text(out, found, &r->reasons, workload, in->hardware,
-                                        in->product, in->how.ranking);
+        roof_report_recommendation_text(out, found, &reasons, workload, in->hardware, in->product,
+                                        in->how.ranking);
     } else if (a->format == ROOF_JSON) {
-        roof_report_recommendation_json(out, found, &r->reasons, workload->op);
+        roof_report_recommendation_json(out, found, &reasons, workload->op);
     } else {
         roof_table_begin(&table, out);
         for (size_t i = 0; i < found->count + found->rejected; i++) {
@@ -137,35 +109,18 @@ static enum roof_status write_recommendation(struct roof_text *out, const struct
     return ROOF_OK;
 }
 
-/* Searches, and writes what was found, also where that is nothing. */
-static enum roof_status find_formats(struct roof_text *out, struct operator_answer *r,
-                                     enum roof_status *answer, struct roof_asking *a,
-                                     struct roof_error *error)
+/* Writes what was found, also where that is nothing, which *found says. */
+static enum roof_status recommend_operator(struct roof_text *out, struct roof_asking *a,
+                                           enum roof_status *found, struct roof_error *error)
 {
     struct operator_input in = {.product = NULL};
+    struct roof_recommend_answer *answer = NULL;
     TRY(read_input(&in, a, error));
-    TRY(roof_accuracy_load(&r->accuracy, error));
-    *answer = roof_recommend(&r->recommendation, &in.scenario.common, in.hardware, &r->accuracy,
-                             &in.how, error);
-    if (*answer != ROOF_OK && *answer != ROOF_UNSATISFIED) {
-        return *answer;
-    }
-    if (roof_asking_document(a)) {
-        TRY(find_reasons(r, &in, error));
-    }
-    return write_recommendation(out, r, &in, a, error);
-}
-
-static enum roof_status recommend_operator(struct roof_text *out, struct roof_asking *a,
-                                           enum roof_status *answer, struct roof_error *error)
-{
-    struct operator_answer *const r = calloc(1, sizeof *r);
-    if (r == NULL) {
-        return roof_no_memory(error);
-    }
-    const enum roof_status status = find_formats(out, r, answer, a, error);
-    roof_accuracy_free(&r->accuracy);
-    free(r);
+    TRY(roof_recommend_answer_open(&answer, &in.scenario.common, in.hardware, &in.how,
+                                   roof_asking_document(a), error));
+    *found = answer->recommendation.count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
+    const enum roof_status status = write_recommendation(out, answer, &in, a, error);
+    roof_recommend_answer_free(answer);
     return status;
 }
 

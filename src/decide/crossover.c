@@ -4,14 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is asked of a number of rows. */
+#include "base/base.h"
+
+/* A question that is asked of one number of rows after the other. */
 struct scan {
     struct roof_workload workload;
     const struct roof_hardware *hardware;
     const struct roof_accuracy *accuracy;
     const struct roof_recommend_options *options;
     const struct roof_input *along;
-    struct roof_recommendation *at; /* the answer at these rows */
+    struct roof_recommendation *at; /* the answer for the last number of rows */
     struct roof_error *error;
 };
 
@@ -38,7 +40,7 @@ static const struct roof_candidate *find(const struct roof_recommendation *r,
     return c;
 }
 
-/* What may be true of a format from some number of rows on. */
+/* A question about a format whose answer may be yes from some number of rows on. */
 enum question { IS_COMPUTE_BOUND, HAS_NO_GAIN, IS_NOT_BEST };
 
 static bool holds(const struct scan *s, enum question question, enum roof_precision format)
@@ -54,25 +56,25 @@ static bool holds(const struct scan *s, enum question question, enum roof_precis
     return (expected ? c->expected_speedup : c->speedup) <= 1 + ROOF_CROSSOVER_GAIN;
 }
 
-/* The fewest rows in (no, yes] where it holds, given that it does at `yes` and not at `no`. */
+/* Finds the fewest rows in (no, yes] for which the answer is yes, as it is at `yes`; at `no` it is
+ * no. */
 static enum roof_status bisect(int64_t *out, struct scan *s, enum question question,
                                enum roof_precision format, int64_t no, int64_t yes)
 {
-    enum roof_status status = ROOF_OK;
-    while (yes - no > 1 && status == ROOF_OK) {
+    while (yes - no > 1) {
         const int64_t middle = no + (yes - no) / 2;
-        status = ask(s, middle);
-        if (status == ROOF_OK && holds(s, question, format)) {
+        TRY(ask(s, middle));
+        if (holds(s, question, format)) {
             yes = middle;
         } else {
             no = middle;
         }
     }
     *out = yes;
-    return status;
+    return ROOF_OK;
 }
 
-/* The next point to look at: an eighth of an octave on. */
+/* Returns the next point to look at: it lies an eighth of an octave on. */
 static int64_t after(int64_t rows, int64_t last)
 {
     const int64_t next = (int64_t)ceil((double)rows * 1.0905077326652577); /* 2^(1/8) */
@@ -89,14 +91,8 @@ static enum roof_status add_winners(struct roof_crossovers *out, struct scan *s,
             out->more = true;
             return ROOF_OK;
         }
-        enum roof_status status =
-            bisect(&change, s, IS_NOT_BEST, out->winner[out->winners - 1].format, from, to);
-        if (status == ROOF_OK) {
-            status = ask(s, change);
-        }
-        if (status != ROOF_OK) {
-            return status;
-        }
+        TRY(bisect(&change, s, IS_NOT_BEST, out->winner[out->winners - 1].format, from, to));
+        TRY(ask(s, change));
         out->winner[out->winners].from = change;
         out->winner[out->winners++].format = winner(s->at);
         from = change;
@@ -104,10 +100,10 @@ static enum roof_status add_winners(struct roof_crossovers *out, struct scan *s,
     return ROOF_OK;
 }
 
-/* Where the last point that says no is, and the first after it. */
+/* Two points between which the answer turns to yes for good. */
 struct edge {
-    int64_t no;
-    int64_t yes; /* 0: there is none after it */
+    int64_t no;  /* the last point where it is no */
+    int64_t yes; /* the first point after that; 0: there is none */
 };
 
 static void note(struct edge *edge, bool yes, int64_t rows)
@@ -119,25 +115,27 @@ static void note(struct edge *edge, bool yes, int64_t rows)
     }
 }
 
+/* Takes the formats and the winner of the answer for one row. */
+static void begin(struct roof_crossovers *out, const struct roof_recommendation *answer)
+{
+    out->count = answer->count + answer->rejected;
+    for (size_t i = 0; i < out->count; i++) {
+        out->of[i].format = answer->candidate[i].format;
+    }
+    out->winners = 1;
+    out->winner[0].from = 1;
+    out->winner[0].format = winner(answer);
+}
+
 static enum roof_status scan_all(struct roof_crossovers *out, struct scan *s)
 {
     struct edge compute[ROOF_PRECISION_COUNT] = {{0}};
     struct edge gain[ROOF_PRECISION_COUNT] = {{0}};
-    int64_t before = 1;
-    enum roof_status status = ROOF_OK;
-    for (int64_t rows = 1; status == ROOF_OK; rows = after(rows, out->last)) {
-        status = ask(s, rows);
-        if (status != ROOF_OK) {
-            return status;
-        }
+    int64_t before = 0;
+    for (int64_t rows = 1; before < out->last; rows = after(rows, out->last)) {
+        TRY(ask(s, rows));
         if (rows == 1) {
-            out->count = s->at->count + s->at->rejected;
-            for (size_t i = 0; i < out->count; i++) {
-                out->of[i].format = s->at->candidate[i].format;
-            }
-            out->winners = 1;
-            out->winner[0].from = 1;
-            out->winner[0].format = winner(s->at);
+            begin(out, s->at);
         }
         for (size_t i = 0; i < out->count; i++) {
             const enum roof_precision format = out->of[i].format;
@@ -145,24 +143,21 @@ static enum roof_status scan_all(struct roof_crossovers *out, struct scan *s)
             note(&gain[i], holds(s, HAS_NO_GAIN, format), rows);
         }
         if (!out->more) {
-            status = add_winners(out, s, before, rows, winner(s->at));
+            TRY(add_winners(out, s, before, rows, winner(s->at)));
         }
         before = rows;
-        if (rows == out->last) {
-            break;
-        }
     }
-    for (size_t i = 0; i < out->count && status == ROOF_OK; i++) {
+    for (size_t i = 0; i < out->count; i++) {
         struct roof_crossover *const c = &out->of[i];
         if (compute[i].yes > 0) {
-            status = bisect(&c->compute_bound, s, IS_COMPUTE_BOUND, c->format, compute[i].no,
-                            compute[i].yes);
+            TRY(bisect(&c->compute_bound, s, IS_COMPUTE_BOUND, c->format, compute[i].no,
+                       compute[i].yes));
         }
-        if (gain[i].yes > 0 && c->format != ROOF_PRECISION_FP16 && status == ROOF_OK) {
-            status = bisect(&c->no_gain, s, HAS_NO_GAIN, c->format, gain[i].no, gain[i].yes);
+        if (gain[i].yes > 0 && c->format != ROOF_PRECISION_FP16) {
+            TRY(bisect(&c->no_gain, s, HAS_NO_GAIN, c->format, gain[i].no, gain[i].yes));
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
 enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_workload *workload,
@@ -179,17 +174,17 @@ enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_
                      .error = error};
     struct roof_workload resolved = *workload;
     *out = (struct roof_crossovers){.along = ROOF_DIM_COUNT, .last = ROOF_CROSSOVER_MAX};
-    enum roof_status status = roof_workload_resolve(&resolved, error);
+    TRY(roof_workload_resolve(&resolved, error));
     if (s.workload.op == ROOF_OPERATOR_GEMV) {
         s.workload.op = ROOF_OPERATOR_GEMM;
     }
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && out->along == ROOF_DIM_COUNT; i++) {
+    for (size_t i = 0; i < COUNT(rows) && out->along == ROOF_DIM_COUNT; i++) {
         if (roof_operator_has(s.workload.op, rows[i])) {
             out->along = rows[i];
         }
     }
-    if (status != ROOF_OK || out->along == ROOF_DIM_COUNT) {
-        return status;
+    if (out->along == ROOF_DIM_COUNT) {
+        return ROOF_OK;
     }
     if (out->along == ROOF_DIM_QUERY_LEN && resolved.shape.kv_len < out->last) {
         out->last = resolved.shape.kv_len; /* a chunk is no longer than its context */
@@ -199,7 +194,7 @@ enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_
     if (s.at == NULL) {
         return roof_no_memory(error);
     }
-    status = scan_all(out, &s);
+    const enum roof_status status = scan_all(out, &s);
     free(s.at);
     return status;
 }

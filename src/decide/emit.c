@@ -5,14 +5,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/base.h"
+#include "base/shell.h"
 #include "roofline/quantity.h"
 
-/* Tokens of a pass that engines take by default, at least. */
+/* Engines take at least this many tokens of a pass by default. */
 #define PASS_TOKENS 8192
 
-/* Where a line goes, which decides how names are written. */
+/* The place where a line goes decides how names are written. */
 enum place { COMMAND, IN_FILE, COMMENT };
 
+/* A script that is being written. */
 struct emitter {
     struct roof_text *out;
     const struct roof_plan *plan;
@@ -27,38 +30,19 @@ struct emitter {
     int64_t prompt;
     struct roof_text model;      /* a repository, a folder or a file */
     struct roof_text name;       /* its last part, for file names */
-    struct roof_text checkpoint; /* what the engine reads */
+    struct roof_text checkpoint; /* the engine reads this one */
     struct roof_error *error;
 };
 
 /* --- names --------------------------------------------------------------------------------- */
 
-static bool plain(const char *text)
-{
-    const size_t length = strlen(text);
-    return length > 0 && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                      "0123456789_./:@%+=,-") == length;
-}
-
-/* One word of the shell. */
+/* Writes one word of the shell; a file whose name begins with "-" must not look like an option. */
 static void put_quoted(struct roof_text *out, const char *text)
 {
-    if (*text == '-') { /* a file, not an option */
+    if (*text == '-') {
         roof_text_put(out, "./");
     }
-    if (plain(text)) {
-        roof_text_put(out, text);
-        return;
-    }
-    roof_text_put(out, "'");
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p == '\'') {
-            roof_text_put(out, "'\\''");
-        } else {
-            roof_text_add(out, p, 1);
-        }
-    }
-    roof_text_put(out, "'");
+    roof_text_shell_word(out, text);
 }
 
 /* In a comment nothing may end the line. */
@@ -78,24 +62,19 @@ static void put_name(struct roof_text *out, const char *text, enum place place)
     }
 }
 
-static bool ends(const char *text, const char *with)
+static bool ends_with(const char *text, const char *with)
 {
     const size_t length = strlen(text);
     return length >= strlen(with) && strcmp(text + length - strlen(with), with) == 0;
 }
 
-static enum roof_status no_memory(struct roof_error *error)
-{
-    return roof_no_memory(error);
-}
-
-/* Engines take the folder of a config.json, and names as the hub has them. */
+/* Sets the name of the model for an engine: the folder of a config.json, or a name of the hub. */
 static void set_model(struct emitter *e, const char *given)
 {
     const struct roof_model *const m = e->query->model;
     const char *const name = m->repository == NULL ? given : m->repository;
     size_t length = strlen(name);
-    if (ends(name, ".json") || ends(name, ".safetensors")) {
+    if (ends_with(name, ".json") || ends_with(name, ".safetensors")) {
         const char *const slash = strrchr(name, '/');
         length = slash == NULL ? 0 : (size_t)(slash - name);
     }
@@ -111,11 +90,12 @@ static void set_model(struct emitter *e, const char *given)
     const char *const slash = e->model.failed ? NULL : strrchr(e->model.data, '/');
     const char *const last = slash == NULL ? e->model.data : slash + 1;
     const char *const end =
-        last == NULL ? NULL : last + strlen(last) - (ends(last, ".gguf") ? strlen(".gguf") : 0);
+        last == NULL ? NULL
+                     : last + strlen(last) - (ends_with(last, ".gguf") ? strlen(".gguf") : 0);
     for (const char *p = last; p != end; p++) {
         roof_text_add(&e->name, isalnum((unsigned char)*p) || *p == '.' || *p == '_' ? p : "-", 1);
     }
-    if (last != NULL && strspn(last, ".") == strlen(last)) { /* a folder here or above */
+    if (last != NULL && strspn(last, ".") == strlen(last)) { /* "." and ".." are no names */
         roof_text_clear(&e->name);
         roof_text_put(&e->name, "model");
     }
@@ -123,7 +103,7 @@ static void set_model(struct emitter *e, const char *given)
 
 /* --- lines --------------------------------------------------------------------------------- */
 
-/* A placeholder's value; false when there is none of that name. */
+/* Writes the value of a placeholder; false when there is no placeholder of that name. */
 static bool put_value(struct roof_text *out, const struct emitter *e, const char *name,
                       size_t length, enum place place)
 {
@@ -145,13 +125,13 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
         const char *name;
         const struct roof_text *value;
     } names[] = {{"model", &e->model}, {"name", &e->name}, {"checkpoint", &e->checkpoint}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++) {
         if (strlen(numbers[i].name) == length && strncmp(name, numbers[i].name, length) == 0) {
             roof_text_printf(out, "%" PRId64, numbers[i].value);
             return true;
         }
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names && place != IN_FILE; i++) {
+    for (size_t i = 0; i < COUNT(names) && place != IN_FILE; i++) {
         if (strlen(names[i].name) == length && strncmp(name, names[i].name, length) == 0) {
             put_name(out, names[i].value->data == NULL ? "" : names[i].value->data, place);
             return true;
@@ -184,7 +164,7 @@ static enum roof_status put_line(struct roof_text *out, const struct emitter *e,
     return ROOF_OK;
 }
 
-/* The words that a whole line stands for, NULL for other lines. */
+/* Returns the words that a whole line stands for; NULL for other lines. */
 static const struct roof_engine_words *words_of(const struct emitter *e, const char *line)
 {
     return strcmp(line, "{format}") == 0  ? &e->format->words
@@ -193,26 +173,25 @@ static const struct roof_engine_words *words_of(const struct emitter *e, const c
                                           : NULL;
 }
 
-/* All lines of a step, with something between them. */
+/* Writes all lines of a step, with a text between them. */
 static enum roof_status put_lines(const struct emitter *e, const char *const *line,
                                   enum place place, const char *between)
 {
-    enum roof_status status = ROOF_OK;
     const char *separator = "";
-    for (; *line != NULL && status == ROOF_OK; line++) {
+    for (; *line != NULL; line++) {
         const struct roof_engine_words *const words = words_of(e, *line);
         const char *const single[] = {*line, NULL};
         const char *const *each = words == NULL      ? single
                                   : place == IN_FILE ? words->file
                                                      : words->command;
-        for (; *each != NULL && status == ROOF_OK; each++) {
+        for (; *each != NULL; each++) {
             roof_text_put(e->out, separator);
-            status = put_line(e->out, e, *each, place);
+            TRY(put_line(e->out, e, *each, place));
             separator = between;
         }
     }
     roof_text_put(e->out, "\n");
-    return status;
+    return ROOF_OK;
 }
 
 static enum roof_status put_step(const struct emitter *e, const struct roof_engine_step *step)
@@ -221,9 +200,9 @@ static enum roof_status put_step(const struct emitter *e, const struct roof_engi
         return put_lines(e, step->line, COMMAND, " \\\n    ");
     }
     roof_text_printf(e->out, "cat > %s <<'END'\n", step->file);
-    const enum roof_status status = put_lines(e, step->line, IN_FILE, "\n");
+    TRY(put_lines(e, step->line, IN_FILE, "\n"));
     roof_text_put(e->out, "END\n");
-    return status;
+    return ROOF_OK;
 }
 
 /* --- comments ------------------------------------------------------------------------------ */
@@ -282,7 +261,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     }
 }
 
-/* A name that only stands for the model of the registry may mean another checkpoint. */
+/* Says that a name which only stands for a model of the registry may mean another checkpoint. */
 static void put_alias(const struct emitter *e, const char *given)
 {
     const struct roof_model *const m = e->query->model;
@@ -294,24 +273,23 @@ static void put_alias(const struct emitter *e, const char *given)
     }
 }
 
-/* The checkpoint that is read, and where it comes from. */
+/* Sets the checkpoint that is read, and says where it comes from. */
 static enum roof_status set_checkpoint(struct emitter *e)
 {
     const struct roof_model *const m = e->query->model;
     const struct roof_serving *const s = &e->query->engines->serving[e->plan->serving];
     const char *const made = e->format->checkpoint;
     /* A GGUF file has formats of its own: no engine gets those of the plan out of it. */
-    const bool original = m->quantization == NULL && !ends(e->model.data, ".gguf");
+    const bool original = m->quantization == NULL && !ends_with(e->model.data, ".gguf");
     const bool published = made == NULL && (original || s->quantization != NULL);
-    enum roof_status status = ROOF_OK;
     if (published) {
         roof_text_put(&e->checkpoint, e->model.data);
-        return e->checkpoint.failed ? no_memory(e->error) : ROOF_OK;
+        return e->checkpoint.failed ? roof_no_memory(e->error) : ROOF_OK;
     }
-    status = put_line(&e->checkpoint, e, made == NULL ? "./{name}-" : made, COMMENT);
+    TRY(put_line(&e->checkpoint, e, made == NULL ? "./{name}-" : made, COMMENT));
     roof_text_put(&e->checkpoint, made == NULL ? "unquantised" : "");
-    if (status != ROOF_OK || e->checkpoint.failed) {
-        return status != ROOF_OK ? status : no_memory(e->error);
+    if (e->checkpoint.failed) {
+        return roof_no_memory(e->error);
     }
     if (made == NULL) {
         roof_text_printf(
@@ -321,12 +299,12 @@ static enum roof_status set_checkpoint(struct emitter *e)
         roof_text_printf(e->out, "# %s stands for a checkpoint that you have, or make first:\n",
                          e->checkpoint.data);
     }
-    for (const char *const *line = e->format->make; *line != NULL && status == ROOF_OK; line++) {
+    for (const char *const *line = e->format->make; *line != NULL; line++) {
         roof_text_put(e->out, "#   ");
-        status = put_line(e->out, e, *line, COMMENT);
+        TRY(put_line(e->out, e, *line, COMMENT));
         roof_text_put(e->out, "\n");
     }
-    return status;
+    return ROOF_OK;
 }
 
 static enum roof_status put_script(struct emitter *e, const struct roof_plans *plans,
@@ -334,10 +312,10 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
 {
     put_plan(e, plans);
     put_alias(e, model);
-    enum roof_status status = set_checkpoint(e);
-    if (status == ROOF_OK && e->split->note != NULL) {
+    TRY(set_checkpoint(e));
+    if (e->split->note != NULL) {
         roof_text_put(e->out, "# ");
-        status = put_line(e->out, e, e->split->note, COMMENT);
+        TRY(put_line(e->out, e, e->split->note, COMMENT));
         roof_text_put(e->out, "\n");
     }
     const struct roof_hardware *const hardware = e->query->hardware[e->plan->hardware];
@@ -352,15 +330,15 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
     }
     roof_text_printf(e->out, "# formats, splits and words with sources: roofline list engines %s\n",
                      e->engine->id);
-    for (size_t i = 0; i < e->engine->steps && status == ROOF_OK; i++) {
-        status = put_step(e, &e->engine->step[i]);
+    for (size_t i = 0; i < e->engine->steps; i++) {
+        TRY(put_step(e, &e->engine->step[i]));
     }
-    return status;
+    return ROOF_OK;
 }
 
 /* --- nothing to run ------------------------------------------------------------------------ */
 
-/* What the engine runs there: "float8dq (KV cache bf16), ..." */
+/* Lists the formats that the engine runs on a device: "float8dq (KV cache bf16), ..." */
 static void put_formats(const struct emitter *e, const struct roof_hardware *hardware)
 {
     const struct roof_engines *const engines = e->query->engines;
@@ -377,7 +355,7 @@ static void put_formats(const struct emitter *e, const struct roof_hardware *har
     roof_text_put(e->out, *separator == '\0' ? "nothing\n" : "\n");
 }
 
-/* The splits, by what limits them: "tp 1, ep 1, a batch up to 1" */
+/* Lists the splits that the engine runs, by their limits: "tp 1, ep 1, a batch up to 1" */
 static void put_splits(const struct emitter *e)
 {
     const char *between = "";
@@ -419,6 +397,36 @@ static void put_reason(const struct emitter *e, const struct roof_plans *plans)
     put_splits(e);
 }
 
+/* Sets what the lines of the best plan that the engine runs need. */
+static enum roof_status set_plan(struct emitter *e)
+{
+    const struct roof_plan *const p = e->plan;
+    const struct roof_serving *const s = &e->query->engines->serving[p->serving];
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    roof_plan_scenarios(&prefill, &decode, p, e->query);
+    e->context = decode.context;
+    e->prompt = prefill.context;
+    e->format = roof_engine_format(e->engine, s, e->query->hardware[p->hardware]);
+    e->kv = roof_engine_kv(e->engine, s->kv);
+    e->split = roof_engine_split(e->engine, p->tp, p->pp, p->ep, p->batch);
+    return e->format != NULL && e->kv != NULL && e->split != NULL
+               ? ROOF_OK
+               : roof_error_set(e->error, ROOF_INVALID, "%s has no words for a plan that it runs",
+                                e->engine->id);
+}
+
+static enum roof_status write_script(struct emitter *e, const struct roof_plans *plans,
+                                     const char *model)
+{
+    TRY(set_plan(e));
+    set_model(e, model);
+    if (e->model.failed || e->name.failed) {
+        return roof_no_memory(e->error);
+    }
+    return put_script(e, plans, model);
+}
+
 enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
                            const struct roof_plans *others, const struct roof_plan_query *query,
                            const char *model, struct roof_error *error)
@@ -436,28 +444,7 @@ enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct ro
         put_reason(&e, plans);
         return roof_error_set(error, ROOF_UNSATISFIED, "no plan runs on %s", e.engine->id);
     }
-    const struct roof_plan *const p = e.plan;
-    const struct roof_serving *const s = &query->engines->serving[p->serving];
-    struct roof_scenario prefill;
-    struct roof_scenario decode;
-    roof_plan_scenarios(&prefill, &decode, p, query);
-    e.context = decode.context;
-    e.prompt = prefill.context;
-    e.format = roof_engine_format(e.engine, s, query->hardware[p->hardware]);
-    e.kv = roof_engine_kv(e.engine, s->kv);
-    e.split = roof_engine_split(e.engine, p->tp, p->pp, p->ep, p->batch);
-    enum roof_status status =
-        e.format != NULL && e.kv != NULL && e.split != NULL
-            ? ROOF_OK
-            : roof_error_set(error, ROOF_INVALID, "%s has no words for a plan that it runs",
-                             e.engine->id);
-    if (status == ROOF_OK) {
-        set_model(&e, model);
-        status = e.model.failed || e.name.failed ? no_memory(error) : ROOF_OK;
-    }
-    if (status == ROOF_OK) {
-        status = put_script(&e, plans, model);
-    }
+    const enum roof_status status = write_script(&e, plans, model);
     roof_text_free(&e.model);
     roof_text_free(&e.name);
     roof_text_free(&e.checkpoint);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "catalog/data.h"
 #include "roofline/text.h"
 
@@ -35,7 +36,7 @@ struct owned {
     size_t lists;
 };
 
-/* A file that is read. */
+/* Reads the file of one engine. */
 struct reader {
     struct owned *o;
     struct roof_engine *engine;
@@ -69,7 +70,7 @@ static enum roof_status complain(const struct reader *r, const roof_json_value *
                            message);
 }
 
-/* An array of lines; where there is none, an empty one. */
+/* Reads an array of lines; without one the array is empty. */
 static enum roof_status read_lines(const char *const **out, const struct reader *r,
                                    const roof_json_value *value)
 {
@@ -81,19 +82,16 @@ static enum roof_status read_lines(const char *const **out, const struct reader 
     if (r->o->lists == LISTS_MAX) {
         return complain(r, value, "too many lists");
     }
-    const enum roof_status status =
-        roof_json_lines(&r->o->list[r->o->lists], r->json, value, r->error);
-    if (status == ROOF_OK) {
-        *out = r->o->list[r->o->lists++];
-    }
-    return status;
+    TRY(roof_json_lines(&r->o->list[r->o->lists], r->json, value, r->error));
+    *out = r->o->list[r->o->lists++];
+    return ROOF_OK;
 }
 
 static enum roof_status read_words(struct roof_engine_words *out, const struct reader *r,
                                    const roof_json_value *row)
 {
-    const enum roof_status status = read_lines(&out->command, r, roof_json_get(row, "words"));
-    return status == ROOF_OK ? read_lines(&out->file, r, roof_json_get(row, "lines")) : status;
+    TRY(read_lines(&out->command, r, roof_json_get(row, "words")));
+    return read_lines(&out->file, r, roof_json_get(row, "lines"));
 }
 
 static enum roof_status read_precision(enum roof_precision *out, const struct reader *r,
@@ -110,7 +108,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Adds a combination, unless an engine before has it. */
+/* Adds a combination of formats, unless an earlier engine has it. */
 static enum roof_status add_serving(const struct reader *r, const struct roof_engine_format *f,
                                     enum roof_precision kv)
 {
@@ -155,31 +153,21 @@ static enum roof_status read_format(const struct reader *r, const roof_json_valu
         !roof_json_is_array(roof_json_get(row, "words"))) {
         return complain(r, row, "a format needs id, kv, on and words");
     }
-    enum roof_status status = read_words(&f->words, r, row);
-    if (status == ROOF_OK) {
-        status = read_lines(&f->on, r, roof_json_get(row, "on"));
-    }
-    if (status == ROOF_OK) {
-        status = read_lines(&f->make, r, roof_json_get(row, "make"));
-    }
-    if (status == ROOF_OK) {
-        status = read_precision(&f->weights, r, roof_json_get(row, "weights"));
-    }
-    if (status == ROOF_OK) {
-        status = read_precision(&f->activations, r, roof_json_get(row, "activations"));
-    }
-    for (const roof_json_value *item = roof_json_first(kv); item != NULL && status == ROOF_OK;
+    TRY(read_words(&f->words, r, row));
+    TRY(read_lines(&f->on, r, roof_json_get(row, "on")));
+    TRY(read_lines(&f->make, r, roof_json_get(row, "make")));
+    TRY(read_precision(&f->weights, r, roof_json_get(row, "weights")));
+    TRY(read_precision(&f->activations, r, roof_json_get(row, "activations")));
+    for (const roof_json_value *item = roof_json_first(kv); item != NULL;
          item = roof_json_next(item)) {
         if (f->kvs == KVS_MAX) {
             return complain(r, item, "too many formats of the KV cache");
         }
-        status = read_precision(&kvs[f->kvs], r, item);
-        if (status == ROOF_OK) {
-            status = add_serving(r, f, kvs[f->kvs++]);
-        }
+        TRY(read_precision(&kvs[f->kvs], r, item));
+        TRY(add_serving(r, f, kvs[f->kvs++]));
     }
     r->engine->formats++;
-    return status;
+    return ROOF_OK;
 }
 
 static enum roof_status read_kv(const struct reader *r, const roof_json_value *row)
@@ -188,8 +176,8 @@ static enum roof_status read_kv(const struct reader *r, const roof_json_value *r
         return complain(r, row, "too many formats of the KV cache, or one has no words");
     }
     struct roof_engine_kv *const kv = &r->parts->kv[r->engine->kvs++];
-    const enum roof_status status = roof_precision_find(&kv->format, roof_json_key(row), r->error);
-    return status == ROOF_OK ? read_words(&kv->words, r, row) : status;
+    TRY(roof_precision_find(&kv->format, roof_json_key(row), r->error));
+    return read_words(&kv->words, r, row);
 }
 
 static enum roof_status read_split(const struct reader *r, const roof_json_value *row)
@@ -225,14 +213,14 @@ static enum roof_status read_each(const struct reader *r, const char *key,
                                                            const roof_json_value *))
 {
     const roof_json_value *const list = roof_json_get(roof_json_root(r->json), key);
-    enum roof_status status = list == NULL || roof_json_first(list) == NULL
-                                  ? complain(r, list, "an engine needs formats, kv, splits and run")
-                                  : ROOF_OK;
-    for (const roof_json_value *row = roof_json_first(list); row != NULL && status == ROOF_OK;
-         row = roof_json_next(row)) {
-        status = read(r, row);
+    if (list == NULL || roof_json_first(list) == NULL) {
+        return complain(r, list, "an engine needs formats, kv, splits and run");
     }
-    return status;
+    for (const roof_json_value *row = roof_json_first(list); row != NULL;
+         row = roof_json_next(row)) {
+        TRY(read(r, row));
+    }
+    return ROOF_OK;
 }
 
 static enum roof_status read_engine(struct owned *o, const char *path, struct roof_error *error)
@@ -241,10 +229,7 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
     if (number == ROOF_ENGINES_MAX) {
         return roof_error_set(error, ROOF_INVALID, "more than %d engines", ROOF_ENGINES_MAX);
     }
-    enum roof_status status = roof_data_json(&o->json[number], path, error);
-    if (status != ROOF_OK) {
-        return status;
-    }
+    TRY(roof_data_json(&o->json[number], path, error));
     struct parts *const p = &o->parts[number];
     struct roof_engine *const e = &o->engine[number];
     const struct reader r = {
@@ -269,14 +254,12 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
         enum roof_status (*read)(const struct reader *, const roof_json_value *);
     } parts[] = {
         {"formats", read_format}, {"kv", read_kv}, {"splits", read_split}, {"run", read_step}};
-    status = read_lines(&e->sources, &r, roof_json_get(root, "source"));
-    if (status == ROOF_OK) {
-        status = read_lines(&e->notes, &r, roof_json_get(root, "notes"));
+    TRY(read_lines(&e->sources, &r, roof_json_get(root, "source")));
+    TRY(read_lines(&e->notes, &r, roof_json_get(root, "notes")));
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        TRY(read_each(&r, parts[i].key, parts[i].read));
     }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == ROOF_OK; i++) {
-        status = read_each(&r, parts[i].key, parts[i].read);
-    }
-    return status;
+    return ROOF_OK;
 }
 
 enum roof_status roof_engines_load(struct roof_engines **out, struct roof_error *error)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "roofline/layout.h"
 
 const char *roof_plan_limit_name(enum roof_plan_limit limit)
@@ -98,7 +99,7 @@ void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
         int64_t value;
     } splits[] = {{"dp", plan->dp}, {"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
     bool any = false;
-    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
+    for (size_t i = 0; i < COUNT(splits); i++) {
         if (splits[i].value > 1) {
             roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
                              splits[i].value);
@@ -109,13 +110,13 @@ void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
                      roof_format(s->kv)->name, plan->batch);
 }
 
-/* What the search works with. */
+/* A search that is going on. */
 struct search {
     const struct roof_plan_query *query;
     struct roof_plans *out;
     size_t capacity;
     struct roof_model_prediction *inference;
-    struct roof_hardware unmeasured; /* the device at hand, without expected times */
+    struct roof_hardware unmeasured; /* the device that is searched, without expected times */
     struct roof_error *error;
 };
 
@@ -123,7 +124,7 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *q, size_t 
 {
     const struct roof_serving *const s = &q->engines->serving[serving];
     const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
-    const size_t count = roof_serving_published(s) ? 1 : sizeof formats / sizeof *formats;
+    const size_t count = roof_serving_published(s) ? 1 : COUNT(formats);
     enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
     for (size_t i = 0; i < count; i++) {
         const enum roof_accuracy_class one = q->accuracy->of[formats[i]].loss;
@@ -138,9 +139,10 @@ unsigned roof_plan_engines(const struct roof_plan_query *query, size_t serving, 
            (query->by == 0 ? ~0U : query->by);
 }
 
-/* What follows from the two times. In a steady state every sequence of a batch goes through its own
- * prefill and then all steps, and while it decodes, the prefills of the others come in between:
- * G tokens of B users take B prefills and G - 1 steps, the first token being the prefill's. */
+/* Computes what follows from the two times. In a steady state every sequence of a batch goes
+ * through its own prefill and then all steps, and while it decodes, the prefills of the others come
+ * in between: G tokens of B users take B prefills and G - 1 steps, the first token being the
+ * prefill's. */
 static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
 {
     const double batch = (double)p->batch;
@@ -151,7 +153,8 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
     const double others = generate > 1 ? (batch - 1) / (generate - 1) : 0;
     p->tpot_s = p->step_s + others * p->ttft_s;
     p->ideal_tpot_s = p->ideal_step_s + others * p->ideal_ttft_s;
-    /* Of one copy; per device, cost and energy are those of all, to the last bit. */
+    /* This rate is that of one copy: what a device, a token or a joule gets by it is to the last
+     * bit what all copies get. */
     const double round = batch * p->ttft_s + (generate - 1) * p->step_s;
     const double rate = generate > 0 ? batch * generate / round : batch / p->step_s;
     const double group = devices / copies;
@@ -169,7 +172,8 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
     p->value[ROOF_PLAN_LIMIT_POWER] = p->watt;
 }
 
-/* How far a value is from a limit: above 1 it misses it; unknown misses every limit. */
+/* Returns how far a value is from a limit: above 1 it misses it. An unknown value misses every
+ * limit. */
 static double excess(enum roof_plan_limit limit, double value, double bound)
 {
     if (isnan(value)) {
@@ -180,7 +184,7 @@ static double excess(enum roof_plan_limit limit, double value, double bound)
     return at_least ? bound / value : value / bound;
 }
 
-static enum roof_status keep(struct search *s, const struct roof_plan *plan)
+static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
 {
     struct roof_plans *const out = s->out;
     if (out->count == s->capacity) {
@@ -196,23 +200,23 @@ static enum roof_status keep(struct search *s, const struct roof_plan *plan)
     return ROOF_OK;
 }
 
-/* What the limits say of a plan. */
+/* The limits that a plan misses. */
 struct verdict {
     int misses;
-    enum roof_plan_limit which; /* the last of them */
-    double most;                /* the largest excess, 1 when there is none */
-    bool open;                  /* a limit on the step holds so far: a longer step may miss it */
+    enum roof_plan_limit last; /* the last limit that it misses */
+    double most;               /* the largest excess, 1 when there is none */
+    bool open;                 /* a limit on the step holds so far: a longer step may miss it */
 };
 
 static struct verdict verdict_of(const struct roof_plan_query *q, const struct roof_plan *plan)
 {
-    struct verdict v = {.which = ROOF_PLAN_LIMIT_COUNT, .most = 1};
+    struct verdict v = {.last = ROOF_PLAN_LIMIT_COUNT, .most = 1};
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         const double over = isnan(q->limit[i]) ? 1 : excess(limit, plan->value[i], q->limit[i]);
         if (over > 1) {
             v.misses++;
-            v.which = limit;
+            v.last = limit;
             v.most = fmax(v.most, over);
         } else if (limit == ROOF_PLAN_LIMIT_TPOT || limit == ROOF_PLAN_LIMIT_TOKENS_PER_S ||
                    limit == ROOF_PLAN_LIMIT_COST) {
@@ -222,10 +226,10 @@ static struct verdict verdict_of(const struct roof_plan_query *q, const struct r
     return v;
 }
 
-/* Whether a plan that misses one limit alone is nearer to it than those before. */
+/* Tells whether a plan that misses one limit alone is nearer to it than those before. */
 static bool is_nearer(const struct search *s, const struct verdict *v)
 {
-    const enum roof_plan_limit limit = v->which;
+    const enum roof_plan_limit limit = v->last;
     return s->out->missed[limit] == 0 ||
            v->most < excess(limit, s->out->nearest[limit].value[limit], s->query->limit[limit]);
 }
@@ -238,20 +242,20 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
         s->out->closest = *plan;
     }
     if (v.misses == 0) {
-        return keep(s, plan);
+        return add_plan(s, plan);
     }
     s->out->rejected[ROOF_REJECTED_LIMIT]++;
     if (v.misses == 1) {
         if (is_nearer(s, &v)) {
-            s->out->nearest[v.which] = *plan;
+            s->out->nearest[v.last] = *plan;
         }
-        s->out->missed[v.which]++;
+        s->out->missed[v.last]++;
     }
     return ROOF_OK;
 }
 
-/* Whether a plan whose step is only a bound is out: it misses a limit in any case, as many of them
- * as can be said, and comes no nearer than others did. */
+/* Tells whether a plan whose step is only a bound is out. It is when it misses a limit in any case,
+ * it is known how many limits it misses, and it comes no nearer to them than others did. */
 static bool surely_out(const struct search *s, const struct verdict *v)
 {
     return v->misses > 0 && v->most >= s->out->closest_excess &&
@@ -260,7 +264,7 @@ static bool surely_out(const struct search *s, const struct verdict *v)
 
 /* --- the search ---------------------------------------------------------------------------- */
 
-/* The engines that run a batch over a plan's split, of those that run its formats. */
+/* Returns which of the engines that run a plan's formats also run a batch over its split. */
 static unsigned engines_of(const struct roof_plan_query *q, const struct roof_plan *plan,
                            unsigned formats, int64_t batch)
 {
@@ -268,7 +272,7 @@ static unsigned engines_of(const struct roof_plan_query *q, const struct roof_pl
                                         plan->ep, batch);
 }
 
-/* How many of the numbers of devices are copies of a group. */
+/* Counts the numbers of devices that a whole number of copies of a group fills. */
 static size_t uses_of(const struct roof_plan_query *q, int64_t group)
 {
     size_t uses = 0;
@@ -285,22 +289,21 @@ static void set_copies(struct roof_plan *plan, const struct roof_plan_query *q, 
     set_rates(plan, q);
 }
 
-/* One batch over one split, on all numbers of devices that are copies of it. */
+/* Judges one batch over one split, on each number of devices that copies of it fill. */
 static enum roof_status judge_copies(struct search *s, struct roof_plan *plan)
 {
     const struct roof_plan_query *const q = s->query;
-    enum roof_status status = ROOF_OK;
-    for (size_t n = 0; n < q->device_counts && status == ROOF_OK; n++) {
+    for (size_t n = 0; n < q->device_counts; n++) {
         if (q->devices[n] % (plan->tp * plan->pp * plan->ep) == 0) {
             set_copies(plan, q, q->devices[n]);
-            status = judge(s, plan);
+            TRY(judge(s, plan));
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
-/* Whether all batches of a range are surely out with at least this step; with count they are
- * counted as that. */
+/* Tells whether all batches of a range are surely out with at least this step; with count it counts
+ * them as plans that miss a limit. */
 static bool range_is_out(struct search *s, struct roof_plan least, size_t from, size_t to,
                          bool count)
 {
@@ -318,7 +321,7 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
             }
             if (count) {
                 s->out->rejected[ROOF_REJECTED_LIMIT]++;
-                s->out->missed[v.which] += v.misses == 1;
+                s->out->missed[v.last] += v.misses == 1;
             }
         }
     }
@@ -339,18 +342,15 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     if (q->base.common.cache != ROOF_CACHE_COLD || !range_is_out(s, least, from, *to, false)) {
         return ROOF_OK;
     }
-    size_t fits = from; /* batches before it do */
+    size_t fits = from; /* the batches before this one fit */
     for (size_t end = *to; fits < end;) {
         const size_t middle = fits + (end - fits) / 2;
         struct roof_scenario prefill;
         struct roof_scenario decode;
         least.batch = q->batch[middle];
         roof_plan_scenarios(&prefill, &decode, &least, q);
-        const enum roof_status status = roof_predict_model(
-            s->inference, s->out->model[plan->serving], &decode, &s->unmeasured, s->error);
-        if (status != ROOF_OK) {
-            return status;
-        }
+        TRY(roof_predict_model(s->inference, s->out->model[plan->serving], &decode, &s->unmeasured,
+                               s->error));
         if (s->inference->fits == ROOF_FIT_YES) {
             fits = middle + 1;
         } else {
@@ -384,7 +384,7 @@ static void set_prefill(struct roof_plan *plan, const struct roof_model_predicti
     plan->ttft_near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
 }
 
-/* Whether each product multiplies what is stored, on a unit for that format. */
+/* Tells whether each product multiplies what is stored, on a unit for that format. */
 static bool is_native(const struct roof_model_prediction *i)
 {
     bool native = i->total.native;
@@ -397,80 +397,81 @@ static bool is_native(const struct roof_model_prediction *i)
     return native;
 }
 
-/* All batches of one split. */
+/* Predicts one batch; *against tells what rules it and all larger ones out, ROOF_REJECTED_COUNT
+ * when nothing does. The prefill of one prompt is the same for all batches: the first one gets it.
+ */
+static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, bool first,
+                                      enum roof_plan_rejection *against)
+{
+    const struct roof_plan_query *const q = s->query;
+    const struct roof_hardware *const hardware = q->hardware[plan->hardware];
+    const struct roof_model *const model = s->out->model[plan->serving];
+    const struct roof_model_prediction *const i = s->inference;
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    roof_plan_scenarios(&prefill, &decode, plan, q);
+    const enum roof_status status =
+        roof_predict_model(s->inference, model, &decode, hardware, s->error);
+    if (status == ROOF_USAGE) {
+        *against = ROOF_REJECTED_SPLIT;
+        return ROOF_OK;
+    }
+    TRY(status);
+    if (q->native_only && !is_native(i)) {
+        *against = ROOF_REJECTED_NATIVE;
+        return ROOF_OK;
+    }
+    if (i->fits != ROOF_FIT_YES) { /* nor does a larger batch */
+        *against = ROOF_REJECTED_MEMORY;
+        return ROOF_OK;
+    }
+    set_decode(plan, i, q->engines->lent);
+    if (first) {
+        TRY(roof_predict_model(s->inference, model, &prefill, hardware, s->error));
+        if (i->fits != ROOF_FIT_YES) {
+            *against = ROOF_REJECTED_MEMORY;
+            return ROOF_OK;
+        }
+        set_prefill(plan, i, q->engines->lent);
+    }
+    const bool known = !isnan(plan->step_s) && !isnan(plan->ttft_s);
+    *against = known ? ROOF_REJECTED_COUNT : ROOF_REJECTED_UNKNOWN;
+    return ROOF_OK;
+}
+
+/* Searches all batches of one split. */
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_query *const q = s->query;
-    const struct roof_hardware *const hardware = q->hardware[plan.hardware];
-    const struct roof_model *const model = s->out->model[plan.serving];
-    const struct roof_model_prediction *const i = s->inference;
     const size_t uses = uses_of(q, plan.tp * plan.pp * plan.ep);
     const unsigned formats = plan.engines;
-    struct roof_scenario prefill;
-    struct roof_scenario decode;
-    size_t *const rejected = s->out->rejected;
-    size_t batches = q->batches; /* those that an engine runs over this split: the first ones */
+    size_t batches = q->batches; /* an engine runs this many, the smallest, over the split */
     while (batches > 0 && engines_of(q, &plan, formats, q->batch[batches - 1]) == 0) {
         batches--;
     }
-    rejected[ROOF_REJECTED_ENGINE] += uses * (q->batches - batches);
+    s->out->rejected[ROOF_REJECTED_ENGINE] += uses * (q->batches - batches);
     for (size_t b = 0; b < batches; b++) {
-        const size_t rest = uses * (batches - b);
+        enum roof_plan_rejection against = ROOF_REJECTED_COUNT;
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
-        roof_plan_scenarios(&prefill, &decode, &plan, q);
-        enum roof_status status =
-            roof_predict_model(s->inference, model, &decode, hardware, s->error);
-        if (status == ROOF_USAGE) { /* the same for all batches */
-            rejected[ROOF_REJECTED_SPLIT] += rest;
+        TRY(predict_batch(s, &plan, b == 0, &against));
+        if (against != ROOF_REJECTED_COUNT) {
+            s->out->rejected[against] += uses * (batches - b);
             return ROOF_OK;
         }
-        if (status != ROOF_OK) {
-            return status;
-        }
-        if (q->native_only && !is_native(i)) {
-            rejected[ROOF_REJECTED_NATIVE] += rest;
-            return ROOF_OK;
-        }
-        if (i->fits != ROOF_FIT_YES) { /* nor does a larger batch */
-            rejected[ROOF_REJECTED_MEMORY] += rest;
-            return ROOF_OK;
-        }
-        set_decode(&plan, i, q->engines->lent);
-        if (b == 0) { /* one prompt: the same for all batches */
-            status = roof_predict_model(s->inference, model, &prefill, hardware, s->error);
-            if (status != ROOF_OK) {
-                return status;
-            }
-            if (i->fits != ROOF_FIT_YES) {
-                rejected[ROOF_REJECTED_MEMORY] += rest;
-                return ROOF_OK;
-            }
-            set_prefill(&plan, i, q->engines->lent);
-        }
-        if (isnan(plan.step_s) || isnan(plan.ttft_s)) {
-            rejected[ROOF_REJECTED_UNKNOWN] += rest;
-            return ROOF_OK;
-        }
-        status = judge_copies(s, &plan);
-        if (status == ROOF_OK) {
-            status = prune(s, &plan, b + 1, &batches);
-        }
-        if (status != ROOF_OK) {
-            return status;
-        }
+        TRY(judge_copies(s, &plan));
+        TRY(prune(s, &plan, b + 1, &batches));
     }
     return ROOF_OK;
 }
 
-/* Every tp x pp x ep of which copies are a whole number of devices, unless there is a reason
+/* Searches every tp x pp x ep of which copies fill a number of devices, unless there is a reason
  * against all. */
 static enum roof_status search_splits(struct search *s, struct roof_plan plan,
                                       enum roof_plan_rejection against)
 {
     const struct roof_plan_query *const q = s->query;
     const bool experts = q->model->experts > 0;
-    enum roof_status status = ROOF_OK;
     int64_t most = 0;
     for (size_t n = 0; n < q->device_counts; n++) {
         most = q->devices[n] > most ? q->devices[n] : most;
@@ -479,23 +480,23 @@ static enum roof_status search_splits(struct search *s, struct roof_plan plan,
         const size_t uses = uses_of(q, group);
         for (plan.tp = 1; plan.tp <= group && uses > 0; plan.tp++) {
             const int64_t rest = group % plan.tp == 0 ? group / plan.tp : 0;
-            for (plan.pp = 1; plan.pp <= rest && status == ROOF_OK; plan.pp++) {
+            for (plan.pp = 1; plan.pp <= rest; plan.pp++) {
                 plan.ep = rest / plan.pp;
                 if (rest % plan.pp != 0 || (!experts && plan.ep > 1)) {
                     continue;
                 }
-                if (against != ROOF_REJECTED_COUNT) {
-                    s->out->rejected[against] += uses * q->batches;
+                if (against == ROOF_REJECTED_COUNT) {
+                    TRY(search_batches(s, plan));
                 } else {
-                    status = search_batches(s, plan);
+                    s->out->rejected[against] += uses * q->batches;
                 }
             }
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
-/* Whether the formats are among those that were asked for. */
+/* Tells whether the formats are among those that were asked for. */
 static bool asked_for(const struct roof_plan_query *q, size_t number)
 {
     const struct roof_serving *const serving = &q->engines->serving[number];
@@ -510,9 +511,9 @@ static bool asked_for(const struct roof_plan_query *q, size_t number)
     return found && (kv == ROOF_PRECISION_AUTO || kv == serving->kv);
 }
 
-/* A model that is published in few bits gains nothing by more of them, where those run: they would
- * only have to be made, of what is quantised already. Whichever engine runs those: to ask for one
- * of them must not bring more plans. */
+/* A model that is published in few bits gains nothing by more bits, where the published ones run:
+ * the wider weights would have to be made from quantised ones. It does not matter which engine runs
+ * the published ones, since asking for one engine must not bring more plans. */
 static bool is_wider(const struct search *s, size_t serving, size_t hardware)
 {
     const struct roof_serving *const all = s->query->engines->serving;
@@ -531,30 +532,29 @@ static bool is_wider(const struct search *s, size_t serving, size_t hardware)
 static enum roof_status search_all(struct search *s)
 {
     const struct roof_plan_query *const q = s->query;
-    enum roof_status status = ROOF_OK;
     for (size_t h = 0; h < q->hardware_count; h++) {
         s->unmeasured = *q->hardware[h];
         s->unmeasured.calibration = NULL;
-        for (size_t f = 0; f < q->engines->servings && status == ROOF_OK; f++) {
+        for (size_t f = 0; f < q->engines->servings; f++) {
             struct roof_plan plan = {.hardware = h, .serving = f};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {
                 continue;
             }
             plan.engines = roof_plan_engines(q, f, h);
             plan.loss = roof_plan_loss(q, f);
-            status = search_splits(s, plan,
-                                   plan.engines == 0         ? ROOF_REJECTED_ENGINE
-                                   : is_wider(s, f, h)       ? ROOF_REJECTED_WIDER
-                                   : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
-                                                             : ROOF_REJECTED_COUNT);
+            TRY(search_splits(s, plan,
+                              plan.engines == 0         ? ROOF_REJECTED_ENGINE
+                              : is_wider(s, f, h)       ? ROOF_REJECTED_WIDER
+                              : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
+                                                        : ROOF_REJECTED_COUNT));
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
 /* --- ranks --------------------------------------------------------------------------------- */
 
-/* Lower is better. */
+/* Returns what ranks a plan: lower is better. */
 static double score(const struct roof_plan *p, enum roof_plan_objective objective)
 {
     switch (objective) {
@@ -632,7 +632,8 @@ static enum roof_status rank(struct search *s)
 
 /* --- models with layouts ------------------------------------------------------------------- */
 
-/* The model with a layout; combinations that differ in the KV cache only share it. */
+/* Finds or makes the model with a layout; combinations that differ only in the KV cache share it.
+ */
 static enum roof_status model_with(const struct roof_model **out, struct search *s, size_t serving)
 {
     const struct roof_plan_query *const q = s->query;
@@ -660,20 +661,26 @@ static enum roof_status model_with(const struct roof_model **out, struct search 
 static enum roof_status make_models(struct search *s)
 {
     const struct roof_engines *const engines = s->query->engines;
-    enum roof_status status = ROOF_OK;
     s->out->model = calloc(engines->servings + 1, sizeof *s->out->model);
     s->out->copy = calloc(engines->servings + 1, sizeof *s->out->copy);
     if (s->out->model == NULL || s->out->copy == NULL) {
         return roof_no_memory(s->error);
     }
-    for (size_t i = 0; i < engines->servings && status == ROOF_OK; i++) {
+    for (size_t i = 0; i < engines->servings; i++) {
         if (engines->serving[i].layout == NULL) {
             s->out->model[i] = s->query->model;
         } else if (roof_serving_suits(&engines->serving[i], s->query->model)) {
-            status = model_with(&s->out->model[i], s, i);
+            TRY(model_with(&s->out->model[i], s, i));
         }
     }
-    return status;
+    return ROOF_OK;
+}
+
+static enum roof_status run_search(struct search *s)
+{
+    TRY(make_models(s));
+    TRY(search_all(s));
+    return rank(s);
 }
 
 enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_query *query,
@@ -685,13 +692,7 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
     if (s.inference == NULL) {
         return roof_no_memory(error);
     }
-    enum roof_status status = make_models(&s);
-    if (status == ROOF_OK) {
-        status = search_all(&s);
-    }
-    if (status == ROOF_OK) {
-        status = rank(&s);
-    }
+    const enum roof_status status = run_search(&s);
     free(s.inference);
     if (status != ROOF_OK) {
         roof_plans_free(out);

@@ -4,8 +4,8 @@
 #include "base/base.h"
 #include "decide/plan_query.h"
 
-/* Where only the engine of the script was searched, a script tells when another one that was
- * measured does better. */
+/* Searches the engines with measured kernels too, if only the engine of the script was searched:
+ * the script tells when another engine does better. */
 static enum roof_status search_others(struct roof_plan_answer *answer,
                                       const struct roof_plan_request *request,
                                       struct roof_error *error)
@@ -82,7 +82,8 @@ static enum roof_status explain_sides(struct roof_plan_answer *answer, const cha
         }
     }
     answer->explained = true;
-    return roof_plan_why(&answer->why, &side[0], &side[1], &answer->plans, &answer->query, error);
+    return roof_plan_speedup(&answer->why, &side[0], &side[1], &answer->plans, &answer->query,
+                             error);
 }
 
 /* Explains why the best plan has its formats: compared to those with the least loss on the device.
@@ -100,7 +101,8 @@ static enum roof_status explain_best(struct roof_plan_answer *answer, struct roo
         from.serving = plans->plan[i].serving;
     }
     const enum roof_status status =
-        differs ? roof_plan_why(&answer->why, &from, best, plans, &answer->query, error) : ROOF_OK;
+        differs ? roof_plan_speedup(&answer->why, &from, best, plans, &answer->query, error)
+                : ROOF_OK;
     answer->explained = differs && status == ROOF_OK;
     return status == ROOF_USAGE ? ROOF_OK : status; /* no plan is worse for lack of a comparison */
 }

@@ -149,7 +149,7 @@ static enum roof_status check_question(const struct roof_plan_request *request,
             ROOF_KEY("%s") ", or " ROOF_KEY("%s") " and " ROOF_KEY("%s") ", not both", "context",
             "prompt", "generate");
     }
-    for (size_t i = 0; i < request->device_counts; i++) {
+    for (size_t i = 0; request->devices != NULL && i < request->device_counts; i++) {
         if (request->devices[i] > ROOF_PLAN_DEVICES_MAX) {
             return roof_error_set(error, ROOF_USAGE, ROOF_KEY("devices") " goes up to %d here",
                                   ROOF_PLAN_DEVICES_MAX);
@@ -177,7 +177,7 @@ static enum roof_status check_hardware(const struct roof_plan_request *request,
     return ROOF_OK;
 }
 
-/* Where costs matter, every device needs a price. */
+/* Every device needs a price if costs matter. */
 static enum roof_status check_prices(const struct roof_plan_request *request,
                                      struct roof_error *error)
 {

@@ -9,7 +9,7 @@
 #define ROOF_PLAN_QUERY_H
 
 #include "roofline/plan.h"
-#include "roofline/plan_why.h"
+#include "roofline/plan_speedup.h"
 #include "roofline/recommend.h"
 
 /** Devices and numbers of devices that a request may have, and values of a list of it. */
@@ -63,21 +63,21 @@ enum roof_status roof_plan_read_prices(double *price, const struct roof_hardware
 enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t choice,
                                           struct roof_error *error);
 
-/** Whether two sides that are to be explained are formats that engines run, rather than devices.
- * ROOF_USAGE when only one of them is. */
+/** Tells whether two sides that are to be explained are formats that engines run, rather than
+ * devices. ROOF_USAGE when only one of them is. */
 enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engines *engines,
                                              const char *const side[2], struct roof_error *error);
 
-/** What was asked in full, and what was found for it. */
+/** The whole question, and all that was found for it. */
 struct roof_plan_answer {
     struct roof_plan_query query;
     struct roof_plans plans;  /**< none, where nothing satisfies the constraints: it says why */
-    struct roof_plans others; /**< of all engines with measured kernels, where only that of `emit`
-                                   was searched; else empty */
+    struct roof_plans others; /**< those of all engines with measured kernels, if only that of
+                                 `emit` was searched; else empty */
     size_t engine;            /**< the number of that of `emit` */
     bool explained;           /**< `why` holds: it explains the sides, or the best plan */
-    struct roof_plan_why why;
-    /* What the query points to is owned. */
+    struct roof_plan_speedup why;
+    /* The query points to these, which are owned. */
     struct roof_model *model;
     struct roof_accuracy accuracy;
     bool *serving;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+
 static const enum roof_precision defaults[] = {
     ROOF_PRECISION_FP16,       ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_INT8,  ROOF_PRECISION_INT4,
     ROOF_PRECISION_MXFP8_E4M3, ROOF_PRECISION_MXFP4,    ROOF_PRECISION_NVFP4,
@@ -14,14 +16,14 @@ static const enum roof_precision defaults[] = {
 
 const enum roof_precision *roof_recommend_defaults(size_t *count)
 {
-    *count = sizeof defaults / sizeof *defaults;
+    *count = COUNT(defaults);
     return defaults;
 }
 
 /*
- * How a format is run on the device. Where its unit exists, weights and activations both have it.
- * Where not, a quantised format is stored and converted: activations stay at 16 bits. Attention
- * has its stored operand in the KV cache instead of the weights.
+ * Returns the workload as it runs in a format on the device. If the device has a unit for the
+ * format, weights and activations both have it. If not, a quantised format is stored and converted:
+ * activations stay at 16 bits. The stored operand of attention is the KV cache, not the weights.
  */
 static struct roof_workload as_candidate(const struct roof_workload *workload,
                                          const struct roof_hardware *hardware,
@@ -45,7 +47,7 @@ static struct roof_workload as_candidate(const struct roof_workload *workload,
     return w;
 }
 
-/* What a candidate is called: by what its prediction does, not by what was hoped for. */
+/* Names a candidate by what its prediction does, not by what was hoped for. */
 static const char *method_of(const struct roof_candidate *c)
 {
     const struct roof_format *const format = roof_format(c->format);
@@ -67,7 +69,7 @@ static const char *method_of(const struct roof_candidate *c)
 static void reject(struct roof_recommendation *out, const struct roof_candidate *candidate,
                    const char *format, ...) ROOF_PRINTF(3, 4);
 
-/* Rejected ones are kept behind the ranked ones; ranked ones are added by swapping in front. */
+/* Rejected candidates stand behind the accepted ones, which are added by swapping in front. */
 static void reject(struct roof_recommendation *out, const struct roof_candidate *candidate,
                    const char *format, ...)
 {
@@ -91,7 +93,7 @@ static int by_loss(const struct roof_candidate *a, const struct roof_candidate *
     return a->loss != b->loss ? (int)a->loss - (int)b->loss : (int)a->format - (int)b->format;
 }
 
-/* Time, then lower accuracy loss, then the catalog's order. */
+/* Orders by time, then by accuracy loss, then as the catalog does. */
 static int by_time(const void *x, const void *y)
 {
     const struct roof_candidate *const a = x;
@@ -102,7 +104,7 @@ static int by_time(const void *x, const void *y)
     return by_loss(a, b);
 }
 
-/* Accuracy loss, then time, then the catalog's order. */
+/* Orders by accuracy loss, then by time, then as the catalog does. */
 static int by_accuracy(const void *x, const void *y)
 {
     const struct roof_candidate *const a = x;
@@ -117,7 +119,7 @@ static int by_format(const void *x, const void *y)
     return (int)a->format - (int)b->format;
 }
 
-/* What limits it in the time that ranks. */
+/* Names the bottleneck of a candidate in the time that ranks. */
 static const char *bound_of(const struct roof_candidate *c, enum roof_ranking ranking)
 {
     return roof_bottleneck_name(ranking == ROOF_RANKING_EXPECTED ? c->prediction.expected_bottleneck
@@ -142,7 +144,7 @@ static void explain_winner(struct roof_candidate *winner, const struct roof_cand
     }
 }
 
-/* Against the winner: how much faster or slower, at which loss. */
+/* Says how much faster or slower than the winner another candidate is, and at which loss. */
 static void explain_other(struct roof_candidate *other, const struct roof_candidate *winner,
                           enum roof_ranking ranking)
 {
@@ -190,8 +192,9 @@ static void rank(struct roof_recommendation *out, const struct roof_recommend_op
     }
 }
 
-/* With a fixed cache, a format that only stores changes nothing in attention. */
-static bool unused(const struct roof_candidate *c)
+/* Tells whether nothing would have the format: with a fixed cache, one that only stores changes
+ * nothing in attention. */
+static bool is_unused(const struct roof_candidate *c)
 {
     const struct roof_formats *const f = &c->prediction.workload.formats;
     return roof_is_product(c->prediction.workload.op) &&
@@ -199,7 +202,8 @@ static bool unused(const struct roof_candidate *c)
            f->kv != c->format && f->activations != c->format;
 }
 
-/* The format of a part whose peak is unknown, so that the time is only that of the memory. */
+/* Names the format of a part whose peak is unknown, so that the time is only that of the memory;
+ * NULL when all peaks are known. */
 static const char *missing_peak(const struct roof_prediction *p)
 {
     const struct roof_part *part = p->part;
@@ -210,6 +214,53 @@ static const char *missing_peak(const struct roof_prediction *p)
         part++;
     }
     return part->unit == ROOF_COMPUTE_VECTOR ? "fp32 vectors" : roof_format(part->compute)->name;
+}
+
+/* Rejects a candidate for the first reason that there is against it, or else accepts it. */
+static void judge(struct roof_recommendation *out, const struct roof_candidate *c,
+                  const struct roof_hardware *hardware,
+                  const struct roof_recommend_options *options)
+{
+    const struct roof_format *const format = roof_format(c->format);
+    const bool has_unit = format->native_method[0] != '\0' && hardware->compute[c->format].native;
+    const char *const unknown = missing_peak(&c->prediction);
+    if (c->loss > options->max_loss) {
+        reject(out, c, "accuracy class %s is worse than the allowed %s%s",
+               roof_accuracy_name(c->loss), roof_accuracy_name(options->max_loss),
+               options->max_loss == ROOF_ACCURACY_2_TO_5 ? " (--max-accuracy-loss severe allows it)"
+                                                         : "");
+    } else if (options->native_only && !has_unit) {
+        reject(out, c, "not native: %s has no %s unit", hardware->id, format->name);
+    } else if (options->native_only && !c->prediction.native) {
+        reject(out, c, "not native: with these formats it is computed at %s",
+               roof_format(c->prediction.compute)->name);
+    } else if (is_unused(c)) {
+        reject(out, c, "nothing would be in %s: --kv %s fixes the cache", format->name,
+               roof_format(c->prediction.workload.formats.kv)->name);
+    } else if (unknown != NULL) {
+        reject(out, c, "%s has no known peak for %s", hardware->id, unknown);
+    } else if (isnan(c->ranked_s)) {
+        reject(out, c, "no expected time: this in %s is not measured on %s or its architecture",
+               format->name, hardware->id);
+    } else {
+        accept(out, c);
+    }
+}
+
+/* Predicts a candidate, whose format is set. */
+static enum roof_status
+fill_candidate(struct roof_candidate *c, const struct roof_prediction *baseline,
+               const struct roof_workload *workload, const struct roof_hardware *hardware,
+               const struct roof_recommend_options *options, struct roof_error *error)
+{
+    const struct roof_workload w = as_candidate(workload, hardware, c->format);
+    const bool expected = options->ranking == ROOF_RANKING_EXPECTED;
+    TRY(roof_predict(&c->prediction, &w, hardware, error));
+    c->speedup = baseline->time_s / c->prediction.time_s;
+    c->expected_speedup = baseline->expected_s / c->prediction.expected_s;
+    c->ranked_s = expected ? c->prediction.expected_s : c->prediction.time_s;
+    c->method = method_of(c);
+    return ROOF_OK;
 }
 
 enum roof_status
@@ -223,56 +274,15 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
     if (formats == NULL) {
         formats = roof_recommend_defaults(&count);
     }
-    const struct roof_prediction *const baseline = &out->baseline;
-    struct roof_workload w = as_candidate(workload, hardware, ROOF_PRECISION_FP16);
-    enum roof_status status = roof_predict(&out->baseline, &w, hardware, error);
-    if (status != ROOF_OK) {
-        return status;
-    }
+    const struct roof_workload fp16 = as_candidate(workload, hardware, ROOF_PRECISION_FP16);
+    TRY(roof_predict(&out->baseline, &fp16, hardware, error));
     bool seen[ROOF_PRECISION_COUNT] = {false};
     for (size_t i = 0; i < count; i++) {
-        struct roof_candidate c = {.format = formats[i]};
-        const struct roof_format *const format = roof_format(c.format);
-        if (seen[c.format]) {
-            continue;
-        }
-        seen[c.format] = true;
-        c.loss = accuracy->of[c.format].loss;
-        w = as_candidate(workload, hardware, c.format);
-        status = roof_predict(&c.prediction, &w, hardware, error);
-        if (status != ROOF_OK) {
-            return status;
-        }
-        c.speedup = baseline->time_s / c.prediction.time_s;
-        c.expected_speedup = baseline->expected_s / c.prediction.expected_s;
-        c.ranked_s = options->ranking == ROOF_RANKING_EXPECTED ? c.prediction.expected_s
-                                                               : c.prediction.time_s;
-        c.method = method_of(&c);
-        const bool has_unit =
-            format->native_method[0] != '\0' && hardware->compute[c.format].native;
-        const char *const unknown = missing_peak(&c.prediction);
-        if (c.loss > options->max_loss) {
-            reject(out, &c, "accuracy class %s is worse than the allowed %s%s",
-                   roof_accuracy_name(c.loss), roof_accuracy_name(options->max_loss),
-                   options->max_loss == ROOF_ACCURACY_2_TO_5
-                       ? " (--max-accuracy-loss severe allows it)"
-                       : "");
-        } else if (options->native_only && !has_unit) {
-            reject(out, &c, "not native: %s has no %s unit", hardware->id, format->name);
-        } else if (options->native_only && !c.prediction.native) {
-            reject(out, &c, "not native: with these formats it is computed at %s",
-                   roof_format(c.prediction.compute)->name);
-        } else if (unused(&c)) {
-            reject(out, &c, "nothing would be in %s: --kv %s fixes the cache", format->name,
-                   roof_format(c.prediction.workload.formats.kv)->name);
-        } else if (unknown != NULL) {
-            reject(out, &c, "%s has no known peak for %s", hardware->id, unknown);
-        } else if (isnan(c.ranked_s)) {
-            reject(out, &c,
-                   "no expected time: this in %s is not measured on %s or its architecture",
-                   format->name, hardware->id);
-        } else {
-            accept(out, &c);
+        struct roof_candidate c = {.format = formats[i], .loss = accuracy->of[formats[i]].loss};
+        if (!seen[c.format]) {
+            seen[c.format] = true;
+            TRY(fill_candidate(&c, &out->baseline, workload, hardware, options, error));
+            judge(out, &c, hardware, options);
         }
     }
     qsort(out->candidate + out->count, out->rejected, sizeof *out->candidate, by_format);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base.h"
+
 const char *roof_cause_name(enum roof_cause cause)
 {
     static const char *const names[ROOF_CAUSE_COUNT] = {[ROOF_CAUSE_MEMORY] = "memory",
@@ -14,14 +16,14 @@ const char *roof_cause_name(enum roof_cause cause)
     return names[cause];
 }
 
-/* Sets of causes that have changed. */
+/* A set of causes, those that have changed, is a number with a bit for each. */
 #define BIT(cause) (1U << ROOF_CAUSE_##cause)
 enum { SETS = 1 << ROOF_CAUSE_COUNT };
 
 /*
- * The mean saving of each cause over all orders of n changes: a set S that comes before it does so
- * in |S|! (n - |S| - 1)! of the n! orders. time[S] is the time once S has changed; one that never
- * matters gets nothing, however it is ordered.
+ * Gives each cause its mean saving over all orders of n changes. A set S of causes comes before
+ * another cause in |S|! (n - |S| - 1)! of the n! orders. time[S] is the time once S has changed. A
+ * cause that never matters gets nothing, however it is ordered.
  */
 static void share_out(struct roof_gain *out, const double time[SETS])
 {
@@ -48,22 +50,22 @@ static void share_out(struct roof_gain *out, const double time[SETS])
 struct sides {
     const struct roof_prediction *from;
     const struct roof_prediction *to;
-    const struct roof_node *from_node; /* NULL: operators of their own */
+    const struct roof_node *from_node; /* NULL: they are operators of no model */
     const struct roof_node *to_node;
 };
 
-/* The roofline bound once some of its times have changed. */
+/* Computes the roofline bound for each set of its times that have changed. */
 static void ideal_times(double time[SETS], const struct roof_part *from, const struct roof_part *to)
 {
     for (unsigned set = 0; set < SETS; set++) {
         const double of[] = {(set & BIT(MEMORY) ? to : from)->memory_time_s,
                              (set & BIT(COMPUTE) ? to : from)->compute_time_s,
                              (set & BIT(NETWORK) ? to : from)->network_time_s};
-        time[set] = fmax(of[0], fmax(of[1], of[2])); /* leaves out what is unknown */
+        time[set] = fmax(of[0], fmax(of[1], of[2])); /* fmax leaves out what is unknown */
     }
 }
 
-/* How much faster something must be to take another time; 1 where there is nothing to change. */
+/* Returns how much faster something must be to take another time; 1: it needs no change. */
 static double factor(double time, double wanted)
 {
     return time > 0 && wanted > 0 ? time / wanted : 1;
@@ -94,8 +96,8 @@ static void change(struct roof_hardware *device, const struct roof_part *own,
     }
 }
 
-/* The expected time of a part once some causes have changed: the kernels of one side on a device
- * whose other figures are partly such that they take the times of the other side. */
+/* Computes the expected time of a part for each set of causes that have changed: the kernels of one
+ * side run on a device that has some of its figures changed to take the times of the other side. */
 static enum roof_status expected_times(double time[SETS], const struct sides *s, int part,
                                        struct roof_error *error)
 {
@@ -103,7 +105,7 @@ static enum roof_status expected_times(double time[SETS], const struct sides *s,
     const double from_launch_s = s->from->part[part].expected.launch_s;
     const double to_launch_s = s->to->part[part].expected.launch_s;
     for (unsigned set = 0; set < SETS; set++) {
-        if (set & BIT(LAUNCH)) { /* the same prediction with the other launch */
+        if (set & BIT(LAUNCH)) { /* the set without it gives both times */
             continue;
         }
         const bool kernels = (set & BIT(KERNELS)) != 0;
@@ -113,12 +115,8 @@ static enum roof_status expected_times(double time[SETS], const struct sides *s,
         struct roof_hardware device = *own->hardware;
         struct roof_prediction p;
         change(&device, &own->part[part], &other->part[part], scaled & (kernels ? ~set : set));
-        const enum roof_status status = node == NULL
-                                            ? roof_predict(&p, &own->workload, &device, error)
-                                            : roof_predict_node(&p, node, &device, error);
-        if (status != ROOF_OK) {
-            return status;
-        }
+        TRY(node == NULL ? roof_predict(&p, &own->workload, &device, error)
+                         : roof_predict_node(&p, node, &device, error));
         const struct roof_expected *const e = &p.part[part].expected;
         time[set] = e->time_s - e->launch_s + from_launch_s;
         time[set | BIT(LAUNCH)] = e->time_s - e->launch_s + to_launch_s;
@@ -145,7 +143,7 @@ static void make_unknown(struct roof_gain *gain)
     }
 }
 
-/* Parts run one after the other, so that their shares add up. */
+/* Takes an operator apart. Its parts run one after the other, so that their shares add up. */
 static enum roof_status take_apart(struct roof_speedup_row *row, const struct sides *s,
                                    struct roof_error *error)
 {
@@ -161,10 +159,7 @@ static enum roof_status take_apart(struct roof_speedup_row *row, const struct si
         gain.to_s = to->time_s;
         add_gain(&row->ideal, &gain, row->count);
         if (expected) {
-            const enum roof_status status = expected_times(time, s, i, error);
-            if (status != ROOF_OK) {
-                return status;
-            }
+            TRY(expected_times(time, s, i, error));
             share_out(&gain, time);
             gain.from_s = from->expected.time_s;
             gain.to_s = to->expected.time_s;
@@ -181,7 +176,8 @@ static enum roof_status take_apart(struct roof_speedup_row *row, const struct si
     return ROOF_OK;
 }
 
-/* --- all ----------------------------------------------------------------------------------- */
+/* --- both sides
+ * ----------------------------------------------------------------------------------- */
 
 static enum roof_status differ(struct roof_error *error)
 {
@@ -199,12 +195,10 @@ static enum roof_status add_row(struct roof_speedup *out, const char *name, doub
     }
     *row = (struct roof_speedup_row){
         .from = out->total.from, .to = out->total.to, .name = name, .count = count};
-    const enum roof_status status = take_apart(row, s, error);
-    if (status == ROOF_OK) {
-        add_gain(&out->total.ideal, &row->ideal, 1);
-        add_gain(&out->total.expected, &row->expected, 1);
-    }
-    return status;
+    TRY(take_apart(row, s, error));
+    add_gain(&out->total.ideal, &row->ideal, 1);
+    add_gain(&out->total.expected, &row->expected, 1);
+    return ROOF_OK;
 }
 
 /* Pairs operators by name, in order: a split may group layers differently on the two sides, but not
@@ -213,35 +207,34 @@ static enum roof_status add_rows(struct roof_speedup *out, const struct roof_mod
                                  const struct roof_model_prediction *b, struct roof_error *error)
 {
     int64_t left[ROOF_GRAPH_MAX] = {0};
-    enum roof_status status = a->count > 0 ? ROOF_OK : differ(error);
+    int64_t unpaired = a->count > 0 ? 0 : 1;
     for (size_t k = 0; k < b->count; k++) {
         left[k] = b->node[k].node.count;
     }
-    for (size_t i = 0; i < a->count && status == ROOF_OK; i++) {
+    for (size_t i = 0; i < a->count && unpaired == 0; i++) {
         const struct roof_node_prediction *const x = &a->node[i];
         int64_t count = x->node.count;
-        for (size_t k = 0; k < b->count && count > 0 && status == ROOF_OK; k++) {
+        for (size_t k = 0; k < b->count && count > 0; k++) {
             const struct roof_node_prediction *const y = &b->node[k];
             if (left[k] == 0 || strcmp(x->node.name, y->node.name) != 0) {
                 continue;
             }
+            if (out->count == ROOF_GRAPH_MAX) {
+                return differ(error);
+            }
             const int64_t both = count < left[k] ? count : left[k];
             const struct sides sides = {&x->prediction, &y->prediction, &x->node, &y->node};
-            status = out->count == ROOF_GRAPH_MAX
-                         ? differ(error)
-                         : add_row(out, x->node.name, (double)both, &sides, error);
+            TRY(add_row(out, x->node.name, (double)both, &sides, error));
             out->row[out->count - 1].to_node = k;
             count -= both;
             left[k] -= both;
         }
-        if (status == ROOF_OK && count > 0) {
-            status = differ(error);
-        }
+        unpaired += count;
     }
-    for (size_t k = 0; k < b->count && status == ROOF_OK; k++) {
-        status = left[k] == 0 ? ROOF_OK : differ(error);
+    for (size_t k = 0; k < b->count; k++) {
+        unpaired += left[k];
     }
-    return status;
+    return unpaired == 0 ? ROOF_OK : differ(error);
 }
 
 enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedup_side *from,

@@ -4,21 +4,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A prediction that the study owns. */
+#include "base/base.h"
+
+/* A prediction that the survey owns. */
 struct holder {
     struct holder *next;
     struct roof_model_prediction inference;
 };
 
-/* What a study owns beside its formulas. */
+/* A survey owns these beside its formulas. */
 struct owned {
     struct holder *first;
     struct roof_model *reformed; /* the model without the formats of a file or layout */
 };
 
-/* What a study is made with. */
+/* A survey that is being made. */
 struct builder {
-    struct roof_survey *study;
+    struct roof_survey *survey;
     struct owned *owned;
     const struct roof_model *model;
     const struct roof_hardware *hardware;
@@ -78,7 +80,7 @@ static void share_part(double cause[ROOF_SURVEY_CAUSE_COUNT], const struct roof_
     }
 }
 
-/* Of a phase: a request has no operators. */
+/* Sums the shares of a phase; a request has no operators, and so no shares. */
 static struct roof_survey_shares shares_of(const struct roof_model_prediction *r)
 {
     struct roof_survey_shares out = {0};
@@ -100,8 +102,8 @@ static struct roof_survey_shares shares_of(const struct roof_model_prediction *r
 
 /* --- points -------------------------------------------------------------------------------- */
 
-#define BATCH_LAST 4096     /* doubled up to this */
-#define BATCH_UNBOUNDED 128 /* where none fits, or memory is unknown */
+#define BATCH_LAST 4096     /* batches are doubled up to this */
+#define BATCH_UNBOUNDED 128 /* ... or up to this, if none fits or the memory is unknown */
 #define CONTEXT_FIRST 1024
 #define CONTEXT_LAST 131072
 
@@ -110,7 +112,7 @@ static int64_t *size_of(struct roof_scenario *s)
     return s->phase == ROOF_PHASE_PREFILL ? &s->context : &s->common.shape.batch;
 }
 
-/* A size that is not possible is left out. */
+/* Adds a point, unless its size is not possible. */
 static enum roof_status add_point(struct builder *b, struct roof_survey_phase *phase, int64_t size,
                                   bool scaling, bool detail)
 {
@@ -132,8 +134,7 @@ static enum roof_status add_point(struct builder *b, struct roof_survey_phase *p
             *size_of(&at) = size;
             const enum roof_status status = predict(b, &inference, b->model, &at, NULL);
             if (status != ROOF_OK) {
-                return status == ROOF_USAGE ? ROOF_OK
-                                            : roof_error_set(b->error, status, "out of memory");
+                return status == ROOF_USAGE ? ROOF_OK : roof_no_memory(b->error);
             }
         }
         for (size_t k = phase->points++; k > i; k--) {
@@ -152,16 +153,14 @@ static enum roof_status decode_points(struct builder *b, struct roof_survey_phas
     static const int64_t named[] = {1, 8, 32, 128};
     const double most = phase->limits.max_batch;
     const int64_t last = most >= 1 ? (int64_t)fmin(most, BATCH_LAST) : BATCH_UNBOUNDED;
-    enum roof_status status =
-        add_point(b, phase, phase->base->scenario.common.shape.batch, true, true);
-    for (size_t i = 0; i < sizeof named / sizeof *named && status == ROOF_OK; i++) {
-        status = add_point(b, phase, named[i], false, true);
+    TRY(add_point(b, phase, phase->base->scenario.common.shape.batch, true, true));
+    for (size_t i = 0; i < COUNT(named); i++) {
+        TRY(add_point(b, phase, named[i], false, true));
     }
-    for (int64_t batch = 1; batch <= last && status == ROOF_OK; batch *= 2) {
-        status = add_point(b, phase, batch, true, false);
+    for (int64_t batch = 1; batch <= last; batch *= 2) {
+        TRY(add_point(b, phase, batch, true, false));
     }
-    return status == ROOF_OK && most >= 1 ? add_point(b, phase, (int64_t)most, true, false)
-                                          : status;
+    return most >= 1 ? add_point(b, phase, (int64_t)most, true, false) : ROOF_OK;
 }
 
 static enum roof_status prefill_points(struct builder *b, struct roof_survey_phase *phase)
@@ -170,20 +169,17 @@ static enum roof_status prefill_points(struct builder *b, struct roof_survey_pha
     const int64_t made_for = b->model->positions > 0 ? b->model->positions : CONTEXT_LAST;
     double last = fmin((double)made_for, CONTEXT_LAST);
     last = most >= 1 ? fmin(last, most) : last;
-    enum roof_status status = add_point(b, phase, phase->base->scenario.context, true, true);
-    if (status == ROOF_OK) {
-        status = add_point(b, phase, CONTEXT_FIRST, false, true);
+    TRY(add_point(b, phase, phase->base->scenario.context, true, true));
+    TRY(add_point(b, phase, CONTEXT_FIRST, false, true));
+    for (int64_t context = CONTEXT_FIRST; (double)context <= last; context *= 2) {
+        TRY(add_point(b, phase, context, true, false));
     }
-    for (int64_t context = CONTEXT_FIRST; (double)context <= last && status == ROOF_OK;
-         context *= 2) {
-        status = add_point(b, phase, context, true, false);
-    }
-    return status;
+    return ROOF_OK;
 }
 
 /* --- changes ------------------------------------------------------------------------------- */
 
-/* Tokens per second of all sequences were memory without end. */
+/* Returns the gain in tokens per second of all sequences, as if memory had no end. */
 static double gain(double batch, double time_s, double base_batch, double base_s)
 {
     return batch / time_s / (base_batch / base_s);
@@ -207,7 +203,7 @@ static enum roof_status try_change(struct builder *b, struct roof_survey_phase *
     const enum roof_status status = predict(b, &r, model, s, &change.refused);
     b->tried = r;
     if (status == ROOF_MEMORY) {
-        return roof_error_set(b->error, status, "out of memory");
+        return roof_no_memory(b->error);
     }
     if (r != NULL) {
         const double batch = (double)r->scenario.common.shape.batch;
@@ -223,7 +219,7 @@ static enum roof_status try_change(struct builder *b, struct roof_survey_phase *
     return ROOF_OK;
 }
 
-/* The model without the formats that a file or a layout gives it. */
+/* Returns the model without the formats that a file or a layout gives it. */
 static const struct roof_model *reformed(struct builder *b)
 {
     if (b->owned->reformed == NULL) {
@@ -235,7 +231,7 @@ static const struct roof_model *reformed(struct builder *b)
     return b->owned->reformed;
 }
 
-/* Narrower weights that the device multiplies, or that are stored only; the rest stays. */
+/* Tries narrower weights that the device multiplies, or only stores; the other formats stay. */
 static enum roof_status change_formats(struct builder *b, struct roof_survey_phase *phase)
 {
     static const enum roof_precision formats[] = {
@@ -247,8 +243,7 @@ static enum roof_status change_formats(struct builder *b, struct roof_survey_pha
     if (model == NULL) {
         return roof_no_memory(b->error);
     }
-    enum roof_status status = ROOF_OK;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats && status == ROOF_OK; i++) {
+    for (size_t i = 0; i < COUNT(formats); i++) {
         const enum roof_precision format = formats[i];
         struct roof_scenario s = phase->scenario;
         if (!b->hardware->compute[format].native && !roof_precision_weight_only(format)) {
@@ -260,13 +255,13 @@ static enum roof_status change_formats(struct builder *b, struct roof_survey_pha
         s.common.formats.kv = now->kv;
         const struct roof_survey_change change = {.kind = ROOF_SURVEY_FORMATS,
                                                   .loss = b->accuracy.of[format].loss};
-        status = try_change(b, phase, change, model, &s);
-        if (status == ROOF_OK && b->tried != NULL &&
+        TRY(try_change(b, phase, change, model, &s));
+        if (b->tried != NULL &&
             !(b->tried->weights_memory_bytes < phase->base->weights_memory_bytes)) {
-            phase->changes--; /* not narrower */
+            phase->changes--; /* the weights did not become narrower */
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
 static enum roof_status change_kv(struct builder *b, struct roof_survey_phase *phase)
@@ -282,7 +277,7 @@ static enum roof_status change_kv(struct builder *b, struct roof_survey_phase *p
                       b->model, &s);
 }
 
-/* The product that takes the most time; count where there is none. */
+/* Returns the number of the product that takes the most time; without products that is count. */
 static size_t largest_product(const struct roof_model_prediction *r)
 {
     size_t found = r->count;
@@ -307,74 +302,63 @@ static enum roof_status change_batch(struct builder *b, struct roof_survey_phase
         node < base->count ? phase->limits.compute_bound_batch[node] : ROOF_UNKNOWN;
     struct roof_scenario s = phase->scenario;
     s.context = base->scenario.context;
-    enum roof_status status = ROOF_OK;
     if (compute > now && !(compute > most)) {
         s.common.shape.batch = (int64_t)compute;
-        status = try_change(b, phase,
-                            (struct roof_survey_change){.kind = ROOF_SURVEY_BATCH_COMPUTE,
-                                                        .node = node,
-                                                        .size = s.common.shape.batch},
-                            b->model, &s);
+        const struct roof_survey_change change = {
+            .kind = ROOF_SURVEY_BATCH_COMPUTE, .node = node, .size = s.common.shape.batch};
+        TRY(try_change(b, phase, change, b->model, &s));
     }
-    if (most > now && status == ROOF_OK) {
+    if (most > now) {
         s.common.shape.batch = (int64_t)most;
-        status = try_change(b, phase,
-                            (struct roof_survey_change){.kind = ROOF_SURVEY_BATCH_MEMORY,
-                                                        .size = s.common.shape.batch},
-                            b->model, &s);
+        const struct roof_survey_change change = {.kind = ROOF_SURVEY_BATCH_MEMORY,
+                                                  .size = s.common.shape.batch};
+        TRY(try_change(b, phase, change, b->model, &s));
     }
-    return status;
+    return ROOF_OK;
 }
 
 #define TP_MAX 16
 
-/* Twice as many devices, and so on until the model fits. */
+/* Tries twice as many devices, and so on until the model fits. */
 static enum roof_status change_tp(struct builder *b, struct roof_survey_phase *phase)
 {
     struct roof_scenario s = phase->scenario;
-    enum roof_status status = ROOF_OK;
     bool enough = false;
-    for (int64_t tp = 2 * phase->base->scenario.tp; tp <= TP_MAX && !enough && status == ROOF_OK;
-         tp *= 2) {
+    for (int64_t tp = 2 * phase->base->scenario.tp; tp <= TP_MAX && !enough; tp *= 2) {
+        const struct roof_survey_change change = {.kind = ROOF_SURVEY_TP, .size = tp};
         s.tp = tp;
-        status =
-            try_change(b, phase, (struct roof_survey_change){.kind = ROOF_SURVEY_TP, .size = tp},
-                       b->model, &s);
+        TRY(try_change(b, phase, change, b->model, &s));
         enough = b->tried == NULL || b->tried->fits != ROOF_FIT_NO;
     }
-    return status;
+    return ROOF_OK;
 }
 
-/* Changes of a flag of the scenario. */
+/* Tries each flag of the scenario the other way. */
 static enum roof_status change_flags(struct builder *b, struct roof_survey_phase *phase)
 {
     struct roof_scenario s = phase->scenario;
-    enum roof_status status = ROOF_OK;
     if (b->model->kv_lora_rank == 0) { /* latent attention has no other form */
+        const struct roof_survey_change change = {.kind = ROOF_SURVEY_ATTENTION};
         s.unfused_attention = !s.unfused_attention;
-        status = try_change(b, phase, (struct roof_survey_change){.kind = ROOF_SURVEY_ATTENTION},
-                            b->model, &s);
+        TRY(try_change(b, phase, change, b->model, &s));
     }
-    if (status == ROOF_OK) {
-        s = phase->scenario;
-        s.split_projections = !s.split_projections;
-        status = try_change(b, phase, (struct roof_survey_change){.kind = ROOF_SURVEY_PROJECTIONS},
-                            b->model, &s);
-    }
-    if (status == ROOF_OK && b->hardware->calibration != NULL &&
-        phase->scenario.common.no_launch_overhead == 0) {
+    const struct roof_survey_change projections = {.kind = ROOF_SURVEY_PROJECTIONS};
+    s = phase->scenario;
+    s.split_projections = !s.split_projections;
+    TRY(try_change(b, phase, projections, b->model, &s));
+    if (b->hardware->calibration != NULL && phase->scenario.common.no_launch_overhead == 0) {
+        const struct roof_survey_change change = {.kind = ROOF_SURVEY_LAUNCH};
         s = phase->scenario;
         s.common.no_launch_overhead = 1;
-        status = try_change(b, phase, (struct roof_survey_change){.kind = ROOF_SURVEY_LAUNCH},
-                            b->model, &s);
+        TRY(try_change(b, phase, change, b->model, &s));
     }
-    return status;
+    return ROOF_OK;
 }
 
 #define KERNELS 3
 
-/* The operators that lose the most time above their bound: the pass without that loss. Stages and
- * drafts do not run one after the other, so not with those. */
+/* Adds the pass without the loss of each operator that loses the most time above its bound. Stages
+ * and drafts do not run one after the other, so that passes with those have no such change. */
 static void change_kernels(struct roof_survey_phase *phase)
 {
     const struct roof_model_prediction *const base = phase->base;
@@ -409,7 +393,7 @@ static void change_kernels(struct roof_survey_phase *phase)
     }
 }
 
-/* What ranks a change; what is not possible is last. */
+/* Returns what ranks a change; one that is not possible comes last. */
 static double rank_of(const struct roof_survey_change *change)
 {
     return change->refused.status != ROOF_OK ? -1
@@ -430,29 +414,23 @@ static void sort_changes(struct roof_survey_phase *phase)
     }
 }
 
-static enum roof_status study_changes(struct builder *b, struct roof_survey_phase *phase)
+static enum roof_status survey_changes(struct builder *b, struct roof_survey_phase *phase)
 {
-    enum roof_status status = change_formats(b, phase);
-    if (status == ROOF_OK) {
-        status = change_kv(b, phase);
+    TRY(change_formats(b, phase));
+    TRY(change_kv(b, phase));
+    if (phase == &b->survey->decode) {
+        TRY(change_batch(b, phase));
     }
-    if (status == ROOF_OK && phase == &b->study->decode) {
-        status = change_batch(b, phase);
-    }
-    if (status == ROOF_OK) {
-        status = change_flags(b, phase);
-    }
-    if (status == ROOF_OK) {
-        status = change_tp(b, phase);
-    }
+    TRY(change_flags(b, phase));
+    TRY(change_tp(b, phase));
     change_kernels(phase);
     sort_changes(phase);
-    return status;
+    return ROOF_OK;
 }
 
 /* --- formulas ------------------------------------------------------------------------------ */
 
-/* The instance of an operator that takes the most time in a phase; NULL: there is none. */
+/* Finds the instance of an operator that takes the most time in a phase; NULL: there is none. */
 static const struct roof_node_prediction *find_node(const struct roof_model_prediction *r,
                                                     enum roof_operator op)
 {
@@ -466,66 +444,61 @@ static const struct roof_node_prediction *find_node(const struct roof_model_pred
     return found;
 }
 
-static enum roof_status study_formulas(struct builder *b)
+static enum roof_status survey_formulas(struct builder *b)
 {
-    struct roof_survey *const study = b->study;
-    enum roof_status status = ROOF_OK;
-    for (int op = 0; op < ROOF_OPERATOR_COUNT && status == ROOF_OK; op++) {
-        const struct roof_node_prediction *node =
-            find_node(study->decode.base, (enum roof_operator)op);
-        node = node == NULL ? find_node(study->prefill.base, (enum roof_operator)op) : node;
+    struct roof_survey *const survey = b->survey;
+    for (int i = 0; i < ROOF_OPERATOR_COUNT; i++) {
+        const enum roof_operator op = (enum roof_operator)i;
+        const struct roof_node_prediction *node = find_node(survey->decode.base, op);
+        node = node == NULL ? find_node(survey->prefill.base, op) : node;
         if (node == NULL) {
             continue;
         }
-        if (op == ROOF_OPERATOR_GEMM) { /* every model has some: its head is one */
-            study->example = study->formulas;
+        if (op == ROOF_OPERATOR_GEMM) { /* every model has one, since its head is one */
+            survey->example = survey->formulas;
         }
-        struct roof_survey_formula *const formula = &study->formula[study->formulas];
+        struct roof_survey_formula *const formula = &survey->formula[survey->formulas];
         formula->node = node;
-        status = roof_trace_prediction(&formula->explanation, &node->prediction, b->error);
-        study->formulas += status == ROOF_OK;
+        TRY(roof_trace_prediction(&formula->explanation, &node->prediction, b->error));
+        survey->formulas++;
     }
-    return status;
+    return ROOF_OK;
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static enum roof_status study_phase(struct builder *b, struct roof_survey_phase *phase)
+static enum roof_status survey_phase(struct builder *b, struct roof_survey_phase *phase)
 {
-    enum roof_status status = predict(b, &phase->base, b->model, &phase->scenario, b->error);
-    if (status == ROOF_OK) {
-        status = roof_model_limits(&phase->limits, phase->base, &phase->scenario, b->error);
-    }
-    if (status == ROOF_OK) {
-        status = phase == &b->study->decode ? decode_points(b, phase) : prefill_points(b, phase);
-    }
-    return status == ROOF_OK ? study_changes(b, phase) : status;
+    TRY(predict(b, &phase->base, b->model, &phase->scenario, b->error));
+    TRY(roof_model_limits(&phase->limits, phase->base, &phase->scenario, b->error));
+    TRY(phase == &b->survey->decode ? decode_points(b, phase) : prefill_points(b, phase));
+    return survey_changes(b, phase);
 }
 
-static enum roof_status study(struct builder *b, const struct roof_scenario *asked, bool both)
+static enum roof_status survey_all(struct builder *b, const struct roof_scenario *asked, bool both)
 {
-    struct roof_survey *const s = b->study;
+    struct roof_survey *const s = b->survey;
     const bool request = asked->generate > 0 || asked->prompt > 0;
-    enum roof_status status = ROOF_OK;
     if (asked->phase == ROOF_PHASE_MIXED) {
-        return roof_error_set(b->error, ROOF_USAGE,
-                              "a report is of decode and prefill: " ROOF_KEY(
-                                  "phase") " mixed goes with the "
-                                           "other formats, and with " ROOF_KEY("columns"));
+        return roof_error_set(
+            b->error, ROOF_USAGE,
+            "a report is of decode and prefill: " ROOF_KEY(
+                "%s") " mixed goes with the other formats, and with " ROOF_KEY("%s"),
+            "phase", "columns");
     }
     roof_scenario_phases(&s->prefill.scenario, &s->decode.scenario, asked);
     if (request) {
-        status = predict(b, &s->request, b->model, asked, b->error);
+        TRY(predict(b, &s->request, b->model, asked, b->error));
     } else if (both) {
         s->prefill.scenario.common.shape.batch = 1;
     }
-    if (status == ROOF_OK && (both || request || asked->phase == ROOF_PHASE_DECODE)) {
-        status = study_phase(b, &s->decode);
+    if (both || request || asked->phase == ROOF_PHASE_DECODE) {
+        TRY(survey_phase(b, &s->decode));
     }
-    if (status == ROOF_OK && (both || request || asked->phase == ROOF_PHASE_PREFILL)) {
-        status = study_phase(b, &s->prefill);
+    if (both || request || asked->phase == ROOF_PHASE_PREFILL) {
+        TRY(survey_phase(b, &s->prefill));
     }
-    return status == ROOF_OK ? study_formulas(b) : status;
+    return survey_formulas(b);
 }
 
 enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_model *model,
@@ -533,36 +506,36 @@ enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_mod
                                  const struct roof_hardware *hardware, struct roof_error *error)
 {
     *out = NULL;
-    struct builder b = {.study = calloc(1, sizeof *b.study),
+    struct builder b = {.survey = calloc(1, sizeof *b.survey),
                         .owned = calloc(1, sizeof *b.owned),
                         .model = model,
                         .hardware = hardware,
                         .error = error};
-    if (b.study == NULL || b.owned == NULL) {
-        free(b.study);
+    if (b.survey == NULL || b.owned == NULL) {
+        free(b.survey);
         free(b.owned);
         return roof_no_memory(error);
     }
-    b.study->private_data = b.owned;
+    b.survey->private_data = b.owned;
     enum roof_status status = roof_accuracy_load(&b.accuracy, error);
     if (status == ROOF_OK) {
-        status = study(&b, scenario, both);
+        status = survey_all(&b, scenario, both);
     }
     roof_accuracy_free(&b.accuracy);
     if (status != ROOF_OK) {
-        roof_survey_free(b.study);
+        roof_survey_free(b.survey);
         return status;
     }
-    *out = b.study;
+    *out = b.survey;
     return ROOF_OK;
 }
 
-void roof_survey_free(struct roof_survey *study)
+void roof_survey_free(struct roof_survey *survey)
 {
-    if (study == NULL) {
+    if (survey == NULL) {
         return;
     }
-    struct owned *const owned = study->private_data;
+    struct owned *const owned = survey->private_data;
     while (owned->first != NULL) {
         struct holder *const next = owned->first->next;
         free(owned->first);
@@ -570,8 +543,8 @@ void roof_survey_free(struct roof_survey *study)
     }
     roof_model_free(owned->reformed);
     free(owned);
-    for (size_t i = 0; i < study->formulas; i++) {
-        roof_trace_free(&study->formula[i].explanation);
+    for (size_t i = 0; i < survey->formulas; i++) {
+        roof_trace_free(&survey->formula[i].explanation);
     }
-    free(study);
+    free(survey);
 }

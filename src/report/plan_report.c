@@ -211,7 +211,7 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
 
 /* An operator of the step: "    gate_up_proj  9.175 ms -> 4.897 ms, 1.87x; compute-bound from 389".
  */
-static void put_operator(struct roof_text *out, const struct roof_plan_why *why, size_t i)
+static void put_operator(struct roof_text *out, const struct roof_plan_speedup *why, size_t i)
 {
     const struct roof_speedup_row *const row = &why->decode.row[i];
     const double batch = why->compute_bound_batch[i];
@@ -233,7 +233,7 @@ static void put_operator(struct roof_text *out, const struct roof_plan_why *why,
 }
 
 /* Those that save most of a step, and those whose bound is another one now. */
-static void put_operators(struct roof_text *out, const struct roof_plan_why *why)
+static void put_operators(struct roof_text *out, const struct roof_plan_speedup *why)
 {
     const struct roof_speedup *const s = &why->decode;
     bool used[ROOF_GRAPH_MAX] = {false};
@@ -260,7 +260,7 @@ static void put_operators(struct roof_text *out, const struct roof_plan_why *why
     }
 }
 
-static void put_why(struct roof_text *out, const struct roof_plan_why *why)
+static void put_why(struct roof_text *out, const struct roof_plan_speedup *why)
 {
     roof_text_printf(out, "\nWhy %s: against %s, with the same split and batch%s\n", why->to_name,
                      why->from_name,
@@ -417,7 +417,7 @@ static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
 }
 
 void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const struct roof_plan_why *why,
+                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
                            size_t top)
 {
     roof_text_printf(out, "%s", query->model->id);
@@ -502,7 +502,7 @@ static void put_request(struct roof_text *out, const struct roof_plan_query *que
 }
 
 /* "from": ..., "to": ..., "prefill": {...}, "decode": {...} */
-static void put_why_members(struct roof_text *out, const struct roof_plan_why *why)
+static void put_why_members(struct roof_text *out, const struct roof_plan_speedup *why)
 {
     const struct roof_speedup *const phase[] = {&why->prefill, &why->decode};
     roof_text_put(out, "\"from\": ");
@@ -537,7 +537,7 @@ static void put_why_members(struct roof_text *out, const struct roof_plan_why *w
 }
 
 void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const struct roof_plan_why *why,
+                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
                            size_t top)
 {
     roof_text_put(out, "{\"schema\": \"roofline/plans/1\",\n  \"request\": ");
@@ -584,7 +584,7 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
 
 /* --- one change ---------------------------------------------------------------------------- */
 
-void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_why *why,
+void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_speedup *why,
                                const struct roof_plan *best, const struct roof_plan_query *query,
                                size_t top)
 {
@@ -604,7 +604,7 @@ void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_why
     roof_speedup_report_text(out, &why->prefill, top);
 }
 
-void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_why *why,
+void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_speedup *why,
                                const struct roof_plan *best, const struct roof_plan_query *query)
 {
     roof_text_put(out, "{\"schema\": \"roofline/plan-speedup/1\",\n\"plan\": ");

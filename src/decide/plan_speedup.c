@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/plan_why.h"
+#include "roofline/plan_speedup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Less loss; of equal ones those as published, or with wider weights. */
+#include "base/base.h"
+
+/* Tells whether one combination of formats loses less accuracy than another. Between equal losses
+ * the published formats win, or else the wider weights. */
 static bool loses_less(const struct roof_plan_query *query, size_t a, size_t b)
 {
     const struct roof_serving *const s = query->engines->serving;
@@ -31,7 +34,7 @@ size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_pl
     return best;
 }
 
-/* The device, the formats, or both: what the two do not share. */
+/* Names a plan by what it does not share with the other: the device, the formats, or both. */
 static void put_name(char out[ROOF_PLAN_SIDE_SIZE], const struct roof_plan *plan,
                      const struct roof_plan *other, const struct roof_plan_query *query)
 {
@@ -45,8 +48,8 @@ static void put_name(char out[ROOF_PLAN_SIDE_SIZE], const struct roof_plan *plan
                    caches ? " with a KV cache in " : "", caches ? roof_format(s->kv)->name : "");
 }
 
-/* Where the operators of the decode step of `to`, which is at hand, turn compute-bound. */
-static void find_bounds(struct roof_plan_why *out, const struct roof_model_prediction *decode,
+/* Finds the batches from which the operators of the decode step of `to` are compute-bound. */
+static void find_bounds(struct roof_plan_speedup *out, const struct roof_model_prediction *decode,
                         const struct roof_scenario *scenario)
 {
     double batch[ROOF_GRAPH_MAX];
@@ -56,40 +59,45 @@ static void find_bounds(struct roof_plan_why *out, const struct roof_model_predi
     }
 }
 
-enum roof_status roof_plan_why(struct roof_plan_why *out, const struct roof_plan *from,
-                               const struct roof_plan *to, const struct roof_plans *plans,
-                               const struct roof_plan_query *query, struct roof_error *error)
+/* Predicts both phases of both plans, a phase at a time, in the room for two predictions. */
+static enum roof_status compare_phases(struct roof_plan_speedup *out,
+                                       struct roof_model_prediction *inference,
+                                       const struct roof_plans *plans,
+                                       const struct roof_plan_query *query,
+                                       struct roof_error *error)
+{
+    const struct roof_plan *const plan[] = {&out->from, &out->to};
+    enum roof_fit *const fits[] = {&out->from_fits, &out->to_fits};
+    const struct roof_speedup_side side[] = {{out->from_name, NULL, &inference[0]},
+                                             {out->to_name, NULL, &inference[1]}};
+    struct roof_scenario phase[2];
+    for (int decode = 0; decode < 2; decode++) {
+        for (int i = 0; i < 2; i++) {
+            roof_plan_scenarios(&phase[0], &phase[1], plan[i], query);
+            TRY(roof_predict_model(&inference[i], plans->model[plan[i]->serving], &phase[decode],
+                                   query->hardware[plan[i]->hardware], error));
+            *fits[i] = inference[i].fits; /* the decode step comes last */
+        }
+        TRY(roof_speedup(decode == 0 ? &out->prefill : &out->decode, &side[0], &side[1], error));
+    }
+    find_bounds(out, &inference[1], &phase[1]);
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_speedup(struct roof_plan_speedup *out, const struct roof_plan *from,
+                                   const struct roof_plan *to, const struct roof_plans *plans,
+                                   const struct roof_plan_query *query, struct roof_error *error)
 {
     out->to = out->from = *to;
     out->from.hardware = from->hardware;
     out->from.serving = from->serving;
     put_name(out->from_name, &out->from, to, query);
     put_name(out->to_name, to, &out->from, query);
-    const struct roof_plan *const plan[] = {&out->from, &out->to};
-    enum roof_fit *const fits[] = {&out->from_fits, &out->to_fits};
     struct roof_model_prediction *const inference = malloc(2 * sizeof *inference);
     if (inference == NULL) {
         return roof_no_memory(error);
     }
-    const struct roof_speedup_side side[] = {{out->from_name, NULL, &inference[0]},
-                                             {out->to_name, NULL, &inference[1]}};
-    enum roof_status status = ROOF_OK;
-    struct roof_scenario phase[2];
-    for (int decode = 0; decode < 2 && status == ROOF_OK; decode++) {
-        for (int i = 0; i < 2 && status == ROOF_OK; i++) {
-            roof_plan_scenarios(&phase[0], &phase[1], plan[i], query);
-            status = roof_predict_model(&inference[i], plans->model[plan[i]->serving],
-                                        &phase[decode], query->hardware[plan[i]->hardware], error);
-            *fits[i] = inference[i].fits;
-        }
-        if (status == ROOF_OK) {
-            status =
-                roof_speedup(decode == 0 ? &out->prefill : &out->decode, &side[0], &side[1], error);
-        }
-    }
-    if (status == ROOF_OK) {
-        find_bounds(out, &inference[1], &phase[1]);
-    }
+    const enum roof_status status = compare_phases(out, inference, plans, query, error);
     free(inference);
     return status;
 }

@@ -21,7 +21,7 @@ struct fixture {
     struct roof_plans plans;
 };
 static struct fixture f;
-static struct roof_plan_why why; /* large */
+static struct roof_plan_speedup why; /* large */
 
 static int set_up(void **unused)
 {
@@ -73,7 +73,7 @@ static int tear_down(void **unused)
 static void explain(const struct roof_plan *from, const struct roof_plan *to)
 {
     struct roof_error error = {0};
-    if (roof_plan_why(&why, from, to, &f.plans, &f.query, &error) != ROOF_OK) {
+    if (roof_plan_speedup(&why, from, to, &f.plans, &f.query, &error) != ROOF_OK) {
         fail_msg("%s", error.message);
     }
 }
@@ -151,7 +151,7 @@ static void test_pairs(void **unused)
     plan.serving = roof_plan_least_loss(&f.plans, &f.query, 0);
     struct roof_plan to = plan;
     to.hardware = 1;
-    if (roof_plan_why(&why, &plan, &to, &f.plans, &q, &error) != ROOF_OK) {
+    if (roof_plan_speedup(&why, &plan, &to, &f.plans, &q, &error) != ROOF_OK) {
         fail_msg("%s", error.message);
     }
     double sends = 0;
@@ -169,7 +169,7 @@ static void test_pairs(void **unused)
     while (strcmp(f.engines->serving[to.serving].id, "q4_k_m") != 0) {
         to.serving = (to.serving + 1) % f.engines->servings;
     }
-    assert_int_equal(roof_plan_why(&why, &plan, &to, &f.plans, &q, &error), ROOF_USAGE);
+    assert_int_equal(roof_plan_speedup(&why, &plan, &to, &f.plans, &q, &error), ROOF_USAGE);
     free_calibrated(large);
 }
 

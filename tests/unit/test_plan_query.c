@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+/* Requests for plans: defaults, choices and refusals; and the pairs and recommendations beside. */
+#include "models.h"
+
+#include "base/shell.h"
+#include "decide/pair.h"
+#include "decide/plan_query.h"
+#include "decide/recommend_answer.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char *const ids[] = {"h100-sxm", "hgx-b200"};
+
+static struct {
+    struct roof_hardware *hardware[COUNT(ids)];
+    struct roof_model *model;
+    struct roof_engines *engines;
+    struct roof_plan_request request;
+    struct roof_error error;
+} world;
+
+static int set_up(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        world.hardware[i] = load_calibrated(ids[i]);
+    }
+    world.model = load("llama-3.1-8b");
+    return roof_engines_load(&world.engines, NULL) == ROOF_OK ? 0 : -1;
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        free_calibrated(world.hardware[i]);
+    }
+    roof_model_free(world.model);
+    roof_engines_free(world.engines);
+    return 0;
+}
+
+/* Every test starts from a small question about one device. */
+static int begin(void **unused)
+{
+    (void)unused;
+    static const int64_t one[] = {1};
+    roof_plan_request_init(&world.request);
+    world.request.model = world.model;
+    world.request.hardware = (const struct roof_hardware *const *)world.hardware;
+    world.request.hardware_count = 1;
+    world.request.engines = world.engines;
+    world.request.base.context = 2048;
+    world.request.batch = one;
+    world.request.batches = 1;
+    world.request.devices = one;
+    world.request.device_counts = 1;
+    return 0;
+}
+
+static struct roof_plan_answer *answer(void)
+{
+    struct roof_plan_answer *out = NULL;
+    if (roof_plan_answer_open(&out, &world.request, &world.error) != ROOF_OK) {
+        fail_msg("%s", world.error.message);
+    }
+    return out;
+}
+
+static void refuse(enum roof_status status, const char *message)
+{
+    struct roof_plan_answer *out = NULL;
+    assert_int_equal(roof_plan_answer_open(&out, &world.request, &world.error), status);
+    assert_null(out);
+    assert_string_equal(world.error.message, message);
+}
+
+static void assert_values(const int64_t *value, size_t count, const int64_t *expected, size_t many)
+{
+    assert_int_equal(count, many);
+    for (size_t i = 0; i < many; i++) {
+        assert_int_equal(value[i], expected[i]);
+    }
+}
+
+static void test_lists(void **unused)
+{
+    (void)unused;
+    static const int64_t given[] = {4, 1, 4};
+    static const int64_t ascending[] = {1, 4};
+    static const int64_t usual[] = {1, 2, 4, 8};
+    static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32, 64, 96, 128, 256, 512, 1024, 2048};
+    world.request.batch = given;
+    world.request.batches = COUNT(given);
+    world.request.devices = NULL;
+    struct roof_plan_answer *a = answer();
+    assert_values(a->query.batch, a->query.batches, ascending, COUNT(ascending));
+    assert_values(a->query.devices, a->query.device_counts, usual, COUNT(usual));
+    roof_plan_answer_free(a);
+    (void)begin(NULL);
+    world.request.batch = NULL;
+    assert_int_equal(roof_plan_read_limit(&world.request.limit[ROOF_PLAN_LIMIT_CONCURRENCY],
+                                          ROOF_PLAN_LIMIT_CONCURRENCY, "96", NULL),
+                     ROOF_OK);
+    a = answer();
+    assert_values(a->query.batch, a->query.batches, usual_batches, COUNT(usual_batches));
+    assert_true(a->plans.count > 0);
+    for (size_t i = 0; i < a->plans.count; i++) {
+        assert_true(a->plans.plan[i].batch >= 96);
+    }
+    roof_plan_answer_free(a);
+}
+
+static void test_engines(void **unused)
+{
+    (void)unused;
+    size_t vllm = 0;
+    assert_int_equal(roof_engine_find(&vllm, world.engines, "vllm", NULL), ROOF_OK);
+    struct roof_plan_answer *a = answer();
+    assert_int_equal(a->query.by, roof_engines_measured(world.engines));
+    assert_int_equal(a->query.base.common.stack, ROOF_STACK_BEST);
+    assert_int_equal(a->others.count, 0);
+    roof_plan_answer_free(a);
+    world.request.engine = "vllm";
+    a = answer();
+    assert_int_equal(a->query.by, 1U << vllm);
+    assert_int_equal(a->query.base.common.stack, ROOF_STACK_VLLM);
+    roof_plan_answer_free(a);
+    world.request.engine = "all";
+    a = answer();
+    assert_int_equal(a->query.by, 0);
+    roof_plan_answer_free(a);
+    world.request.engine = NULL;
+    world.request.emit = "vllm";
+    world.request.explain = true;
+    a = answer();
+    assert_int_equal(a->engine, vllm);
+    assert_int_equal(a->query.by, 1U << vllm);
+    assert_true(a->others.count >= a->plans.count);
+    assert_false(a->explained);
+    roof_plan_answer_free(a);
+    world.request.engine = "trtllm";
+    refuse(ROOF_USAGE, "emit vllm: it is not among engine");
+    world.request.emit = NULL;
+    world.request.stack_given = true;
+    world.request.base.common.stack = ROOF_STACK_VLLM;
+    refuse(ROOF_USAGE, "stack vllm with engine trtllm: these are not its kernels; leave out stack");
+}
+
+static void test_prices(void **unused)
+{
+    (void)unused;
+    double price[] = {ROOF_UNKNOWN, ROOF_UNKNOWN};
+    const struct roof_hardware *const *const hardware = world.request.hardware;
+    world.request.hardware_count = 2;
+    world.request.price = price;
+    world.request.objective = ROOF_PLAN_COST;
+    refuse(ROOF_USAGE, "a cost needs the price of h100-sxm: price_per_hour h100-sxm=PRICE");
+    assert_int_equal(
+        roof_plan_read_prices(price, hardware, COUNT(ids), "hgx-b200=4,h100-sxm=2.5", &world.error),
+        ROOF_OK);
+    assert_true(price[0] > 2.4 && price[0] < 2.6 && price[1] > 3.9 && price[1] < 4.1);
+    struct roof_plan_answer *const a = answer();
+    assert_true(a->plans.plan[0].cost > 0);
+    roof_plan_answer_free(a);
+    assert_int_equal(roof_plan_read_prices(price, hardware, COUNT(ids), "h100-sxm=3", &world.error),
+                     ROOF_USAGE);
+    assert_string_equal(world.error.message,
+                        "price_per_hour h100-sxm=3: h100-sxm has a price already");
+    assert_int_equal(world.error.key_count, 1);
+    assert_int_equal(roof_plan_read_prices(price, hardware, COUNT(ids), "l4=3", &world.error),
+                     ROOF_USAGE);
+    assert_string_equal(world.error.message, "price_per_hour l4=3: the device is not among "
+                                             "hardware");
+}
+
+static void test_refusals(void **unused)
+{
+    (void)unused;
+    static const int64_t many[] = {ROOF_PLAN_DEVICES_MAX + 1};
+    const struct roof_hardware *const twice[] = {world.hardware[0], world.hardware[0]};
+    enum roof_plan_objective objective = ROOF_PLAN_THROUGHPUT;
+    world.request.ranking = ROOF_RANKING_IDEAL;
+    refuse(ROOF_USAGE, "plans of models rank by expected times");
+    (void)begin(NULL);
+    world.request.base.prompt = 1;
+    refuse(ROOF_USAGE, "prompt and generate go together");
+    world.request.base.generate = 1;
+    refuse(ROOF_USAGE, "context, or prompt and generate, not both");
+    (void)begin(NULL);
+    world.request.devices = many;
+    refuse(ROOF_USAGE, "devices goes up to 4096 here");
+    (void)begin(NULL);
+    world.request.hardware = twice;
+    world.request.hardware_count = 2;
+    refuse(ROOF_USAGE, "'h100-sxm' twice");
+    world.request.hardware_count = 0;
+    refuse(ROOF_USAGE, "hardware takes 1 to 64 names");
+    assert_int_equal(roof_plan_read_objective(&objective, 1, NULL), ROOF_USAGE);
+    assert_int_equal(roof_plan_read_objective(&objective, 4, NULL), ROOF_OK);
+    assert_int_equal(objective, ROOF_PLAN_COST);
+}
+
+static void test_explanations(void **unused)
+{
+    (void)unused;
+    struct roof_plan_answer *a = answer();
+    assert_false(a->explained);
+    roof_plan_answer_free(a);
+    world.request.explain = true;
+    a = answer();
+    assert_true(a->explained);
+    assert_int_equal(a->why.to.serving, a->plans.plan[0].serving);
+    roof_plan_answer_free(a);
+    world.request.side[0] = "bf16";
+    world.request.side[1] = "fp8";
+    a = answer();
+    assert_true(a->explained);
+    assert_string_equal(world.engines->serving[a->why.from.serving].id, "bf16");
+    assert_string_equal(world.engines->serving[a->why.to.serving].id, "fp8");
+    for (size_t i = 0; i < a->plans.count; i++) { /* the sides are the only formats */
+        const char *const id = world.engines->serving[a->plans.plan[i].serving].id;
+        assert_true(strcmp(id, "bf16") == 0 || strcmp(id, "fp8") == 0);
+    }
+    roof_plan_answer_free(a);
+    world.request.side[0] = ids[0];
+    refuse(ROOF_USAGE, "explain h100-sxm,fp8: both are devices, or both formats that engines run");
+    world.request.side[1] = ids[1];
+    world.request.hardware_count = 2;
+    a = answer();
+    assert_int_equal(a->why.from.hardware, 0);
+    assert_int_equal(a->why.to.hardware, 1);
+    roof_plan_answer_free(a);
+    world.request.formats = "fp8";
+    refuse(ROOF_USAGE, "explain goes without emit and formats");
+}
+
+static void test_no_plan(void **unused)
+{
+    (void)unused;
+    world.request.limit[ROOF_PLAN_LIMIT_TTFT] = 1e-9;
+    world.request.explain = true;
+    struct roof_plan_answer *const a = answer();
+    assert_int_equal(a->plans.count, 0);
+    assert_true(a->plans.rejected[ROOF_REJECTED_LIMIT] > 0);
+    assert_false(a->explained);
+    roof_plan_answer_free(a);
+}
+
+static void test_pairs(void **unused)
+{
+    (void)unused;
+    struct roof_pair_names names;
+    struct roof_pair *pair = NULL;
+    const struct roof_scenario shared = asked(ROOF_PHASE_DECODE, 1, 2048);
+    assert_int_equal(roof_pair_read(&names, "h100-sxm:fp8,hgx-b200:nvfp4", NULL), ROOF_OK);
+    assert_true(names.devices && names.formats);
+    assert_string_equal(names.device[1], "hgx-b200");
+    const struct roof_pair_request request = {.model = world.model,
+                                              .shared = &shared,
+                                              .hardware = {world.hardware[0], world.hardware[1]},
+                                              .devices = true,
+                                              .format = {names.format[0], names.format[1]}};
+    assert_int_equal(roof_pair_open(&pair, &request, NULL), ROOF_OK);
+    assert_string_equal(pair->speedup.total.from, "h100-sxm:fp8_e4m3");
+    assert_string_equal(pair->speedup.total.to, "hgx-b200:nvfp4");
+    assert_true(pair->speedup.total.ideal.speedup > 1);
+    roof_pair_free(pair);
+    assert_int_equal(roof_pair_read(&names, "fp16,fp8", NULL), ROOF_OK);
+    assert_true(names.formats && !names.devices);
+    assert_int_equal(roof_pair_read(&names, "h100-sxm,hgx-b200", NULL), ROOF_OK);
+    assert_true(names.devices && !names.formats);
+    assert_int_equal(roof_pair_read(&names, "h100-sxm,fp8", NULL), ROOF_USAGE);
+    assert_int_equal(roof_pair_read(&names, "h100-sxm", NULL), ROOF_USAGE);
+    assert_int_equal(roof_pair_read(&names, "a,b,c", NULL), ROOF_USAGE);
+}
+
+static void test_recommendations(void **unused)
+{
+    (void)unused;
+    struct roof_recommend_answer *a = NULL;
+    struct roof_recommend_options options = ROOF_RECOMMEND_INIT;
+    struct roof_scenario s;
+    roof_scenario_init(&s);
+    s.common.op = ROOF_OPERATOR_GEMM;
+    s.common.shape.m = s.common.shape.n = s.common.shape.k = 4096;
+    assert_int_equal(
+        roof_recommend_answer_open(&a, &s.common, world.hardware[0], &options, true, &world.error),
+        ROOF_OK);
+    assert_true(a->crosses && a->gains && a->recommendation.count > 0);
+    assert_int_equal(a->crossovers.along, ROOF_DIM_M);
+    assert_true(a->speedup.total.ideal.speedup > 1);
+    roof_recommend_answer_free(a);
+    const enum roof_precision nothing[] = {ROOF_PRECISION_NVFP4};
+    options.formats = nothing;
+    options.format_count = 1;
+    options.native_only = true;
+    assert_int_equal(
+        roof_recommend_answer_open(&a, &s.common, world.hardware[0], &options, false, &world.error),
+        ROOF_OK);
+    assert_int_equal(a->recommendation.count, 0);
+    assert_false(a->crosses || a->gains);
+    roof_recommend_answer_free(a);
+}
+
+static void test_shell_words(void **unused)
+{
+    (void)unused;
+    static const char *const words[][2] = {{"a-Z_0./:@%+=,", "a-Z_0./:@%+=,"},
+                                           {"", "''"},
+                                           {"two words", "'two words'"},
+                                           {"it's", "'it'\\''s'"},
+                                           {"~", "'~'"},
+                                           {"$x", "'$x'"}};
+    struct roof_text text = ROOF_TEXT_INIT;
+    for (size_t i = 0; i < COUNT(words); i++) {
+        roof_text_clear(&text);
+        roof_text_shell_word(&text, words[i][0]);
+        assert_string_equal(text.data, words[i][1]);
+    }
+    roof_text_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_lists, begin),
+        cmocka_unit_test_setup(test_engines, begin),
+        cmocka_unit_test_setup(test_prices, begin),
+        cmocka_unit_test_setup(test_refusals, begin),
+        cmocka_unit_test_setup(test_explanations, begin),
+        cmocka_unit_test_setup(test_no_plan, begin),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_recommendations),
+        cmocka_unit_test(test_shell_words),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
