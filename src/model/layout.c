@@ -617,6 +617,8 @@ static enum roof_status put_named(const struct layout_reader *r, const roof_json
     }
     const int64_t steps = (int64_t)(is_literal(entry) ? 1 : COUNT(layer_prefixes)) *
                           ((int64_t)strlen(entry) + EXCLUSION_WORK_EACH);
+    /* No name of a module is as long as this, so that none has it as components. */
+    const bool too_long = !expression && is_literal(entry) && strlen(entry) >= MODULE_SIZE;
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         const unsigned bit = 1U << w;
         for (int64_t i = 0; i < r->model->layers; i++) {
@@ -629,7 +631,7 @@ static enum roof_status put_named(const struct layout_reader *r, const roof_json
                 return roof_json_error(r->json, item, r->error,
                                        "these lists of modules take too long" GIVE_FORMATS);
             }
-            if (taken) {
+            if (taken || too_long) {
                 continue;
             }
             if (all || names(entry, expression ? &pattern : NULL, (enum roof_weight)w, i, work)) {
