@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Runs the tests of one file, as in: build/tests/unit/run test_text. Without a name it lists them. */
+/* Runs the tests of one file, as in: build/tests/unit/run test_text. Without a name it lists them.
+ */
 #include "run.h"
 
 #include <stdio.h>
