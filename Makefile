@@ -241,7 +241,7 @@ else cat $@.log; echo "FAIL $(@:$(PASSED)/%=%)"; exit 1; fi
 endef
 
 ## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
-quick: check-quick-unit check-cases check-rules
+quick: check-unit check-cases check-rules
 
 ## check: run every test on this build (-j2: two at a time)
 check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-oracle recipes
@@ -256,13 +256,12 @@ $(PASSED)/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o $$(below) $(BUILD)/tests/uni
 endef
 below :=
 $(foreach floor,$(FLOORS),$(eval $(call unit_rule,$(floor))))
-UNIT_OK   := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
-# They take seconds each, and `make quick` leaves them out.
-UNIT_SLOW := $(filter %_slow,$(UNIT_OK))
+UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
+# They take longest, so that they begin first.
+UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
 $(UNIT_ABOVE:%=$(PASSED)/unit/%): $(LIB_OBJ)
 
-check-unit: $(UNIT_OK)
-check-quick-unit: $(filter-out $(UNIT_SLOW),$(UNIT_OK))
+check-unit: $(UNIT_LONG) $(UNIT_OK)
 
 check-fuzz: $(FUZZ:%=$(PASSED)/fuzz/%)
 define fuzz_rule
@@ -363,6 +362,10 @@ bless: $(BIN)
 recipes:
 	@CC='$(CC)' sh tests/recipes.sh
 
+## figures: write the figures of docs/design.md again: lines, functions, circles
+figures: $(LIB) $(BIN)
+	@BUILD='$(BUILD)' sh tests/figures.sh write docs/design.md
+
 ## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
 sanitize: sanitize-threads
 	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
@@ -404,7 +407,7 @@ valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=all --error-exitcode=100'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) src/calibrate/main.c tests/bench/bench.c \
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) src/calibrate/main.c tests/bench/bench.c \
           tests/bench/process.c \
           docs/example.c
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
@@ -412,8 +415,8 @@ lint:
 	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
 	$(MAKE) all $(BUILD)/lint-clang/roofline-calibrate CC=clang BUILD=$(BUILD)/lint-clang \
 	    WERROR=-Werror
-	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
-	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
+	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
+	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests/unit
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
 	sh tests/analyze.sh $(LIB_SRC) $(CLI_SRC)
@@ -449,7 +452,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts reports bench demo quick check check-unit check-quick-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+.PHONY: all calibrate errors charts reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind lint deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
