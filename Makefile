@@ -230,7 +230,7 @@ demo: all
 PASSED := $(BUILD)/$(if $(strip $(WRAPPER)),passed-wrapped,passed)
 WRAPPED := $(PASSED)/wrapper
 $(WRAPPED): FORCE
-	$(call remember,$(WRAPPER))
+	$(call remember,$(WRAPPER) $(CASES_PART))
 
 # Runs $(1), shows the last line that it prints, or all of them when it fails.
 define test
@@ -259,6 +259,7 @@ $(foreach floor,$(FLOORS),$(eval $(call unit_rule,$(floor))))
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
+UNIT_SHORT = $(filter-out %/test_plan %/test_kernel %/test_service %/test_layout,$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 $(UNIT_ABOVE:%=$(PASSED)/unit/%): $(LIB_OBJ)
 
 check-unit: $(UNIT_LONG) $(UNIT_OK)
@@ -272,12 +273,14 @@ $(foreach name,$(FUZZ),$(eval $(call fuzz_rule,$(name))))
 
 CASES   := $(sort $(wildcard tests/cli/*.case))
 PAGES   := README.md $(sort $(wildcard docs/*.md))
+# Of the cases of a file those of this part, as 1/10: the first, the eleventh and so on.
+CASES_PART ?= 1/1
 SCRIPTS := faults resume images inputs completion
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
 
 $(PASSED)/cli/%.case: tests/cli/%.case tests/cli/run.sh tests/cli/program.sh $(BIN) $(WRAPPED)
-	$(call test,SELF_TEST=no sh tests/cli/run.sh $(BIN) $<)
+	$(call test,SELF_TEST=no PART=$(CASES_PART) sh tests/cli/run.sh $(BIN) $<)
 
 # The runner of the cases is tested, too.
 $(PASSED)/cli/run.sh: tests/cli/run.sh tests/cli/program.sh $(BIN) $(WRAPPED)
@@ -395,33 +398,56 @@ fuzz-coverage:
 ## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
 coverage:
 	@rm -rf $(BUILD)/gcov
-	$(MAKE) check-unit check-fuzz $(BUILD)/gcov/roofline BUILD=$(BUILD)/gcov \
-	    CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
-	@sh tests/cli/run.sh $(BUILD)/gcov/roofline tests/cli/*.case
+	$(MAKE) check-unit check-fuzz check-cases BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	gcovr --root . --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
 	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
 	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
 
-## valgrind: every test under valgrind
+## valgrind: every test under valgrind (an hour); valgrind-quick: a sample of them
+VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-exitcode=100
 valgrind:
-	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
-	    --errors-for-leak-kinds=all --error-exitcode=100'
+	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) src/calibrate/main.c tests/bench/bench.c \
-          tests/bench/process.c \
-          docs/example.c
+# Unit tests but the longest, and one golden command line of ten.
+valgrind-quick:
+	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/10
+
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
+          $(wildcard tests/faults/*.c) src/calibrate/main.c tests/bench/bench.c tests/bench/process.c docs/example.c
+LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
+LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
+          $(sort $(wildcard tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
-lint:
-	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
-	$(MAKE) all $(BUILD)/lint-clang/roofline-calibrate CC=clang BUILD=$(BUILD)/lint-clang \
-	    WERROR=-Werror
-	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
-	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests/unit
+lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
+
+lint-gcc lint-clang: lint-%:
+	$(MAKE) all $(BUILD)/lint-$*/roofline-calibrate CC=$* BUILD=$(BUILD)/lint-$* WERROR=-Werror
+
+lint-text:
+	clang-format --dry-run -Werror $(LINT_H) $(LINT_C)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
-	sh tests/analyze.sh $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/man/*.1
-	shellcheck .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh
+	shellcheck $(LINT_S)
+
+$(PASSED)/tidy/%: % .clang-tidy $(LINT_H)
+	$(call test,$(CLANG_TIDY) --quiet $< -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests/unit)
+
+$(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
+	$(call test,sh tests/analyze.sh $<)
+
+# --- continuous integration -----------------------------------------------------------------------
+
+# What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
+# steps go side by side, each with its output in a file.
+CI := lint sanitize mutate-quick coverage valgrind-quick fuzz check-browser
+ci: $(CI:%=ci-%)
+$(CI:%=ci-%): ci-%:
+	@mkdir -p $(BUILD)/ci
+	@begin=$$(date +%s); \
+	if $(MAKE) $* SECONDS=5 JOBS=1 > $(BUILD)/ci/$*.log 2>&1; then \
+	    echo "ok   make $*: $$(($$(date +%s) - begin)) s"; \
+	else tail -n 100 $(BUILD)/ci/$*.log; echo "FAIL make $*: all it said is in $(BUILD)/ci/$*.log"; exit 1; fi
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -453,6 +479,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
-        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind lint deps \
+        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
