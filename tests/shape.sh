@@ -125,10 +125,10 @@ circles() {
 symbols() {
     (cd "$build/$1" && find . -name '*.o' | sort) | while read -r object; do
         object=${object#./}
-        [ ! -e "$1/${object%.o}.c" ] || echo "$build/$1/$object"
-    done | tr '\n' '\0' | xargs -0 nm -P -g -A | awk -v start="$build/$1/" '
+        [ ! -e "$1/${object%.o}.c" ] || echo "$object"
+    done | (cd "$build/$1" && tr '\n' '\0' | xargs -0 nm -P -g -A) | awk '
         {
-            object = substr($1, length(start) + 1)
+            object = $1
             sub(/\.o:$/, "", object)
             print object, $3, $2
         }'
