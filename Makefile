@@ -45,7 +45,7 @@ FORTIFY    := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if $(o
 HARDEN      ?= $(if $(sanitized),,-fstack-protector-strong $(FORTIFY)) -fPIE
 HARDEN_LINK ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack
 COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math \
-          -ffile-prefix-map=$(CURDIR)=. $(WARN) $(WERROR) -Iinclude -Isrc $(HARDEN) $(CPPFLAGS) $(CFLAGS)
+          "-ffile-prefix-map=$(CURDIR)=." $(WARN) $(WERROR) -Iinclude -Isrc $(HARDEN) $(CPPFLAGS) $(CFLAGS)
 LINK    = $(COMPILE) $(HARDEN_LINK) $(LDFLAGS)
 
 # The version is written once, in the public header.
@@ -60,11 +60,13 @@ FLOORS   := base catalog operator model predict decide report chart ask
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))
-UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/data_files.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
-UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
+UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libroofline.a
+# All unit tests in one program, which runs the one that it is told.
+UNIT     := $(BUILD)/tests/unit/run
 BIN      := $(BUILD)/roofline
 FIT      := $(BUILD)/roofline-calibrate
 BENCH    := $(BUILD)/tests/bench/bench
@@ -88,10 +90,18 @@ $(LIB): $(LIB_OBJ)
 $(BIN): $(CLI_OBJ) $(LIB)
 	$(LINK) -pthread -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
-# Everything is compiled again when the command or the set of data files changes.
+# A file whose text is $(1), which becomes newer only when the text changes.
+define remember
+@mkdir -p $(@D)
+@printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
+endef
+
+# Everything is compiled again when the command changes; when data files come or go, only they are.
 $(BUILD)/command: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' '$(COMPILE) $(DATA)' | cmp -s - $@ || printf '%s\n' '$(COMPILE) $(DATA)' > $@
+	$(call remember,$(COMPILE))
+
+$(BUILD)/gen/data_list: FORCE
+	$(call remember,$(DATA))
 
 $(BUILD)/src/%.o: src/%.c $(BUILD)/command
 	@mkdir -p $(@D)
@@ -99,10 +109,29 @@ $(BUILD)/src/%.o: src/%.c $(BUILD)/command
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)
-	$(COMPILE) $(CMOCKA_CFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE) -MMD -MP -c -o $@ $<
 
-$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
-	$(LINK) -o $@ $< $(LIB) $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+# The main of tests/unit/base/test_text.c becomes test_text, so that all of them are in one program.
+$(BUILD)/tests/unit/%.o: tests/unit/%.c tests/unit/main.h $(BUILD)/command
+	@mkdir -p $(@D)
+	$(COMPILE) -Itests/unit $(CMOCKA_CFLAGS) -Dmain=$(*F) -include tests/unit/main.h -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/unit/run.o: tests/unit/run.c tests/unit/run.h $(BUILD)/command
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+
+$(BUILD)/gen/unit_tests.c: FORCE
+	$(call remember,$(UNIT_TABLE))
+
+$(BUILD)/gen/unit_tests.o: $(BUILD)/gen/unit_tests.c tests/unit/run.h $(BUILD)/command
+	$(COMPILE) -include tests/unit/run.h -c -o $@ $<
+
+UNIT_TABLE = $(foreach name,$(notdir $(UNIT_SRC:.c=)),int $(name)(void);) \
+             const struct unit_test unit_tests[] = {$(foreach name,$(notdir $(UNIT_SRC:.c=)),{"$(name)", $(name)},) {0, 0}};
+
+$(UNIT): $(UNIT_OBJ) $(BUILD)/tests/unit/run.o $(BUILD)/gen/unit_tests.o $(LIB)
+	$(LINK) -o $@ $(UNIT_OBJ) $(BUILD)/tests/unit/run.o $(BUILD)/gen/unit_tests.o $(LIB) \
+	    $(CMOCKA_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # A fuzz target with what runs it: files one by one, or libFuzzer (FUZZER=-fsanitize=fuzzer).
 FUZZER   ?=
@@ -131,11 +160,11 @@ $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(
 	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -shared -fPIC $(LDFLAGS) -o $@ $< -ldl
 
 # The data is JSON in data/ and bytes in the library.
-$(BUILD)/gen/data_files.c: src/catalog/embed.sh $(DATA) $(BUILD)/command
+$(BUILD)/gen/data_files.c: src/catalog/embed.sh $(DATA) $(BUILD)/gen/data_list
 	@mkdir -p $(@D)
 	sh src/catalog/embed.sh $(DATA) > $@
 
-$(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/catalog/data.h
+$(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/catalog/data.h $(BUILD)/command
 	$(COMPILE) -c -o $@ $<
 
 # The only part that needs an optimiser (NLopt); nothing else depends on it.
@@ -195,30 +224,79 @@ charts: all
 demo: all
 	@sh docs/demo.sh $(BIN)
 
-## check: run every test on this build
+# --- tests ----------------------------------------------------------------------------------------
+
+# A test that passed leaves a file in $(PASSED), and runs again when something changed that it tests.
+# What passed under WRAPPER, as valgrind, is kept apart.
+PASSED := $(BUILD)/$(if $(strip $(WRAPPER)),passed-wrapped,passed)
+WRAPPED := $(PASSED)/wrapper
+$(WRAPPED): FORCE
+	$(call remember,$(WRAPPER) $(CASES_PART))
+
+# Runs $(1), shows the last line that it prints, or all of them when it fails.
+define test
+@mkdir -p $(@D)
+@if WRAPPER='$(WRAPPER)' $(1) > $@.log 2>&1; then \
+    echo "ok   $(@:$(PASSED)/%=%): $$(tail -n 1 $@.log)"; touch $@; \
+else cat $@.log; echo "FAIL $(@:$(PASSED)/%=%)"; exit 1; fi
+endef
+
+## quick: what changes of code most often break: unit tests, golden command lines, cheap rules
+quick: check-unit check-cases check-rules
+
+## check: run every test on this build (-j2: two at a time)
 check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-oracle recipes
 
-check-unit: $(UNIT_BIN)
-	@for t in $(UNIT_BIN); do \
-	    if $(WRAPPER) $$t > $$t.log 2>&1; then echo "ok   $$t"; \
-	    else cat $$t.log; echo "FAIL $$t"; exit 1; fi; done
+# A unit test runs again when its floor or one below it changes: it uses no others (check-rules).
+# These use a floor above theirs, of which they need something to test with.
+UNIT_ABOVE := base/test_json predict/test_calibration
+define unit_rule
+below += $(filter $(BUILD)/src/$(1)/%,$(LIB_OBJ)) $(if $(filter catalog,$(1)),$(BUILD)/gen/data_files.o)
+$(PASSED)/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o $$(below) $(BUILD)/tests/unit/run.o $(WRAPPED) | $(UNIT)
+	$$(call test,$(WRAPPER) $(UNIT) $$*)
+endef
+below :=
+$(foreach floor,$(FLOORS),$(eval $(call unit_rule,$(floor))))
+UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
+# They take longest, so that they begin first.
+UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
+UNIT_SHORT = $(filter-out %/test_plan %/test_kernel %/test_service %/test_layout,$(UNIT_SRC:tests/%.c=$(PASSED)/%))
+$(UNIT_ABOVE:%=$(PASSED)/unit/%): $(LIB_OBJ)
 
-check-fuzz: $(FUZZ_BIN)
-	@for t in $(FUZZ); do \
-	    if $(WRAPPER) $(BUILD)/tests/fuzz/$$t.run tests/fuzz/corpus/$$t \
-	        > $(BUILD)/tests/fuzz/$$t.log 2>&1; then \
-	        echo "ok   tests/fuzz/$$t: $$(tail -n 1 $(BUILD)/tests/fuzz/$$t.log)"; \
-	    else cat $(BUILD)/tests/fuzz/$$t.log; echo "FAIL tests/fuzz/$$t"; exit 1; fi; done
+check-unit: $(UNIT_LONG) $(UNIT_OK)
 
-check-cli: $(BIN)
-	@WRAPPER='$(WRAPPER)' sh tests/cli/run.sh $(BIN) tests/cli/*.case
-	@WRAPPER='$(WRAPPER)' sh tests/cli/faults.sh $(BIN)
-	@WRAPPER='$(WRAPPER)' sh tests/cli/resume.sh $(BIN)
-	@WRAPPER='$(WRAPPER)' sh tests/cli/images.sh $(BIN)
-	@WRAPPER='$(WRAPPER)' sh tests/cli/inputs.sh $(BIN)
-	@WRAPPER='$(WRAPPER)' sh tests/cli/docs.sh $(BIN) README.md docs/*.md
-	@WRAPPER='$(WRAPPER)' sh tests/cli/reports.sh $(BIN) docs/reports/*.md
-	@sh tests/cli/completion.sh $(BIN)
+check-fuzz: $(FUZZ:%=$(PASSED)/fuzz/%)
+define fuzz_rule
+$(PASSED)/fuzz/$(1): $(BUILD)/tests/fuzz/$(1).run $(wildcard tests/fuzz/corpus/$(1) tests/fuzz/corpus/$(1)/*) $(WRAPPED)
+	$$(call test,$(WRAPPER) $$< tests/fuzz/corpus/$(1))
+endef
+$(foreach name,$(FUZZ),$(eval $(call fuzz_rule,$(name))))
+
+CASES   := $(sort $(wildcard tests/cli/*.case))
+PAGES   := README.md $(sort $(wildcard docs/*.md))
+# Of the cases of a file those of this part, as 1/10: the first, the eleventh and so on.
+CASES_PART ?= 1/1
+SCRIPTS := faults resume images inputs completion
+check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
+check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
+
+$(PASSED)/cli/%.case: tests/cli/%.case tests/cli/run.sh tests/cli/program.sh $(BIN) $(WRAPPED)
+	$(call test,SELF_TEST=no PART=$(CASES_PART) sh tests/cli/run.sh $(BIN) $<)
+
+# The runner of the cases is tested, too.
+$(PASSED)/cli/run.sh: tests/cli/run.sh tests/cli/program.sh $(BIN) $(WRAPPED)
+	$(call test,SELF_TEST=only sh tests/cli/run.sh $(BIN) -)
+
+$(PASSED)/cli/%.sh: tests/cli/%.sh tests/cli/program.sh tests/cli/steps.sh $(BIN) $(WRAPPED)
+	$(call test,sh $< $(BIN))
+
+$(PASSED)/cli/images.sh: $(wildcard docs/charts/*)
+
+$(PASSED)/pages/%: % tests/cli/docs.sh tests/cli/program.sh $(BIN) $(WRAPPED)
+	$(call test,SELF_TEST=$(if $(filter README.md,$<),yes,no) sh tests/cli/docs.sh $(BIN) $<)
+
+$(PASSED)/reports: tests/cli/reports.sh tests/cli/program.sh tests/cli/tables.awk $(BIN) $(wildcard docs/reports/*.md) $(WRAPPED)
+	$(call test,sh tests/cli/reports.sh $(BIN) docs/reports/*.md)
 
 # Calls fail by a library that is loaded before that of GNU.
 check-faults: $(BIN)
@@ -230,25 +308,31 @@ check-faults: $(BIN)
 faults:
 	$(MAKE) check-faults FAULTS_RUN=all
 
-check-formulas: $(BIN)
-	@env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json
+check-formulas: $(PASSED)/formulas
+$(PASSED)/formulas: $(BIN) $(wildcard tests/check/*.json) $(WRAPPED)
+	$(call test,env -i PATH="$$PATH" $(WRAPPER) $(BIN) check tests/check/*.json)
 
-check-schemas: $(BIN)
-	@WRAPPER='$(WRAPPER)' sh tests/schema.sh $(BIN)
+check-schemas: $(PASSED)/schemas
+$(PASSED)/schemas: $(BIN) tests/schema.sh tests/schema.py tests/cli/program.sh $(DATA) $(WRAPPED)
+	$(call test,sh tests/schema.sh $(BIN))
 
-check-project: $(LIB) $(BIN)
-	@CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' HARDEN='$(HARDEN)' \
-	    sh tests/project.sh
+# The rules of the project: those that take a second first, then those that build and install.
+RULES = CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' HARDEN='$(HARDEN)' sh tests/project.sh
+check-project: check-rules check-rules-slow
+check-rules: $(LIB) $(BIN) $(UNIT_OBJ)
+	@UNIT_ABOVE='$(UNIT_ABOVE)' $(RULES) quick
+check-rules-slow: $(LIB) $(BIN)
+	@$(RULES) slow
 
 # The same seed each time, so that it ends as it did before.
-check-oracle: $(BIN)
-	@if command -v $(PYTHON) > /dev/null; then \
-	    set -e; \
-	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases 1200 --seed 1; \
-	    $(PYTHON) -B tests/oracle/oracle.py $(BIN) data --self-test --cases 100 --seed 1; \
-	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases 500 --seed 1; \
-	    $(PYTHON) -B tests/oracle/properties.py $(BIN) data --self-test --cases 40 --seed 1; \
-	else echo "skipped: the oracle and the properties need $(PYTHON)"; fi
+ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self
+check-oracle: $(ORACLES:%=$(PASSED)/oracle/%)
+define oracle_rule
+$(PASSED)/oracle/$(1): $(BIN) $(wildcard tests/oracle/*.py) $(DATA) $(WRAPPED)
+	$$(call test,eval 'if command -v $(PYTHON); then $(PYTHON) -B tests/oracle/$(word 1,$(subst -, ,$(1))).py $(BIN) data \
+	    --cases $(word 2,$(subst -, ,$(1))) --seed 1 $(if $(findstring self,$(1)),--self-test); else echo skipped: no $(PYTHON); fi')
+endef
+$(foreach name,$(ORACLES),$(eval $(call oracle_rule,$(name))))
 
 ## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
 CASES ?= 20000
@@ -282,6 +366,10 @@ bless: $(BIN)
 recipes:
 	@CC='$(CC)' sh tests/recipes.sh
 
+## figures: write the figures of docs/design.md again: lines, functions, circles
+figures: $(LIB) $(BIN)
+	@BUILD='$(BUILD)' sh tests/figures.sh write docs/design.md
+
 ## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
 sanitize: sanitize-threads
 	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
@@ -311,33 +399,56 @@ fuzz-coverage:
 ## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
 coverage:
 	@rm -rf $(BUILD)/gcov
-	$(MAKE) check-unit check-fuzz $(BUILD)/gcov/roofline BUILD=$(BUILD)/gcov \
-	    CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
-	@sh tests/cli/run.sh $(BUILD)/gcov/roofline tests/cli/*.case
+	$(MAKE) check-unit check-fuzz check-cases BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	gcovr --root . --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
 	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
 	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
 
-## valgrind: every test under valgrind
+## valgrind: every test under valgrind (an hour); valgrind-quick: a sample of them
+VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-exitcode=100
 valgrind:
-	$(MAKE) check-unit check-fuzz check-cli WRAPPER='valgrind -q --leak-check=full \
-	    --errors-for-leak-kinds=all --error-exitcode=100'
+	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c \
-          tests/bench/process.c \
-          docs/example.c
+# Unit tests but the longest, and one golden command line of ten.
+valgrind-quick:
+	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/10
+
+LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
+          $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c docs/example.c
+LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
+LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
+          $(sort $(wildcard tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
-lint:
-	$(MAKE) all $(BUILD)/lint-gcc/roofline-calibrate CC=gcc BUILD=$(BUILD)/lint-gcc WERROR=-Werror
-	$(MAKE) all $(BUILD)/lint-clang/roofline-calibrate CC=clang BUILD=$(BUILD)/lint-clang \
-	    WERROR=-Werror
-	clang-format --dry-run -Werror $(HEADERS) $(wildcard src/*.h src/cli/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h) $(LINT_C)
-	$(CLANG_TIDY) --quiet $(LINT_C) -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc
+lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
+
+lint-gcc lint-clang: lint-%:
+	$(MAKE) all $(BUILD)/lint-$*/roofline-calibrate CC=$* BUILD=$(BUILD)/lint-$* WERROR=-Werror
+
+lint-text:
+	clang-format --dry-run -Werror $(LINT_H) $(LINT_C)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	    --error-exitcode=1 -Iinclude -Isrc $(LIB_SRC) $(CLI_SRC)
-	sh tests/analyze.sh $(LIB_SRC) $(CLI_SRC)
 	mandoc -Tlint -Wwarning docs/man/*.1
-	shellcheck .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh
+	shellcheck $(LINT_S)
+
+$(PASSED)/tidy/%: % .clang-tidy $(LINT_H)
+	$(call test,$(CLANG_TIDY) --quiet $< -- -std=c11 -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc -Itests/unit)
+
+$(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
+	$(call test,sh tests/analyze.sh $<)
+
+# --- continuous integration -----------------------------------------------------------------------
+
+# What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
+# steps go side by side, each with its output in a file.
+CI := lint sanitize mutate-quick coverage valgrind-quick fuzz check-browser
+ci: $(CI:%=ci-%)
+$(CI:%=ci-%): ci-%:
+	@mkdir -p $(BUILD)/ci
+	@begin=$$(date +%s); \
+	if $(MAKE) $* SECONDS=5 JOBS=1 > $(BUILD)/ci/$*.log 2>&1; then \
+	    echo "ok   make $*: $$(($$(date +%s) - begin)) s"; \
+	else tail -n 100 $(BUILD)/ci/$*.log; echo "FAIL make $*: all it said is in $(BUILD)/ci/$*.log"; exit 1; fi
 
 ## deps: install what building and testing need (apt-get), or say what it is
 deps:
@@ -368,7 +479,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts reports bench demo check check-unit check-fuzz check-cli check-faults faults check-formulas check-schemas check-project \
-        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind lint deps \
+.PHONY: all calibrate errors charts reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
--include $(LIB_OBJ:.o=.d) $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_BIN:=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)

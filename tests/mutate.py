@@ -186,9 +186,9 @@ class Worker:
                 shutil.copy2(source, target)
         with open(os.path.join(folder, "shared.sh"), "w", encoding="utf-8") as script:
             script.write(SHARED)
-        units = sorted(os.listdir(os.path.join(folder, "tests", "unit")))
-        self.units = [name[5:-2] for name in units if name.startswith("test_") and name.endswith(".c")]
-        self.everything = ["all"] + ["build/tests/unit/test_" + unit for unit in self.units]
+        units = glob.glob(os.path.join(folder, "tests", "unit", "*", "test_*.c"))
+        self.units = sorted(os.path.basename(name)[5:-2] for name in units)
+        self.everything = ["all", "build/tests/unit/run"]
         self.limit = {}
 
     def prepare(self, jobs):
@@ -241,7 +241,7 @@ class Worker:
         module = os.path.basename(file).split(".")[0]
         first = ["hardware"] if file.startswith("data/hardware/") else TESTS.get(module, [module])
         program = os.path.join(self.folder, "build", "roofline")
-        commands = {"test_" + unit: ["build/tests/unit/test_" + unit] for unit in self.units}
+        commands = {"test_" + unit: ["build/tests/unit/run", "test_" + unit] for unit in self.units}
         for case in CASES:
             commands["cases of " + case] = ["sh", "tests/cli/run.sh", program,
                                             "tests/cli/%s.case" % case]

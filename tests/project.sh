@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The rules of the project that no compiler checks: CC=cc LIB=FILE.a BIN=PROGRAM sh tests/project.sh
+# The rules of the project that no compiler checks:
+# CC=cc LIB=FILE.a BIN=PROGRAM BUILD=FOLDER sh tests/project.sh [quick|slow]
 #
+# quick are those that take a second or less, slow the others; without a word all are checked.
 # Every check is a function that prints what is wrong and nothing when all is well; all of them run.
 # Where it is cheap, a check is first run on something that it must refuse.
 set -eu
@@ -18,6 +20,7 @@ case $BIN in
 *) BIN=$PWD/$BIN ;;
 esac
 CC=${CC:-cc}
+part=${1:-all}
 cd "$(dirname "$0")/.."
 
 scratch=${TMPDIR:-/tmp}/roofline-project.$$
@@ -53,66 +56,19 @@ notices() {
 
 # --- layers ---------------------------------------------------------------------------------------
 
-# A file includes its own folder and the folders before it.
-floors="base catalog operator model predict decide report chart ask cli calibrate"
+# The folders of src, lowest first, as the Makefile has them.
+floors="$(sed -n 's/^FLOORS *:= *//p' Makefile) cli calibrate"
 
 # The table of floors in FILE has the folders in this order.
 described() {
-    sed -n '/^## Floors/,/^## [^F]/s/^| *\([a-z]*\) *|.*|.*/\1/p' "$1" | grep -v -x -e floor \
+    sed -n '/^## Floors/,/^## /s/^| *\([a-z]*\) *|.*|.*/\1/p' "$1" | grep -v -x -e floor \
         > "$scratch/described" || echo "$1 has no table of floors"
     printf '%s\n' "$floors" | tr ' ' '\n' | diff - "$scratch/described"
 }
 
 # layers FOLDER: the tree in which to look.
 layers() {
-    # shellcheck disable=SC2016
-    (cd "$1" && find src include -name '*.[ch]' | sort > "$scratch/sources" &&
-        xargs awk -v floors="$floors" -v sources="$scratch/sources" '
-        function say(text) { print FILENAME ":" FNR ": " text }
-        # The folder of a path below src, or of the source file that a public header is named like.
-        function floor_of(path) {
-            if (path ~ /roofline\/roofline\.h$/) return "roofline"
-            if (path ~ /^(include\/)?roofline\//) {
-                sub(/.*\//, "", path)
-                sub(/\.h$/, "", path)
-                return home[path]
-            }
-            sub(/^src\//, "", path)
-            sub(/\/.*/, "", path)
-            return path
-        }
-        BEGIN {
-            count = split(floors, names, " ")
-            for (i = 1; i <= count; i++) rank[names[i]] = i
-            rank["roofline"] = rank["cli"]
-            while ((getline line < sources) > 0)
-                if (line ~ /^src\/.*\.c$/) {
-                    split(line, part, "/")
-                    sub(/\.c$/, "", part[3])
-                    home[part[3]] = part[2]
-                }
-        }
-        FNR == 1 {
-            floor = floor_of(FILENAME)
-            public = FILENAME ~ /^include\//
-            if (!(floor in rank)) say("no floor has this file")
-        }
-        /^[ \t]*#[ \t]*include/ {
-            what = $0
-            sub(/^[^<"]*[<"]/, "", what)
-            sub(/[>"].*/, "", what)
-            if (what ~ /cJSON/ && FILENAME != "src/base/json.c") say("only json.c includes " what)
-            if (what ~ /argtable/ && floor != "cli") say("only src/cli includes " what)
-            if (/</ && what !~ /^roofline\//) next # of the system
-            if (what !~ /\//) what = floor "/" what
-            target = floor_of(what)
-            if (what !~ /^roofline\// && public)
-                say("a public header includes the private " what)
-            else if (!(target in rank))
-                say("no floor has " what)
-            else if (rank[target] > rank[floor] && !(what ~ /table\.h/ && FILENAME ~ /records\.[ch]|compare/))
-                say(floor " includes " what " of a later floor")
-        }' < "$scratch/sources")
+    sh tests/shape.sh upward "$1"
 }
 
 bad_layers() {
@@ -130,6 +86,66 @@ bad_layers() {
         printf '#include "roofline/roofline.h"\n' > src/cli/cli.h
     )
     layers "$scratch/layers"
+}
+
+# --- the shape of the code ------------------------------------------------------------------------
+
+# What stands in tests/ceilings was there when its rule came: there may be as much, and no more.
+ceiling() {
+    sed -n "s/^$1 \([0-9]*\)$/\1/p" tests/ceilings
+}
+
+# ratchet RULE: of tests/shape.sh.
+ratchet() {
+    sh tests/shape.sh "$1" > "$scratch/shape"
+    found=$(wc -l < "$scratch/shape")
+    if [ "$found" -gt "$(ceiling "$1")" ]; then
+        cat "$scratch/shape"
+        echo "$found of $1, and tests/ceilings allows $(ceiling "$1")"
+    elif [ "$found" -lt "$(ceiling "$1")" ]; then
+        echo "     $1: $found are left; tests/ceilings allows $(ceiling "$1"), which can be lowered" >&3
+    fi
+}
+
+# blank LINES
+blank() {
+    awk -v count="$1" 'BEGIN { for (i = 0; i < count; i++) print "" }'
+}
+
+# A tree in which each rule is broken, and beside it what is just allowed.
+bad_shape() {
+    bad=$scratch/shape.d
+    for folder in src/cli src/base src/catalog tests/unit/base; do
+        mkdir -p "$bad/$folder" "$bad/build/$folder"
+    done
+    mkdir -p "$bad/include/roofline"
+    (
+        cd "$bad"
+        printf '#include "b.h"\n' > src/cli/a.h
+        printf '#include "cli/a.h"\n#include "b.h"\n' > src/cli/b.h
+        {
+            printf 'int a(void);\nint b(void);\n// Where it is.\nint a(void)\n{\n'
+            blank 56
+            printf 'return b();\n}\n'
+        } > src/cli/a.c
+        {
+            printf 'int a(void);\nint b(void);\n/* What it is. */\n/*\n * Of all,\n * Where it is.\n */\n'
+            printf 'int b(void)\n{\n/* It is what it is. Of all. */\n'
+            blank 56
+            printf 'return a();\n}\n'
+        } > src/cli/b.c
+        blank 801 > src/base/long.c
+        blank 800 > src/base/short.c
+        printf 'int seen(void);\nint seen(void) { return 1; }\n' > src/catalog/seen.c
+        printf 'int seen(void);\nint test(void);\nint test(void) { return seen(); }\n' \
+            > tests/unit/base/test_a.c
+        for object in src/cli/a src/cli/b src/catalog/seen tests/unit/base/test_a; do
+            $CC -c -o "build/$object.o" "$object.c"
+        done
+    )
+    for rule in circles uses units functions files comments; do
+        BUILD=$bad/build UNIT_ABOVE='' sh tests/shape.sh $rule "$bad" | sed "s/^/$rule: /"
+    done
 }
 
 # --- symbols --------------------------------------------------------------------------------------
@@ -281,7 +297,7 @@ bad_headers() {
 # files: those of the project, below its fixed entries and the dot-files; images are gnuplot's, and
 # inputs of fuzz targets any bytes.
 files() {
-    find Makefile LICENSE README.md data docs include src tests .[!.]* -name .git -prune -o \
+    find Makefile LICENSE README.md CHANGELOG.md CONTRIBUTING.md data docs include src tests .[!.]* -name .git -prune -o \
         -path tests/fuzz/corpus -prune -o -name '*.svg' -o -type f -print
 }
 
@@ -600,7 +616,7 @@ build_in() {
     (
         cd "$folder"
         unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD LIB BIN
-        make -s CC="$CC" "$@" > "$scratch/make.log" 2>&1 || cat "$scratch/make.log"
+        make -s CC="$CC" "$@" > make.log 2>&1 || cat make.log
     )
 }
 
@@ -609,8 +625,10 @@ second=$scratch/a/folder/with/a/longer/name
 
 # Where it is built does not show in what is built.
 reproducible() {
-    copy_and_build "$first"
+    copy_and_build "$first" > "$scratch/first.log" 2>&1 &
     copy_and_build "$second"
+    wait $!
+    cat "$scratch/first.log"
     for product in libroofline.a roofline; do
         cmp "$first/build/$product" "$second/build/$product"
     done
@@ -710,47 +728,63 @@ bad_quoted() {
 
 # --------------------------------------------------------------------------------------------------
 
-notices 7 bad_layers
-check 'files include their own folder and earlier ones' layers .
-check 'the floors are described as they are' described docs/design.md
-notices 2 bad_symbols
-check 'the library keeps to its own names' symbols "$LIB"
-notices 1 bad_hot
-check 'a prediction allocates nothing' hot "$BUILD"/src/operator/*.o \
-    "$BUILD"/src/predict/kernel*.o "$BUILD/src/predict/predict.o" "$BUILD/src/model/scenario.o" \
-    "$BUILD/src/model/graph.o" "$BUILD/src/model/model_size.o" "$BUILD/src/predict/pass.o" "$BUILD/src/predict/phase.o" "$BUILD/src/predict/request.o" \
-    "$BUILD/src/predict/limits.o" "$BUILD/src/predict/model_prediction.o"
 exec 3>&1
-notices 5 bad_hardened
-check 'the program is hardened' hardened "$BIN" "${HARDEN:-}"
-notices 3 bad_calls
-check 'no shell, and no files or environment in the library' calls "$LIB" "$BUILD"/src/cli/*.o
-notices 3 bad_environment
-check 'docs/security.md has every variable of the environment' environment docs/security.md
-notices "$(compilers | grep -c .)" bad_headers
-check 'each public header compiles alone' headers include
-notices 5 bad_text
-check 'no tabs, trailing blanks, loose ends or paths of one machine' all_text
-notices 7 bad_options
-check 'help, completion, manual and docs/formats.md have every command and option' options docs/man \
-    docs/formats.md
-check 'the options in the manual are those of the help' written
-notices 2 bad_keys
-check 'every key that is printed is in docs/formats.md' described_keys docs/formats.md
-notices 3 bad_links
-check 'links of the pages lead somewhere' links README.md docs/*.md
-check 'docs/README.md has every page' indexed docs/README.md
-notices 5 bad_formulas
-check 'the formulas of all operators are documented' formulas docs/formulas.md
-notices 1 bad_fuzzed
-check 'the command lines of the fuzz target are of every command' fuzzed tests/fuzz/corpus/cli
-check 'the same bytes are built in any folder' reproducible
-check 'what is installed can be used' installed
-notices 2 bad_quoted
-check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md
-! command -v python3 > "$scratch/found" || notices 4 bad_mutants
-check 'each mistake of tests/mutants can be made' mutants tests/mutants
-check 'the Python of docs/recipes.md runs' python docs/recipes.md
-check 'the library guide quotes its example' quoted docs/library.md
+
+quick() {
+    notices 7 bad_layers
+    check 'files include their own folder and earlier ones' layers .
+    check 'the floors are described as they are' described docs/design.md
+    notices 10 bad_shape
+    check 'unit tests use their own floor and earlier ones' sh tests/shape.sh units
+    for rule in circles uses functions files comments; do
+        check "$rule: no more than tests/ceilings allows" ratchet $rule
+    done
+    notices 2 bad_symbols
+    check 'the library keeps to its own names' symbols "$LIB"
+    notices 1 bad_hot
+    check 'a prediction allocates nothing' hot "$BUILD"/src/operator/*.o \
+        "$BUILD"/src/predict/kernel*.o "$BUILD/src/predict/predict.o" "$BUILD/src/model/scenario.o" \
+        "$BUILD/src/model/graph.o" "$BUILD/src/model/model_size.o" "$BUILD/src/predict/pass.o" \
+        "$BUILD/src/predict/phase.o" "$BUILD/src/predict/request.o" "$BUILD/src/predict/limits.o" \
+        "$BUILD/src/predict/model_prediction.o"
+    notices 3 bad_calls
+    check 'no shell, and no files or environment in the library' calls "$LIB" "$BUILD"/src/cli/*.o
+    notices 3 bad_environment
+    check 'docs/security.md has every variable of the environment' environment docs/security.md
+    notices 5 bad_text
+    check 'no tabs, trailing blanks, loose ends or paths of one machine' all_text
+    notices 7 bad_options
+    check 'help, completion, manual and docs/formats.md have every command and option' options \
+        docs/man docs/formats.md
+    check 'the options in the manual are those of the help' written
+    notices 2 bad_keys
+    check 'every key that is printed is in docs/formats.md' described_keys docs/formats.md
+    notices 3 bad_links
+    check 'links of the pages lead somewhere' links README.md CONTRIBUTING.md CHANGELOG.md docs/*.md
+    check 'docs/README.md has every page' indexed docs/README.md
+    ! command -v python3 > "$scratch/found" || notices 4 bad_mutants
+    check 'each mistake of tests/mutants can be made' mutants tests/mutants
+}
+
+slow() {
+    notices 5 bad_hardened
+    check 'the program is hardened' hardened "$BIN" "${HARDEN:-}"
+    notices "$(compilers | grep -c .)" bad_headers
+    check 'each public header compiles alone' headers include
+    notices 5 bad_formulas
+    check 'the formulas of all operators are documented' formulas docs/formulas.md
+    notices 1 bad_fuzzed
+    check 'the command lines of the fuzz target are of every command' fuzzed tests/fuzz/corpus/cli
+    check 'docs/design.md has the figures of the tree' sh tests/figures.sh check docs/design.md
+    check 'the same bytes are built in any folder' reproducible
+    check 'what is installed can be used' installed
+    notices 2 bad_quoted
+    check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md
+    check 'the Python of docs/recipes.md runs' python docs/recipes.md
+    check 'the library guide quotes its example' quoted docs/library.md
+}
+
+[ "$part" = slow ] || quick
+[ "$part" = quick ] || slow
 
 [ $failures -eq 0 ]

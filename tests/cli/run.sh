@@ -15,7 +15,9 @@
 # Several "$ " lines are one script for sh; the lines of a here-document follow theirs as they are.
 # Each case runs in an empty folder, which is also HOME, with a clean environment; in it roofline is
 # PROGRAM, under $WRAPPER when that is set (valgrind with its options).
-# BLESS=1 rewrites the expectations in place; read the difference afterwards.
+# BLESS=1 rewrites the expectations in place; read the difference afterwards. SELF_TEST=no leaves out
+# the tests of the runner itself, SELF_TEST=only runs nothing else. PART=1/10 runs the first case of
+# ten in each file, the eleventh and so on.
 set -eu
 
 [ $# -ge 2 ] || { echo "usage: sh run.sh PROGRAM CASE-FILE..." >&2; exit 2; }
@@ -140,8 +142,11 @@ run_file() {
     count=$(awk -v dir="$folder/cases" -v bless=0 "$reader" "$1") || return
     failures=0
     i=0
+    ran=0
     while [ $i -lt "$count" ]; do
         i=$((i + 1))
+        [ $((i % chosen_of)) -eq $((chosen % chosen_of)) ] || continue
+        ran=$((ran + 1))
         run_case "$folder/cases/$i"
         [ -n "${BLESS:-}" ] || compare "$folder/cases/$i" || failures=$((failures + 1))
     done
@@ -149,7 +154,7 @@ run_file() {
         awk -v dir="$folder/cases" -v bless=1 "$reader" "$1" > "$folder/blessed" || return
         cmp -s "$folder/blessed" "$1" || cat "$folder/blessed" > "$1"
     fi
-    echo "$count $failures" > "$folder/counts"
+    echo "$ran $failures" > "$folder/counts"
 }
 
 # The files at the same time, their failures in the order of the files.
@@ -176,6 +181,11 @@ run_files() {
     [ $failures -eq 0 ]
 }
 
+chosen=${PART:-1/1}
+[ -z "${BLESS:-}" ] || chosen=1/1 # a file is written whole
+chosen_of=${chosen#*/}
+chosen=${chosen%/*}
+
 # --- the runner's own failing paths ---------------------------------------------------------------
 
 complain() {
@@ -183,10 +193,10 @@ complain() {
     exit 1
 }
 
-# self EXPECTED-STATUS EXPECTED-LAST-LINE: how the runner ends on $scratch/self.case.
+# self EXPECTED-STATUS EXPECTED-LAST-LINE [BLESS [PART]]: how the runner ends on $scratch/self.case.
 self() {
     status=0
-    SELF_TEST=no BLESS="${3:-}" sh "$0" "$program" "$scratch/self.case" \
+    SELF_TEST=no BLESS="${3:-}" PART="${4:-1/1}" sh "$0" "$program" "$scratch/self.case" \
         > "$scratch/self.log" 2>&1 || status=$?
     [ $status -eq "$1" ] && [ "$(tail -n 1 "$scratch/self.log")" = "$2" ] && return
     cat "$scratch/self.log" >&2
@@ -205,6 +215,7 @@ self_test() {
         '$ cat <<EOF' '$ a' 'EOF' '$ ls -A' 'out' '$ a' 'end' '# last' |
         cmp -s - "$scratch/self.case" || complain "BLESS=1 wrote something else"
     self 0 '2 cases, 0 failed'
+    self 0 '1 cases, 0 failed' '' 2/3
     printf '%s\n' '$ true' 'out' > "$scratch/self.case"
     self 2 "$scratch/self.case:2: the last case has no end"
     printf '%s\n' '$ true' 'end' 'stray' > "$scratch/self.case"
@@ -212,4 +223,8 @@ self_test() {
 }
 
 [ "${SELF_TEST:-}" = no ] || self_test
-run_files "$@"
+if [ "${SELF_TEST:-}" = only ]; then
+    echo "the runner notices what it must"
+else
+    run_files "$@"
+fi

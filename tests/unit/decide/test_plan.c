@@ -404,6 +404,43 @@ static void judge(struct grid *g, const struct roof_plan *p, const struct roof_p
     }
 }
 
+/* What predict said of the candidates of a walk, in its order. A walk takes it over when its
+ * question differs from that of the last one in nothing but limits and objective, of which predict
+ * knows nothing. */
+static struct {
+    struct roof_plan_query question;
+    struct {
+        struct roof_plan plan;
+        enum roof_plan_rejection why;
+    } said[GRID_MAX];
+    size_t count;
+    size_t next;
+} memory;
+
+static void remember(const struct roof_plan_query *q)
+{
+    struct roof_plan_query question;
+    memcpy(&question, q, sizeof question);
+    memset(question.limit, 0, sizeof question.limit);
+    question.objective = ROOF_PLAN_THROUGHPUT;
+    if (memcmp(&question, &memory.question, sizeof question) != 0) {
+        memory.count = 0;
+        memcpy(&memory.question, &question, sizeof question);
+    }
+    memory.next = 0;
+}
+
+static enum roof_plan_rejection predict_once(struct roof_plan *p, const struct roof_plan_query *q)
+{
+    assert_true(memory.next < GRID_MAX);
+    if (memory.next == memory.count) {
+        memory.said[memory.count].why = predict(p, q);
+        memory.said[memory.count++].plan = *p;
+    }
+    *p = memory.said[memory.next].plan;
+    return memory.said[memory.next++].why;
+}
+
 /* All splits of a group, all batches, and all devices that are copies of it. */
 static void walk_group(struct grid *g, struct roof_plan p, unsigned formats, int64_t group,
                        const struct roof_plan_query *q)
@@ -431,7 +468,7 @@ static void walk_group(struct grid *g, struct roof_plan p, unsigned formats, int
                           : needless(q, &p)      ? ROOF_REJECTED_WIDER
                           : p.loss > q->max_loss ? ROOF_REJECTED_LOSS
                           : p.engines == 0       ? ROOF_REJECTED_ENGINE
-                                                 : predict(&p, q);
+                                                 : predict_once(&p, q);
                     predicted = true;
                 }
                 if (why == ROOF_REJECTED_COUNT) {
@@ -450,6 +487,7 @@ static const struct grid *walk(const struct roof_plan_query *q)
     static struct grid g;
     memset(&g, 0, sizeof g);
     g.closest = (double)INFINITY;
+    remember(q);
     struct roof_plan p = {0};
     for (p.hardware = 0; p.hardware < q->hardware_count; p.hardware++) {
         for (p.serving = 0; p.serving < q->engines->servings; p.serving++) {
