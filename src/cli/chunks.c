@@ -37,12 +37,22 @@ bool cli_chunk_sampled(uint64_t number, uint64_t row)
     return number == 0 || row % SAMPLES == number % SAMPLES;
 }
 
+void cli_table_row(struct roof_table *table, struct roof_text *out,
+                   const struct roof_prediction *prediction)
+{
+    if (table->kind == ROOF_TABLE_MODEL_PREDICTIONS) {
+        roof_table_model_prediction(table, out, (const struct roof_model_prediction *)prediction);
+    } else {
+        roof_table_prediction(table, out, prediction);
+    }
+}
+
 static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
                                  struct roof_error *error)
 {
     struct cli_chunk *const chunk = context;
     chunk->rows++;
-    roof_table_row(&chunk->table, &chunk->text, prediction); /* an inference begins with one */
+    cli_table_row(&chunk->table, &chunk->text, prediction);
     return chunk->text.failed ? roof_no_memory(error) : ROOF_OK;
 }
 

@@ -129,6 +129,11 @@ enum roof_status cli_grid_devices(struct cli_grid *out, const struct cli_options
                                   struct roof_error *error);
 void cli_grid_close(struct cli_grid *grid);
 
+/* Writes a row of a table of predictions, of operators or of models; for those of models, the
+ * prediction is the total with which a struct roof_model_prediction begins. */
+void cli_table_row(struct roof_table *table, struct roof_text *out,
+                   const struct roof_prediction *prediction);
+
 /* Some rows of a sweep, as they are written. */
 struct cli_chunk {
     struct roof_table table;

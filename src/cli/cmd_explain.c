@@ -194,9 +194,9 @@ static enum roof_status write_speedup(struct roof_text *out, const struct roof_s
     case ROOF_OUTPUT_CSV:
     case ROOF_OUTPUT_MARKDOWN:
         roof_table_begin(&table, out);
-        roof_table_row(&table, out, &speedup->total);
+        roof_table_speedup(&table, out, &speedup->total);
         for (size_t i = 0; i < speedup->count; i++) {
-            roof_table_row(&table, out, &speedup->row[i]);
+            roof_table_speedup(&table, out, &speedup->row[i]);
         }
         roof_table_end(&table, out);
         break;

@@ -167,7 +167,7 @@ static enum roof_status put_row(struct work *w, const struct roof_prediction *pr
         roof_table_carry(table, w->records.carried, w->records.carried_count);
         table->rows = all->rows;
     }
-    roof_table_row(table, &w->text, prediction); /* an inference begins with one */
+    cli_table_row(table, &w->text, prediction);
     all->rows = table->rows;
     return cli_output_put(&w->output, &w->text, error);
 }

@@ -31,7 +31,7 @@ static enum roof_status one_hardware(struct list *list, const char *id, struct r
                                  product);
         }
     } else if (status == ROOF_OK) {
-        roof_table_row(&list->table, list->text, hardware);
+        roof_table_hardware(&list->table, list->text, hardware);
     }
     cli_hardware_free(hardware);
     roof_hardware_free(product);
@@ -84,7 +84,7 @@ static enum roof_status list_precisions(struct list *list, struct roof_error *er
     for (int p = 0; p < ROOF_PRECISION_COUNT && status == ROOF_OK && !in_full(list); p++) {
         const struct roof_precision_entry entry = {(enum roof_precision)p, &accuracy};
         if (list->id == NULL || p == (int)only) {
-            roof_table_row(&list->table, list->text, &entry);
+            roof_table_precision(&list->table, list->text, &entry);
         }
     }
     roof_accuracy_free(&accuracy);
@@ -103,7 +103,7 @@ static enum roof_status list_operators(struct list *list, struct roof_error *err
     }
     for (int i = 0; i < ROOF_OPERATOR_COUNT && status == ROOF_OK && !in_full(list); i++) {
         if (list->id == NULL || i == (int)only) {
-            roof_table_row(&list->table, list->text, roof_operator_row((enum roof_operator)i));
+            roof_table_operator(&list->table, list->text, roof_operator_row((enum roof_operator)i));
         }
     }
     return status;
@@ -131,7 +131,7 @@ static enum roof_status one_model(struct list *list, const char *name,
         if (in_full(list)) {
             roof_model_report_about(list->text, list->options->output == ROOF_OUTPUT_JSON, &entry);
         } else {
-            roof_table_row(&list->table, list->text, &entry);
+            roof_table_model(&list->table, list->text, &entry);
         }
     }
     roof_model_free(model);
@@ -147,7 +147,7 @@ static enum roof_status one_layout(struct list *list, const char *name,
     if (status == ROOF_OK && in_full(list)) {
         roof_model_report_layout(list->text, list->options->output == ROOF_OUTPUT_JSON, &about);
     } else if (status == ROOF_OK) {
-        roof_table_row(&list->table, list->text, &about);
+        roof_table_layout(&list->table, list->text, &about);
     }
     if (status == ROOF_OK) {
         roof_layout_about_free(&about);
@@ -209,7 +209,7 @@ static enum roof_status list_engines(struct list *list, struct roof_error *error
         if (in_full(list)) {
             roof_engine_report(list->text, list->options->output == ROOF_OUTPUT_JSON, &entry);
         } else {
-            roof_table_row(&list->table, list->text, &entry);
+            roof_table_engine(&list->table, list->text, &entry);
         }
     }
     roof_engines_free(engines);

@@ -187,7 +187,7 @@ static enum roof_status write_model(struct roof_text *out, const struct work *w,
     case ROOF_OUTPUT_CSV:
     case ROOF_OUTPUT_MARKDOWN: /* with columns, a table */
         roof_table_begin(&table, out);
-        roof_table_row(&table, out, &w->inference);
+        roof_table_model_prediction(&table, out, &w->inference);
         roof_table_end(&table, out);
         break;
     }

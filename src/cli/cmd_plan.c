@@ -589,7 +589,7 @@ static enum roof_status write_plans(struct roof_text *out, const struct work *w,
         for (size_t i = 0; i < w->plans.count && (int64_t)i < top; i++) {
             struct roof_plan_row row;
             roof_plan_name(&row, &w->plans.plan[i], (int)i + 1, &w->query);
-            roof_table_row(&table, out, &row);
+            roof_table_plan(&table, out, &row);
         }
         roof_table_end(&table, out);
         break;

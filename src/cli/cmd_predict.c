@@ -37,7 +37,7 @@ static enum roof_status write_prediction(struct roof_text *out, const struct cli
         case ROOF_OUTPUT_CSV:
         case ROOF_OUTPUT_MARKDOWN:
             roof_table_begin(&table, out);
-            roof_table_row(&table, out, prediction);
+            roof_table_prediction(&table, out, prediction);
             roof_table_end(&table, out);
             break;
         }

@@ -61,7 +61,7 @@ static enum roof_status write_recommendation(struct roof_text *out,
     case ROOF_OUTPUT_MARKDOWN:
         roof_table_begin(&table, out);
         for (size_t i = 0; i < recommendation->count + recommendation->rejected; i++) {
-            roof_table_row(&table, out, &recommendation->candidate[i]);
+            roof_table_candidate(&table, out, &recommendation->candidate[i]);
         }
         roof_table_end(&table, out);
         break;

@@ -174,7 +174,7 @@ static enum roof_status on_row(void *context, const struct roof_prediction *pred
     struct search *const s = context;
     roof_text_clear(&s->row);
     s->table.rows = 0;
-    roof_table_row(&s->table, &s->row, prediction);
+    cli_table_row(&s->table, &s->row, prediction);
     const enum roof_status status =
         s->row.failed ? no_memory(error) : take_row(s, s->row.data, s->row.length, error);
     s->passed.points++;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/json.h"
 
 size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *inference)
@@ -432,10 +433,9 @@ void roof_model_report_json(struct roof_text *out, const struct roof_model_predi
                             const struct roof_limits *limits)
 {
     struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_MODEL_PREDICTIONS,
-                          ROOF_OPERATOR_GEMM, NULL, NULL); /* fails for columns only */
+    roof_table_open_members(&table, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM, "\n  ");
     roof_text_put(out, "{");
-    roof_table_object(&table, out, inference, "\n  ");
+    roof_table_model_prediction(&table, out, inference);
     roof_text_put(out, ",\n  \"limits\": {");
     put_number(out, "", "parameters", limits->parameters);
     put_number(out, ",", "active_parameters", limits->active_parameters);
@@ -447,10 +447,9 @@ void roof_model_report_json(struct roof_text *out, const struct roof_model_predi
         roof_text_put(out, ",\n  \"operators\": [");
         for (size_t i = 0; i < inference->count; i++) {
             const struct roof_node_prediction *const n = &inference->node[i];
-            (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_NODES,
-                                  n->prediction.workload.op, NULL, NULL);
+            roof_table_open_members(&table, ROOF_TABLE_NODES, n->prediction.workload.op, "");
             roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
-            roof_table_object(&table, out, n, "");
+            roof_table_node(&table, out, n);
             put_number(out, ",", "compute_bound_batch", limits->compute_bound_batch[i]);
             roof_text_put(out, "}");
         }
@@ -461,23 +460,15 @@ void roof_model_report_json(struct roof_text *out, const struct roof_model_predi
 
 /* --- what is known ------------------------------------------------------------------------- */
 
-/* Every key of a row, then its notes and sources. */
-static void put_about(struct roof_text *out, bool json, enum roof_table_kind kind, const void *row,
-                      const char *const *notes, const char *const *sources)
+/* Writes the notes and sources of an entry, as members of its object or as paragraphs. */
+static void put_origins(struct roof_text *out, bool json, const char *const *notes,
+                        const char *const *sources)
 {
-    struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, kind, ROOF_OPERATOR_GEMM, NULL, NULL);
     const struct {
         const char *key;
         const char *const *list;
     } lists[] = {{"notes", notes}, {"sources", sources}};
-    if (json) {
-        roof_text_put(out, "{");
-        roof_table_object(&table, out, row, "\n  ");
-    } else {
-        roof_table_record(&table, out, row);
-    }
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    for (size_t i = 0; i < COUNT(lists); i++) {
         if (json) {
             roof_text_printf(out, ",\n  \"%s\": [", lists[i].key);
         } else if (*lists[i].list != NULL) {
@@ -493,16 +484,35 @@ static void put_about(struct roof_text *out, bool json, enum roof_table_kind kin
         }
         roof_text_put(out, json ? "]" : "");
     }
-    roof_text_put(out, json ? "\n}\n" : "");
+}
+
+/* Opens the table of one entry, and the object when it is one. */
+static void begin_about(struct roof_table *table, struct roof_text *out, bool json,
+                        enum roof_table_kind kind)
+{
+    if (json) {
+        roof_table_open_members(table, kind, ROOF_OPERATOR_GEMM, "\n  ");
+        roof_text_put(out, "{");
+    } else {
+        roof_table_open_lines(table, kind);
+    }
 }
 
 void roof_model_report_about(struct roof_text *out, bool json, const struct roof_model_entry *entry)
 {
-    put_about(out, json, ROOF_TABLE_MODELS, entry, entry->model->notes, entry->model->sources);
+    struct roof_table table;
+    begin_about(&table, out, json, ROOF_TABLE_MODELS);
+    roof_table_model(&table, out, entry);
+    put_origins(out, json, entry->model->notes, entry->model->sources);
+    roof_text_put(out, json ? "\n}\n" : "");
 }
 
 void roof_model_report_layout(struct roof_text *out, bool json,
                               const struct roof_layout_about *about)
 {
-    put_about(out, json, ROOF_TABLE_LAYOUTS, about, about->notes, about->sources);
+    struct roof_table table;
+    begin_about(&table, out, json, ROOF_TABLE_LAYOUTS);
+    roof_table_layout(&table, out, about);
+    put_origins(out, json, about->notes, about->sources);
+    roof_text_put(out, json ? "\n}\n" : "");
 }

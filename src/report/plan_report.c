@@ -314,7 +314,7 @@ static void put_table(struct roof_text *out, const struct roof_plans *plans,
         if (pareto ? plans->plan[i].pareto : !copies) {
             struct roof_plan_row row;
             roof_plan_name(&row, &plans->plan[i], (int)i + 1, query);
-            roof_table_row(&table, out, &row);
+            roof_table_plan(&table, out, &row);
             shown++;
         }
     }
@@ -461,11 +461,10 @@ static void put_object(struct roof_text *out, const struct roof_plan *plan, int 
 {
     struct roof_table table;
     struct roof_plan_row row;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, NULL,
-                          NULL);
+    roof_table_open_members(&table, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, "");
     roof_plan_name(&row, plan, rank, query);
     roof_text_put(out, "{");
-    roof_table_object(&table, out, &row, "");
+    roof_table_plan(&table, out, &row);
     roof_text_put(out, "}");
 }
 

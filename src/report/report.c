@@ -100,10 +100,9 @@ void roof_report_json(struct roof_text *out, const struct roof_prediction *predi
                       const struct roof_trace *explanation, bool tiling)
 {
     struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_PREDICTIONS, prediction->workload.op,
-                          NULL, NULL); /* fails for columns only */
+    roof_table_open_members(&table, ROOF_TABLE_PREDICTIONS, prediction->workload.op, "\n  ");
     roof_text_put(out, "{");
-    roof_table_object(&table, out, prediction, "\n  ");
+    roof_table_prediction(&table, out, prediction);
     if (prediction->part_count > 1) {
         json_parts(out, prediction);
     }
@@ -471,7 +470,7 @@ void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_reasons *reasons, enum roof_operator op)
 {
     struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_RECOMMENDATIONS, op, NULL, NULL);
+    roof_table_open_members(&table, ROOF_TABLE_RECOMMENDATIONS, op, "");
     const size_t total = recommendation->count + recommendation->rejected;
     roof_text_put(out, "{\n\"schema\": \"roofline/recommendation/1\",\n\"candidates\": [");
     for (size_t i = 0; i < total; i++) {
@@ -479,7 +478,7 @@ void roof_report_recommendation_json(struct roof_text *out,
             roof_text_put(out, "\n],\n\"rejected\": [");
         }
         roof_text_put(out, i == 0 || i == recommendation->count ? "\n{" : ",\n{");
-        roof_table_object(&table, out, &recommendation->candidate[i], "");
+        roof_table_candidate(&table, out, &recommendation->candidate[i]);
         roof_text_put(out, "}");
     }
     if (recommendation->rejected == 0) {
@@ -487,9 +486,9 @@ void roof_report_recommendation_json(struct roof_text *out,
     }
     roof_text_put(out, "\n]");
     if (reasons->why != NULL) {
-        (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_SPEEDUPS, op, NULL, NULL);
+        roof_table_open_members(&table, ROOF_TABLE_SPEEDUPS, op, "");
         roof_text_put(out, ",\n\"why\": {");
-        roof_table_object(&table, out, reasons->why, "");
+        roof_table_speedup(&table, out, reasons->why);
         roof_text_put(out, "}");
     }
     if (reasons->crossovers != NULL) {
@@ -954,17 +953,15 @@ static void hardware_json(struct roof_text *out, const struct roof_hardware *h,
     roof_text_put(out, "\n}\n");
 }
 
-/* Every key of one row: a JSON object, or a line per key. */
-static void one_row(struct roof_text *out, bool json, enum roof_table_kind kind, const void *result)
+/* Opens the table of one entry, all keys of which become a JSON object or lines. */
+static void begin_entry(struct roof_table *table, struct roof_text *out, bool json,
+                        enum roof_table_kind kind)
 {
-    struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, kind, ROOF_OPERATOR_GEMM, NULL, NULL);
     if (json) {
+        roof_table_open_members(table, kind, ROOF_OPERATOR_GEMM, "\n  ");
         roof_text_put(out, "{");
-        roof_table_object(&table, out, result, "\n  ");
-        roof_text_put(out, "\n}\n");
     } else {
-        roof_table_record(&table, out, result);
+        roof_table_open_lines(table, kind);
     }
 }
 
@@ -982,14 +979,20 @@ void roof_report_precision(struct roof_text *out, bool json, enum roof_precision
                            const struct roof_accuracy *accuracy)
 {
     const struct roof_precision_entry entry = {precision, accuracy};
-    one_row(out, json, ROOF_TABLE_PRECISIONS, &entry);
+    struct roof_table table;
+    begin_entry(&table, out, json, ROOF_TABLE_PRECISIONS);
+    roof_table_precision(&table, out, &entry);
+    roof_text_put(out, json ? "\n}\n" : "");
 }
 
 void roof_report_operator(struct roof_text *out, bool json, enum roof_operator op)
 {
     const struct roof_operator_row *const row = roof_operator_row(op);
-    one_row(out, json, ROOF_TABLE_OPERATORS, row);
+    struct roof_table table;
+    begin_entry(&table, out, json, ROOF_TABLE_OPERATORS);
+    roof_table_operator(&table, out, row);
     if (json) {
+        roof_text_put(out, "\n}\n");
         return;
     }
     roof_text_put(out, "\n");

@@ -161,14 +161,14 @@ void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *
 void roof_speedup_report_json(struct roof_text *out, const struct roof_speedup *speedup)
 {
     struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* fails for columns only */
+    roof_table_open_members(&table, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM, "\n  ");
     roof_text_put(out, "{");
-    roof_table_object(&table, out, &speedup->total, "\n  ");
+    roof_table_speedup(&table, out, &speedup->total);
     roof_text_put(out, ",\n  \"operators\": [");
+    roof_table_open_members(&table, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM, "");
     for (size_t i = 0; i < speedup->count; i++) {
         roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
-        roof_table_object(&table, out, &speedup->row[i], "");
+        roof_table_speedup(&table, out, &speedup->row[i]);
         roof_text_put(out, "}");
     }
     roof_text_put(out, "]\n}");
