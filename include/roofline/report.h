@@ -54,7 +54,6 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
                                      const struct roof_reasons *reasons,
                                      const struct roof_workload *workload,
-                                     const struct roof_hardware *hardware,
                                      const struct roof_hardware *product,
                                      enum roof_ranking ranking);
 

@@ -48,8 +48,8 @@ static enum roof_status write_recommendation(struct roof_text *out,
     case ROOF_OUTPUT_TEXT:
         status = cli_product(&product, hardware, error);
         if (status == ROOF_OK) {
-            roof_report_recommendation_text(out, recommendation, reasons, workload, hardware,
-                                            product, ranking);
+            roof_report_recommendation_text(out, recommendation, reasons, workload, product,
+                                            ranking);
         }
         roof_hardware_free(product);
         break;

@@ -429,3 +429,21 @@ void roof_table_end(struct roof_table *table, struct roof_text *out)
         roof_text_put(out, table->rows == 0 ? "]\n" : "\n]\n");
     }
 }
+
+/* --- entries ------------------------------------------------------------------------------- */
+
+void roof_table_begin_entry(struct roof_table *table, struct roof_text *out, bool json,
+                            enum roof_table_kind kind)
+{
+    if (json) {
+        roof_table_open_members(table, kind, ROOF_OPERATOR_GEMM, "\n  ");
+        roof_text_put(out, "{");
+    } else {
+        roof_table_open_lines(table, kind);
+    }
+}
+
+void roof_table_end_entry(struct roof_text *out, bool json)
+{
+    roof_text_put(out, json ? "\n}\n" : "");
+}

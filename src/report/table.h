@@ -13,4 +13,10 @@ void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum 
 void roof_table_row(struct roof_table *table, struct roof_text *out,
                     const struct roof_value *values);
 
+/* Opens a table for one entry of a list: all its keys become a JSON object or lines. */
+void roof_table_begin_entry(struct roof_table *table, struct roof_text *out, bool json,
+                            enum roof_table_kind kind);
+/* Ends the object of an entry. */
+void roof_table_end_entry(struct roof_text *out, bool json);
+
 #endif

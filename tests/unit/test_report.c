@@ -1371,7 +1371,7 @@ static void test_recommendation_text(void **unused)
     const struct roof_workload w = gemm();
     struct roof_text text = ROOF_TEXT_INIT;
     assert_int_equal(recommend(&w, gb10, ROOF_ACCURACY_1_TO_2), ROOF_OK);
-    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, gb10, spark,
+    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, spark,
                                     ROOF_RANKING_IDEAL);
     check_text(&text);
     expect(&text, "gemm m=1 n=512 k=512 on gb10\n");
@@ -1384,7 +1384,7 @@ static void test_recommendation_text(void **unused)
     }
     roof_text_clear(&text);
     assert_int_equal(recommend(&w, gb10, ROOF_ACCURACY_NONE), ROOF_UNSATISFIED);
-    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, gb10, NULL,
+    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, NULL,
                                     ROOF_RANKING_IDEAL);
     check_text(&text);
     expect(&text, "No format satisfies the constraints.");
@@ -1608,7 +1608,7 @@ static void test_failed_buffer(void **unused)
         roof_report_json(&text, &p, &why, true);
         roof_report_text(&text, &p, NULL, &why, true);
         roof_report_recommendation_json(&text, &recommendation, &no_reasons, w.op);
-        roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, device, NULL,
+        roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, NULL,
                                         ROOF_RANKING_IDEAL);
         for (size_t o = 0; o < COUNT(outputs); o++) {
             struct roof_table table =
