@@ -32,6 +32,7 @@ void roof_grid_begin(struct roof_grid *g, const char *const *title, size_t colum
         roof_grid_cell(g, title[i] + (right ? 1 : 0));
     }
 }
+
 static void put_rule(struct roof_text *out, const struct roof_grid *g, const size_t *width)
 {
     roof_text_put(out, "|");
@@ -53,7 +54,7 @@ void roof_grid_put(struct roof_text *out, struct roof_grid *g)
         const size_t wide = roof_text_width(at);
         size_t *const widest = &width[i % g->columns];
         *widest = wide > *widest ? wide : *widest;
-        *widest = *widest < 3 ? 3 : *widest; /* that the rule needs */
+        *widest = *widest < 3 ? 3 : *widest; /* the rule needs three */
     }
     at = g->text.data;
     for (size_t i = 0; i < g->cells && !g->text.failed; i++, at += strlen(at) + 1) {

@@ -14,7 +14,7 @@ static const char *time_of(char out[ROOF_QUANTITY_SIZE], double s)
     return isnan(s) ? "-" : s == 0 ? "0" : roof_format_quantity(out, s, ROOF_UNIT_MICROSECONDS);
 }
 
-/* The part of all that is saved; lost time is negative. */
+/* Writes which part of all saved time this is; lost time is negative. Returns a text. */
 static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
                             const struct roof_gain *gain)
 {
@@ -49,7 +49,7 @@ static void put_gain(struct roof_text *out, const char *label, const struct roof
     }
 }
 
-/* What each cause saves, of the bound and of what is expected. */
+/* Writes what each cause saves, of the bound and of the expected time. */
 static void put_causes(struct roof_text *out, const struct roof_speedup_row *total, bool expected)
 {
     static const char *const meaning[ROOF_CAUSE_COUNT] = {
@@ -115,7 +115,7 @@ static void put_row(struct roof_text *out, const struct roof_speedup_row *row, b
     roof_text_put(out, "\n");
 }
 
-/* The rows that take longest before the change, longest first. */
+/* Writes the rows that take longest before the change, the longest first. */
 static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t top, bool expected)
 {
     size_t order[ROOF_GRAPH_MAX];

@@ -21,7 +21,7 @@ static void count_uses(int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT],
     }
 }
 
-/* Peaks that are shown wherever the device has them. */
+/* True for the peaks that are shown whenever the device has them. */
 static bool usual(enum roof_peak_table table, int format)
 {
     static const enum roof_precision formats[] = {ROOF_PRECISION_FP16,     ROOF_PRECISION_BF16,
@@ -57,7 +57,7 @@ static void limit_row(struct roof_grid *g, const char *what, double value, enum 
     roof_grid_cell(g, "");
 }
 
-/* What the rows of the peaks leave for the lines below the table. */
+/* The rows of the peaks fill this in for the lines below the table. */
 struct peaks {
     struct roof_text sources;
     bool unknown; /* an operator runs at a peak that is not known */
