@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/json.h"
 #include "roofline/input.h"
 #include "roofline/speedup_report.h"
@@ -108,7 +109,7 @@ static void put_commands(struct roof_text *out, const struct roof_plan *plan,
                        {"ep", s->common.shape.ep, 1},
                        {"batch", s->common.shape.batch, 1},
                        {"context", s->context, 0}};
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        for (size_t k = 0; k < COUNT(numbers); k++) {
             if (numbers[k].value != numbers[k].usual) {
                 roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
             }
