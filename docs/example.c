@@ -129,7 +129,7 @@ static enum roof_status document(const struct roof_hardware *device, struct roof
     }
     if (status == ROOF_OK) {
         roof_table_begin(&table, &text);
-        roof_table_row(&table, &text, &prediction);
+        roof_table_prediction(&table, &text, &prediction);
         roof_table_end(&table, &text);
         fputs(text.data, stdout);
     }

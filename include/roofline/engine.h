@@ -148,6 +148,14 @@ const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
 const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine, int64_t tp,
                                                   int64_t pp, int64_t ep, int64_t batch);
 
+/** An engine with the names of its formats: a row of the table of engines (engine_report.h). */
+struct roof_engine_entry {
+    const char *id;
+    const char *name;
+    char formats[256]; /**< as the engine calls them, with blanks between them */
+    const struct roof_engine *engine;
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** What is known of an engine, for people and for programs. Reports compute nothing. */
+/** A report about what is known of an engine, for people and for programs. It computes nothing. */
 #ifndef ROOFLINE_ENGINE_REPORT_H
 #define ROOFLINE_ENGINE_REPORT_H
 
@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/** A row of the table of engines. */
+/** Makes a row of the table of engines; it borrows from the engine. */
 void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_engine *engine);
-/** Formats, splits and words of an engine, with notes and sources. */
+/** Writes the formats, splits and words of an engine, with notes and sources. */
 void roof_engine_report(struct roof_text *out, bool json, const struct roof_engine_entry *entry);
 
 #ifdef __cplusplus

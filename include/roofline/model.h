@@ -143,6 +143,14 @@ void roof_model_forget_formats(struct roof_model *model);
 /** Returns "MLA", "MHA", "GQA" or "MQA". */
 const char *roof_attention_name(const struct roof_model *model);
 
+/** A model with figures that are computed from it: a row of the table of models. */
+struct roof_model_entry {
+    const struct roof_model *model;
+    double parameters;
+    double active_parameters;
+    double kv_bytes_per_token; /**< at 16 bits */
+};
+
 #ifdef __cplusplus
 }
 #endif

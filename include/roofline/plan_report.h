@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** What a search of plans found, for people and for programs. */
+/** Reports about what a search of plans found, for people and for programs. */
 #ifndef ROOFLINE_PLAN_REPORT_H
 #define ROOFLINE_PLAN_REPORT_H
 
@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-/** The best plans (at most top), why the first is first (NULL: nothing to compare it with), those
- * that nothing beats in both rates, what was left out and how near it came. plans may be empty. */
+/** Each writes the best plans (at most top), why the first is first (NULL: there is nothing to
+ * compare it with), those that no other beats in both rates, what was left out and how near it
+ * came. plans may be empty. */
 void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
                            const struct roof_plan_query *query, const struct roof_plan_speedup *why,
                            size_t top);
@@ -19,8 +20,8 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
                            const struct roof_plan_query *query, const struct roof_plan_speedup *why,
                            size_t top);
 
-/** One change taken apart for both phases, with at most top operators of each, at the split and
- * batch of the best plan. */
+/** Each takes one change apart for both phases, with at most top operators of each, at the split
+ * and batch of the best plan. */
 void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_speedup *why,
                                const struct roof_plan *best, const struct roof_plan_query *query,
                                size_t top);

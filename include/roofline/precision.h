@@ -178,6 +178,12 @@ struct roof_accuracy {
 enum roof_status roof_accuracy_load(struct roof_accuracy *out, struct roof_error *error);
 void roof_accuracy_free(struct roof_accuracy *accuracy);
 
+/** A format and where its accuracy is looked up: a row of the table of formats. */
+struct roof_precision_entry {
+    enum roof_precision precision;
+    const struct roof_accuracy *accuracy;
+};
+
 #ifdef __cplusplus
 }
 #endif

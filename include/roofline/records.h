@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "roofline/field.h"
 #include "roofline/input.h"
 #include "roofline/model_prediction.h"
-#include "roofline/table.h"
 
 #ifdef __cplusplus
 extern "C" {

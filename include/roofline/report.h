@@ -20,33 +20,35 @@
 extern "C" {
 #endif
 
-/** One prediction as a JSON object (with its parts, the explanation when it is not NULL, and the
- * tiling of the expected kernel where that is asked for and known). */
+/** Writes a prediction as a JSON object, with its parts, with the explanation when it is not NULL,
+ * and with the tiling of the expected kernel when that is wanted and known. */
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_trace *explanation, bool tiling);
 /**
- * One prediction for people. product is the device with the published figures, for a device that
- * is as the documents specify it, else NULL; explanation may be NULL.
+ * Writes a prediction for people. product is the device with the published figures, for a device
+ * that is as the documents specify it, else NULL; explanation may be NULL.
  */
 void roof_report_text(struct roof_text *out, const struct roof_prediction *prediction,
                       const struct roof_hardware *product, const struct roof_trace *explanation,
                       bool tiling);
 
-/** "gemm m=1 n=4096 k=4096": the shape of a workload for people. */
+/** Writes the shape of a workload for people: "gemm m=1 n=4096 k=4096". */
 void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);
-/** The steps of an explanation for people. */
+/** Writes the steps of an explanation for people. */
 void roof_report_why(struct roof_text *out, const struct roof_trace *explanation);
-/** Says that the device is as the documents have it, and what the published figures are; nothing
- * when product is NULL or has the same figures. */
+/** Says that the device is as the documents specify it, and what the published figures are; writes
+ * nothing when product is NULL or has the same figures. */
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
                        const struct roof_hardware *product);
 
-/** Beside a recommendation: why the first beats fp16, and where it changes. NULL: not known. */
+/** What stands beside a recommendation: why the first candidate beats fp16, and along which sizes
+ * the best one changes. NULL: not known. */
 struct roof_reasons {
     const struct roof_speedup_row *why;
     const struct roof_crossovers *crossovers;
 };
-/** A recommendation: {"candidates": [...], "rejected": [...]}, or for people. */
+/** Each writes a recommendation: as {"candidates": [...], "rejected": [...]}, or for people. There
+ * is at least one candidate; product is as above. */
 void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
                                      const struct roof_reasons *reasons, enum roof_operator op);
@@ -54,24 +56,24 @@ void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
                                      const struct roof_reasons *reasons,
                                      const struct roof_workload *workload,
-                                     const struct roof_hardware *hardware,
                                      const struct roof_hardware *product,
                                      enum roof_ranking ranking);
 
-/** Rows of a comparison: the cells of the file, then time_us, expected_time_us, ratio (prediction
- * over measurement: the expected time, or the bound where there is none) and error (ratio - 1).
- * Columns of the file with these names are left out. */
+/** Each writes a row of a comparison: the cells of the file, then time_us, expected_time_us, ratio
+ * (prediction over measurement: the expected time, or the bound where there is none) and error
+ * (ratio - 1). Columns of the file with these names are left out. */
 void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
 
-/** A comparison by groups: for people, or {"schema", "overall": G, "groups": [G, ...]}. */
+/** Writes a comparison by groups: for people, or as {"schema", "overall": G, "groups": [G, ...]}.
+ */
 void roof_report_comparison(struct roof_text *out, bool json,
                             const struct roof_comparison *comparison);
-/** Whether G has a key of that name beside its columns, of which none may be called so. */
+/** True for the keys that G has beside its columns, which no column may have. */
 bool roof_report_is_statistic(const char *key, size_t length);
 
-/** Everything known of one device (its JSON is a hardware file), format or operator, for people or
- * as a JSON object. product as above. */
+/** Each writes everything that is known of one device (its JSON is a hardware file), format or
+ * operator, for people or as a JSON object. product is as above. */
 void roof_report_hardware(struct roof_text *out, bool json, const struct roof_hardware *hardware,
                           const struct roof_hardware *product);
 void roof_report_precision(struct roof_text *out, bool json, enum roof_precision precision,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * The document about a study: a model on a device, in Markdown. Reports compute nothing but ratios
+ * The document about a survey: a model on a device, in Markdown. Reports compute nothing but ratios
  * of what they print.
  */
 #ifndef ROOFLINE_SURVEY_REPORT_H
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** What the document says beside the study. */
+/** The facts that the document needs beside the survey. */
 struct roof_survey_about {
     const struct roof_hardware *product; /**< as in roof_report_text; NULL: none */
     const char *command;                 /**< that prints it again */
@@ -22,7 +22,8 @@ struct roof_survey_about {
     size_t top;                          /**< operators of a table of kernels at most */
 };
 
-/** CommonMark with tables (GitHub's); cells are padded, so that it reads well as plain text too. */
+/** Writes CommonMark with tables (GitHub's); cells are padded, so that it reads well as plain text
+ * too. */
 void roof_survey_report(struct roof_text *out, const struct roof_survey *study,
                         const struct roof_survey_about *about);
 

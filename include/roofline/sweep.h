@@ -54,10 +54,11 @@ enum roof_status roof_sweep_count(uint64_t *out, const struct roof_sweep *sweep,
 void roof_sweep_shard(uint64_t *first, uint64_t *points, uint64_t count, uint64_t index,
                       uint64_t shards);
 
-/** Receives the points in order: a struct roof_prediction, which of a model is the total of a
- * struct roof_model_prediction. Anything but ROOF_OK ends the sweep with that status. */
+/** Receives the points in order; model is NULL for operators, else prediction is its total.
+ * Anything but ROOF_OK ends the sweep with that status. */
 typedef enum roof_status (*roof_sweep_callback)(void *context,
                                                 const struct roof_prediction *prediction,
+                                                const struct roof_model_prediction *model,
                                                 struct roof_error *error);
 
 /**

@@ -36,16 +36,29 @@ bool roof_chunk_sampled(uint64_t number, uint64_t row)
     return number == 0 || row % SAMPLES == number % SAMPLES;
 }
 
+void roof_table_point(struct roof_table *table, struct roof_text *out,
+                      const struct roof_prediction *prediction,
+                      const struct roof_model_prediction *model)
+{
+    if (model != NULL) {
+        roof_table_model_prediction(table, out, model);
+    } else {
+        roof_table_prediction(table, out, prediction);
+    }
+}
+
 static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
+                                 const struct roof_model_prediction *model,
                                  struct roof_error *error)
 {
     struct roof_chunk *const chunk = context;
     chunk->rows++;
-    roof_table_row(&chunk->table, &chunk->text, prediction); /* an inference begins with one */
+    roof_table_point(&chunk->table, &chunk->text, prediction, model);
     return chunk->text.failed ? roof_no_memory(error) : ROOF_OK;
 }
 
 static enum roof_status on_sample(void *context, const struct roof_prediction *prediction,
+                                  const struct roof_model_prediction *model,
                                   struct roof_error *error)
 {
     struct roof_chunk *const chunk = context;
@@ -54,7 +67,7 @@ static enum roof_status on_sample(void *context, const struct roof_prediction *p
         return ROOF_OK;
     }
     chunk->table.rows = 0;
-    return on_point(context, prediction, error);
+    return on_point(context, prediction, model, error);
 }
 
 static void on_refused(void *context, const struct roof_error *error)

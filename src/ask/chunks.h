@@ -7,6 +7,11 @@
 #include "roofline/table.h"
 #include "roofline/text.h"
 
+/* Writes the row of a prediction, of a model's where model is not NULL. */
+void roof_table_point(struct roof_table *table, struct roof_text *out,
+                      const struct roof_prediction *prediction,
+                      const struct roof_model_prediction *model);
+
 /* Some rows of a sweep, as they are written. */
 struct roof_chunk {
     struct roof_table table;

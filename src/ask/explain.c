@@ -167,9 +167,9 @@ static enum roof_status write_pair(struct roof_text *out, const struct roof_pair
         roof_text_put(out, "\n");
     } else {
         roof_table_begin(&table, out);
-        roof_table_row(&table, out, &speedup->total);
+        roof_table_speedup(&table, out, &speedup->total);
         for (size_t i = 0; i < speedup->count; i++) {
-            roof_table_row(&table, out, &speedup->row[i]);
+            roof_table_speedup(&table, out, &speedup->row[i]);
         }
         roof_table_end(&table, out);
     }

@@ -38,7 +38,7 @@ static enum roof_status put_hardware(struct list *list, struct roof_loans *loans
     const struct roof_device_wish wish = {.name = id, .set = &q->set, .once = true};
     TRY(roof_loan_hardware(&hardware, loans, &wish, error));
     if (!in_full(list)) {
-        roof_table_row(&list->table, list->text, hardware);
+        roof_table_hardware(&list->table, list->text, hardware);
         return ROOF_OK;
     }
     TRY(roof_read_product(&product, loans, hardware, error));
@@ -114,7 +114,7 @@ static enum roof_status list_precisions(struct list *list, struct roof_error *er
     for (int p = 0; p < ROOF_PRECISION_COUNT && status == ROOF_OK && !in_full(list); p++) {
         const struct roof_precision_entry entry = {(enum roof_precision)p, &accuracy};
         if (list->id == NULL || p == (int)only) {
-            roof_table_row(&list->table, list->text, &entry);
+            roof_table_precision(&list->table, list->text, &entry);
         }
     }
     roof_accuracy_free(&accuracy);
@@ -133,7 +133,7 @@ static enum roof_status list_operators(struct list *list, struct roof_error *err
     }
     for (int i = 0; i < ROOF_OPERATOR_COUNT && status == ROOF_OK && !in_full(list); i++) {
         if (list->id == NULL || i == (int)only) {
-            roof_table_row(&list->table, list->text, roof_operator_row((enum roof_operator)i));
+            roof_table_operator(&list->table, list->text, roof_operator_row((enum roof_operator)i));
         }
     }
     return status;
@@ -160,7 +160,7 @@ static enum roof_status put_model(struct list *list, const struct roof_model *mo
     if (in_full(list)) {
         roof_model_report_about(list->text, list->asking->format == ROOF_JSON, &entry);
     } else {
-        roof_table_row(&list->table, list->text, &entry);
+        roof_table_model(&list->table, list->text, &entry);
     }
     return ROOF_OK;
 }
@@ -185,7 +185,7 @@ static enum roof_status one_layout(struct list *list, const char *name, struct r
     if (in_full(list)) {
         roof_model_report_layout(list->text, list->asking->format == ROOF_JSON, &about);
     } else {
-        roof_table_row(&list->table, list->text, &about);
+        roof_table_layout(&list->table, list->text, &about);
     }
     roof_layout_about_free(&about);
     return ROOF_OK;
@@ -218,7 +218,7 @@ static enum roof_status list_engines(struct list *list, struct roof_error *error
         if (in_full(list)) {
             roof_engine_report(list->text, list->asking->format == ROOF_JSON, &entry);
         } else {
-            roof_table_row(&list->table, list->text, &entry);
+            roof_table_engine(&list->table, list->text, &entry);
         }
     }
     roof_engines_free(engines);

@@ -227,7 +227,7 @@ static void write_table(struct roof_text *out, struct roof_table *table,
     for (size_t i = 0; i < answer->plans.count && (int64_t)i < top; i++) {
         struct roof_plan_row row;
         roof_plan_name(&row, &answer->plans.plan[i], (int)i + 1, &answer->query);
-        roof_table_row(table, out, &row);
+        roof_table_plan(table, out, &row);
     }
     roof_table_end(table, out);
 }

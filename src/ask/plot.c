@@ -181,7 +181,8 @@ static void put_axes(struct roof_text *out, const struct plotting *p, const void
     }
 }
 
-/* Dots of an operator are named by their sizes and grouped by the rest. */
+/* Adds the dot of an operator. Dots of an operator are named by their sizes and grouped by the
+ * rest. */
 static enum roof_status add_operator(struct plotting *p, const struct roof_prediction *prediction,
                                      struct roof_error *error)
 {
@@ -203,35 +204,34 @@ static enum roof_status add_operator(struct plotting *p, const struct roof_predi
                                 error);
 }
 
-/* Dots of a model are its operators, grouped by the scenario. */
-static enum roof_status add_model(struct plotting *p, const struct roof_model_prediction *inference,
+/* Adds the dots of a model, which are its operators, grouped by the scenario. */
+static enum roof_status add_model(struct plotting *p, const struct roof_model_prediction *model,
                                   const char *group, struct roof_error *error)
 {
-    if (inference->count == 0) {
+    if (model->count == 0) {
         return roof_error_set(error, ROOF_USAGE,
                               "a request has no operators of one pass: plot it with " ROOF_KEY(
                                   "phase") " decode,prefill and " ROOF_KEY("context"));
     }
-    return roof_chart_add_model(&p->chart, inference, group, p->in.top, error);
+    return roof_chart_add_model(&p->chart, model, group, p->in.top, error);
 }
 
 static enum roof_status on_point(void *context, const struct roof_prediction *prediction,
+                                 const struct roof_model_prediction *model,
                                  struct roof_error *error)
 {
     struct plotting *const p = context;
     roof_text_clear(&p->name);
     roof_text_clear(&p->group);
-    if (p->grid.sweep.model == NULL) {
+    if (model == NULL) {
         return add_operator(p, prediction, error);
     }
-    const struct roof_model_prediction *const inference =
-        (const struct roof_model_prediction *)(const void *)prediction; /* begins with it */
     if (p->grid.models > 1) {
-        roof_text_printf(&p->group, "%s ", inference->model->id);
+        roof_text_printf(&p->group, "%s ", model->model->id);
     }
-    roof_text_put(&p->group, inference->phase);
-    put_axes(&p->group, p, &inference->scenario, false);
-    return p->group.failed ? roof_no_memory(error) : add_model(p, inference, p->group.data, error);
+    roof_text_put(&p->group, model->phase);
+    put_axes(&p->group, p, &model->scenario, false);
+    return p->group.failed ? roof_no_memory(error) : add_model(p, model, p->group.data, error);
 }
 
 static enum roof_status add_grid(struct plotting *p, struct roof_error *error)

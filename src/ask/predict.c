@@ -56,7 +56,7 @@ static void write_prediction(struct roof_text *out, struct roof_table *table,
         roof_report_json(out, prediction, trace, in->tiling);
     } else {
         roof_table_begin(table, out);
-        roof_table_row(table, out, prediction);
+        roof_table_prediction(table, out, prediction);
         roof_table_end(table, out);
     }
 }

@@ -139,7 +139,7 @@ static enum roof_status write_model(struct roof_text *out, const struct model_in
         return ROOF_OK;
     }
     roof_table_begin(&m->table, out);
-    roof_table_row(&m->table, out, &m->prediction);
+    roof_table_model_prediction(&m->table, out, &m->prediction);
     roof_table_end(&m->table, out);
     return ROOF_OK;
 }

@@ -95,14 +95,14 @@ static enum roof_status write_recommendation(struct roof_text *out,
     TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_RECOMMENDATIONS, workload->op,
                         a->question->value[ROOF_INPUT_COLUMNS], error));
     if (a->format == ROOF_TEXT) {
-        roof_report_recommendation_text(out, found, &reasons, workload, in->hardware, in->product,
+        roof_report_recommendation_text(out, found, &reasons, workload, in->product,
                                         in->how.ranking);
     } else if (a->format == ROOF_JSON) {
         roof_report_recommendation_json(out, found, &reasons, workload->op);
     } else {
         roof_table_begin(&table, out);
         for (size_t i = 0; i < found->count + found->rejected; i++) {
-            roof_table_row(&table, out, &found->candidate[i]);
+            roof_table_candidate(&table, out, &found->candidate[i]);
         }
         roof_table_end(&table, out);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask/asking.h"
+#include "ask/chunks.h"
 #include "base/base.h"
 
 /* The number of the table of all rows; those before are of one operator each. */
@@ -147,7 +148,7 @@ static enum roof_status put_row(struct recording *r, const struct roof_predictio
         roof_table_carry(table, r->records.carried, r->records.carried_count);
         table->rows = all->rows;
     }
-    roof_table_row(table, &r->text, prediction); /* a model's begins with one */
+    roof_table_point(table, &r->text, prediction, r->records.inference);
     all->rows = table->rows;
     return roof_asking_put(r->asking, &r->text, error);
 }

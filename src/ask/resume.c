@@ -175,12 +175,12 @@ static enum roof_status take_row(struct search *s, const char *row, size_t lengt
 }
 
 static enum roof_status on_row(void *context, const struct roof_prediction *prediction,
-                               struct roof_error *error)
+                               const struct roof_model_prediction *model, struct roof_error *error)
 {
     struct search *const s = context;
     roof_text_clear(&s->row);
     s->table.rows = 0;
-    roof_table_row(&s->table, &s->row, prediction);
+    roof_table_point(&s->table, &s->row, prediction, model);
     const enum roof_status status =
         s->row.failed ? roof_no_memory(error) : take_row(s, s->row.data, s->row.length, error);
     s->passed.points++;

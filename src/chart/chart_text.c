@@ -408,10 +408,9 @@ void roof_chart_json(struct roof_text *out, const struct roof_chart *chart)
         roof_text_put(out, ", \"name\": ");
         roof_json_quote(out, dot->node.node.name);
         roof_text_printf(out, ", \"count\": %" PRId64 ", ", dot->node.node.count);
-        (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_PREDICTIONS,
-                              dot->node.prediction.workload.op, NULL,
-                              NULL); /* it can fail only for columns */
-        roof_table_object(&table, out, &dot->node.prediction, "");
+        roof_table_open_members(&table, ROOF_TABLE_PREDICTIONS, dot->node.prediction.workload.op,
+                                "");
+        roof_table_prediction(&table, out, &dot->node.prediction);
         roof_text_put(out, "}");
     }
     roof_text_put(out, chart->dots == 0 ? "]" : "\n  ]");

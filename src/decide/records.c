@@ -10,6 +10,7 @@
 
 #include "base/csv.h"
 #include "base/json.h"
+#include "predict/prediction_fields.h"
 
 /* A row has as many cells as a file has columns. */
 _Static_assert(ROOF_RECORD_COLUMNS_MAX == ROOF_CSV_CELLS_MAX, "one limit for both");
@@ -168,7 +169,7 @@ static enum role exact_role(const char *name, enum roof_records_kind kind, size_
     }
     const bool models = kind == ROOF_RECORDS_MODELS;
     const bool printed =
-        roof_table_has(models ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS, name);
+        models ? roof_model_prediction_has_key(name) : roof_prediction_has_key(name);
     *input = field_of(name);
     /* Models print "devices", which is an input of operators only. */
     if (*input < ROOF_INPUT_COUNT &&

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "predict/predict.h"
 
 enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_input *input,
@@ -114,30 +115,26 @@ static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
     }
 }
 
-/* Predicts the point; inference is used for models. */
-static enum roof_status predict_point(const struct roof_prediction **out,
-                                      struct roof_prediction *prediction,
-                                      struct roof_model_prediction *inference,
-                                      struct cursor *cursor, const struct roof_sweep *sweep,
-                                      struct roof_error *error)
+/* Predicts the point, a model's into *of_model. */
+static enum roof_status predict_point(struct roof_prediction *prediction,
+                                      struct roof_model_prediction *of_model, struct cursor *cursor,
+                                      const struct roof_sweep *sweep, struct roof_error *error)
 {
     const struct roof_hardware *const hardware = sweep->hardware[cursor->hardware];
-    if (sweep->model == NULL) {
-        *out = prediction;
-        if (cursor->resolved) {
-            return roof_predict_sizes(prediction, &cursor->asked.common.shape, error);
-        }
-        const enum roof_status status =
-            roof_predict(prediction, &cursor->asked.common, hardware, error);
-        cursor->resolved = status == ROOF_OK;
-        return status;
+    if (of_model != NULL) {
+        return roof_predict_model(of_model, sweep->model[cursor->model], &cursor->asked, hardware,
+                                  error);
     }
-    *out = &inference->total;
-    return roof_predict_model(inference, sweep->model[cursor->model], &cursor->asked, hardware,
-                              error);
+    if (cursor->resolved) {
+        return roof_predict_sizes(prediction, &cursor->asked.common.shape, error);
+    }
+    const enum roof_status status =
+        roof_predict(prediction, &cursor->asked.common, hardware, error);
+    cursor->resolved = status == ROOF_OK;
+    return status;
 }
 
-/* Says which point was refused. */
+/* Names the point that was refused. */
 static enum roof_status name_point(const struct cursor *cursor, const struct roof_sweep *sweep,
                                    enum roof_status status, struct roof_error *error)
 {
@@ -168,6 +165,30 @@ static enum roof_status name_point(const struct cursor *cursor, const struct roo
     return status;
 }
 
+/* Predicts the points; of_model, which is the same for all points of models, is NULL for operators.
+ */
+static enum roof_status run(const struct roof_sweep *sweep, struct cursor *cursor, uint64_t count,
+                            struct roof_model_prediction *of_model, roof_sweep_callback callback,
+                            void *context, struct roof_error *error)
+{
+    struct roof_prediction prediction;
+    const struct roof_prediction *const result = of_model == NULL ? &prediction : &of_model->total;
+    for (uint64_t i = 0; i < count; i++) {
+        enum roof_status status = predict_point(&prediction, of_model, cursor, sweep, error);
+        if (status == ROOF_OK) {
+            TRY(callback(context, result, of_model, error));
+        } else {
+            status = name_point(cursor, sweep, status, error);
+            if (status != ROOF_USAGE || sweep->refused == NULL || error == NULL) {
+                return status;
+            }
+            sweep->refused(context, error);
+        }
+        advance(cursor, sweep);
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, uint64_t count,
                                 roof_sweep_callback callback, void *context,
                                 struct roof_error *error)
@@ -175,38 +196,22 @@ enum roof_status roof_sweep_run(const struct roof_sweep *sweep, uint64_t first, 
     struct cursor cursor;
     memset(&cursor, 0, sizeof cursor);
     uint64_t all = 0;
-    const enum roof_status counted = roof_sweep_count(&all, sweep, error);
-    if (counted != ROOF_OK) {
-        return counted;
-    }
+    TRY(roof_sweep_count(&all, sweep, error));
     if (first > all || count > all - first) {
         return roof_error_set(error, ROOF_USAGE, "the sweep has only %" PRIu64 " points", all);
     }
     if (count > 0) {
         seek(&cursor, sweep, first);
     }
-    struct roof_model_prediction *const inference =
-        sweep->model == NULL ? NULL : malloc(sizeof *inference); /* the same for all points */
-    if (sweep->model != NULL && inference == NULL) {
+    if (sweep->model == NULL) {
+        return run(sweep, &cursor, count, NULL, callback, context, error);
+    }
+    struct roof_model_prediction *const of_model = malloc(sizeof *of_model);
+    if (of_model == NULL) {
         return roof_no_memory(error);
     }
-    enum roof_status status = ROOF_OK;
-    struct roof_prediction prediction;
-    for (uint64_t i = 0; i < count && status == ROOF_OK; i++) {
-        const struct roof_prediction *result = NULL;
-        status = predict_point(&result, &prediction, inference, &cursor, sweep, error);
-        if (status == ROOF_OK) {
-            status = callback(context, result, error);
-        } else {
-            status = name_point(&cursor, sweep, status, error);
-            if (status == ROOF_USAGE && sweep->refused != NULL && error != NULL) {
-                sweep->refused(context, error);
-                status = ROOF_OK;
-            }
-        }
-        advance(&cursor, sweep);
-    }
-    free(inference);
+    const enum roof_status status = run(sweep, &cursor, count, of_model, callback, context, error);
+    free(of_model);
     return status;
 }
 

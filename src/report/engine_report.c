@@ -221,8 +221,7 @@ void roof_engine_report(struct roof_text *out, bool json, const struct roof_engi
         put_json(out, entry->engine);
         return;
     }
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_ENGINES, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* fails for columns only */
-    roof_table_record(&table, out, entry);
+    roof_table_open_lines(&table, ROOF_TABLE_ENGINES);
+    roof_table_engine(&table, out, entry);
     put_text(out, entry->engine);
 }

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/json.h"
+#include "report/table.h"
 
 size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *inference)
 {
@@ -58,7 +60,7 @@ void roof_model_report_scenario(struct roof_text *out,
         {"ep", s->common.shape.ep, s->common.shape.ep > 1},
         {"devices", (int64_t)r->devices, r->devices > 1},
     };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         if (sizes[i].shown) {
             roof_text_printf(out, ", %s %" PRId64, sizes[i].label, sizes[i].value);
         }
@@ -107,7 +109,7 @@ void roof_model_report_unexpected(struct roof_text *out,
     roof_text_printf(out, "no kernel like that of %s was measured", lacking);
 }
 
-/* What real kernels are expected to take for what `best_s` bounds: the sum of their times. */
+/* Writes an expected time, the sum of the times of real kernels, with its range. */
 static void put_expected(struct roof_text *out, const struct roof_model_prediction *r,
                          double expected_s)
 {
@@ -148,7 +150,7 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     }
 }
 
-/* "at best; 12 ms expected" */
+/* Writes "at best; 12 ms expected". Returns out. */
 static const char *at_best(char *out, size_t size, double expected_s)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -161,74 +163,120 @@ static const char *at_best(char *out, size_t size, double expected_s)
     return out;
 }
 
-static void put_times(struct roof_text *out, const struct roof_model_prediction *r)
+static void put_prefill(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    const bool chunk = isnan(r->ttft_s);
+    snprintf(detail, sizeof detail, "at best; %s-bound%s",
+             roof_bottleneck_name(r->total.bottleneck),
+             chunk ? "; a chunk on top of an earlier one" : "");
+    put_line(out, chunk ? "time" : "time to first token",
+             roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS), detail);
+    put_expected(out, r, r->expected_step_s);
+}
+
+static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char best[128];
+    char detail[256];
+    put_line(out, "time to first token",
+             roof_format_quantity(value, r->ttft_s, ROOF_UNIT_MILLISECONDS),
+             at_best(detail, sizeof detail, r->expected_ttft_s));
+    if (!isnan(r->tpot_s)) {
+        snprintf(detail, sizeof detail, "%s; mean over %" PRId64 " tokens, the context growing",
+                 at_best(best, sizeof best, r->expected_tpot_s), r->scenario.generate - 1);
+        put_line(out, "time per token",
+                 roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
+    }
+    put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
+             "at best");
+    put_expected(out, r, r->expected_e2e_s);
+}
+
+static void put_decode(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    snprintf(detail, sizeof detail, "at best; %s-bound%s",
+             roof_bottleneck_name(r->total.bottleneck),
+             r->scenario.phase == ROOF_PHASE_MIXED ? "; of the sequences in decode" : "");
+    put_line(out, "time per token", roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS),
+             detail);
+    put_expected(out, r, r->expected_tpot_s);
+}
+
+/* Writes what drafts bring, and what they take of a step. */
+static void put_drafts(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char other[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    const struct roof_scenario *const s = &r->scenario;
+    if (s->draft_tokens <= 0) {
+        return;
+    }
+    snprintf(detail, sizeof detail, "expected with %" PRId64 " drafts, %s accepted each",
+             s->draft_tokens, roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
+    put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
+    if (s->phase != ROOF_PHASE_REQUEST) {
+        snprintf(detail, sizeof detail, "%s to verify, %s to draft",
+                 roof_format_quantity(value, r->step_s - r->draft_s, ROOF_UNIT_MILLISECONDS),
+                 roof_format_quantity(other, r->draft_s, ROOF_UNIT_MILLISECONDS));
+        put_line(out, "step", roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS),
+                 detail);
+    }
+}
+
+/* Writes the slowest pipeline stage, which decides the rate. */
+static void put_stage(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
     char all[ROOF_QUANTITY_SIZE];
-    char user[ROOF_QUANTITY_SIZE];
     char detail[256];
     const struct roof_scenario *const s = &r->scenario;
-    const char *const bound = roof_bottleneck_name(r->total.bottleneck);
-    const bool request = s->phase == ROOF_PHASE_REQUEST;
-    if (s->phase == ROOF_PHASE_PREFILL) {
-        snprintf(detail, sizeof detail, "at best; %s-bound%s", bound,
-                 isnan(r->ttft_s) ? "; a chunk on top of an earlier one" : "");
-        put_line(out, isnan(r->ttft_s) ? "time" : "time to first token",
-                 roof_format_quantity(value, r->step_s, ROOF_UNIT_MILLISECONDS), detail);
-        put_expected(out, r, r->expected_step_s);
-    } else if (request) {
-        put_line(out, "time to first token",
-                 roof_format_quantity(value, r->ttft_s, ROOF_UNIT_MILLISECONDS),
-                 at_best(detail, sizeof detail, r->expected_ttft_s));
-        if (!isnan(r->tpot_s)) {
-            char best[128];
-            snprintf(detail, sizeof detail, "%s; mean over %" PRId64 " tokens, the context growing",
-                     at_best(best, sizeof best, r->expected_tpot_s), s->generate - 1);
-            put_line(out, "time per token",
-                     roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
-        }
-        put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
-                 "at best");
-        put_expected(out, r, r->expected_e2e_s);
-    } else {
-        snprintf(detail, sizeof detail, "at best; %s-bound%s", bound,
-                 s->phase == ROOF_PHASE_MIXED ? "; of the sequences in decode" : "");
-        put_line(out, "time per token",
-                 roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
-        put_expected(out, r, r->expected_tpot_s);
+    const int64_t parts = roof_microbatches(s);
+    if (s->pp <= 1 || s->phase == ROOF_PHASE_REQUEST) {
+        return;
     }
-    if (s->draft_tokens > 0) {
-        snprintf(detail, sizeof detail, "expected with %" PRId64 " drafts, %s accepted each",
-                 s->draft_tokens, roof_format_quantity(user, s->acceptance, ROOF_UNIT_FRACTION));
-        put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
+    snprintf(detail, sizeof detail,
+             "slowest of %" PRId64 "; the batch runs in %" PRId64 " part%s, all stages take %s",
+             s->pp, parts, parts == 1 ? "" : "s",
+             roof_format_quantity(all, r->total.time_s, ROOF_UNIT_MILLISECONDS));
+    put_line(out, "stage", roof_format_quantity(value, r->slowest_stage_s, ROOF_UNIT_MILLISECONDS),
+             detail);
+}
+
+static void put_times(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char user[ROOF_QUANTITY_SIZE];
+    char detail[256];
+    switch (r->scenario.phase) {
+    case ROOF_PHASE_PREFILL:
+        put_prefill(out, r);
+        break;
+    case ROOF_PHASE_REQUEST:
+        put_request(out, r);
+        break;
+    default:
+        put_decode(out, r);
+        break;
     }
-    if (s->draft_tokens > 0 && !request) {
-        snprintf(detail, sizeof detail, "%s to verify, %s to draft",
-                 roof_format_quantity(value, r->step_s - r->draft_s, ROOF_UNIT_MILLISECONDS),
-                 roof_format_quantity(all, r->draft_s, ROOF_UNIT_MILLISECONDS));
-        put_line(out, "step", roof_format_quantity(user, r->step_s, ROOF_UNIT_MILLISECONDS),
-                 detail);
-    }
-    if (s->pp > 1 && !request) {
-        const int64_t parts = roof_microbatches(s);
-        snprintf(detail, sizeof detail,
-                 "slowest of %" PRId64 "; the batch runs in %" PRId64 " part%s, all stages take %s",
-                 s->pp, parts, parts == 1 ? "" : "s",
-                 roof_format_quantity(all, r->total.time_s, ROOF_UNIT_MILLISECONDS));
-        put_line(out, "stage",
-                 roof_format_quantity(value, r->slowest_stage_s, ROOF_UNIT_MILLISECONDS), detail);
-    }
+    put_drafts(out, r);
+    put_stage(out, r);
     if (r->fits == ROOF_FIT_NO) {
         put_line(out, "tokens/s", "-", "it does not fit");
     }
     if (!isnan(r->tokens_per_s)) {
         snprintf(detail, sizeof detail, "%s per user",
                  roof_model_report_rate(user, r->tokens_per_s_per_user));
-        put_line(out, "tokens/s", roof_model_report_rate(all, r->tokens_per_s), detail);
+        put_line(out, "tokens/s", roof_model_report_rate(value, r->tokens_per_s), detail);
     }
 }
 
-/* How many sequences, or how long ones, would fit. */
+/* Writes how many sequences, or how long ones, would fit. */
 static void put_room(struct roof_text *out, const struct roof_model_prediction *r,
                      const struct roof_limits *limits)
 {
@@ -370,7 +418,7 @@ static void put_operators(struct roof_text *out, const struct roof_model_predict
     }
 }
 
-/* What was assumed stands before the numbers that hang on it. */
+/* Writes what was assumed, before the numbers that depend on it. */
 static void put_remarks(struct roof_text *out, const struct roof_model_prediction *r)
 {
     const struct roof_formats *const f = &r->scenario.common.formats;
@@ -432,10 +480,9 @@ void roof_model_report_json(struct roof_text *out, const struct roof_model_predi
                             const struct roof_limits *limits)
 {
     struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_MODEL_PREDICTIONS,
-                          ROOF_OPERATOR_GEMM, NULL, NULL); /* fails for columns only */
+    roof_table_open_members(&table, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM, "\n  ");
     roof_text_put(out, "{");
-    roof_table_object(&table, out, inference, "\n  ");
+    roof_table_model_prediction(&table, out, inference);
     roof_text_put(out, ",\n  \"limits\": {");
     put_number(out, "", "parameters", limits->parameters);
     put_number(out, ",", "active_parameters", limits->active_parameters);
@@ -447,10 +494,9 @@ void roof_model_report_json(struct roof_text *out, const struct roof_model_predi
         roof_text_put(out, ",\n  \"operators\": [");
         for (size_t i = 0; i < inference->count; i++) {
             const struct roof_node_prediction *const n = &inference->node[i];
-            (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_NODES,
-                                  n->prediction.workload.op, NULL, NULL);
+            roof_table_open_members(&table, ROOF_TABLE_NODES, n->prediction.workload.op, "");
             roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
-            roof_table_object(&table, out, n, "");
+            roof_table_node(&table, out, n);
             put_number(out, ",", "compute_bound_batch", limits->compute_bound_batch[i]);
             roof_text_put(out, "}");
         }
@@ -461,23 +507,15 @@ void roof_model_report_json(struct roof_text *out, const struct roof_model_predi
 
 /* --- what is known ------------------------------------------------------------------------- */
 
-/* Every key of a row, then its notes and sources. */
-static void put_about(struct roof_text *out, bool json, enum roof_table_kind kind, const void *row,
-                      const char *const *notes, const char *const *sources)
+/* Writes the notes and sources of an entry, as members of its object or as paragraphs. */
+static void put_origins(struct roof_text *out, bool json, const char *const *notes,
+                        const char *const *sources)
 {
-    struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, kind, ROOF_OPERATOR_GEMM, NULL, NULL);
     const struct {
         const char *key;
         const char *const *list;
     } lists[] = {{"notes", notes}, {"sources", sources}};
-    if (json) {
-        roof_text_put(out, "{");
-        roof_table_object(&table, out, row, "\n  ");
-    } else {
-        roof_table_record(&table, out, row);
-    }
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    for (size_t i = 0; i < COUNT(lists); i++) {
         if (json) {
             roof_text_printf(out, ",\n  \"%s\": [", lists[i].key);
         } else if (*lists[i].list != NULL) {
@@ -493,16 +531,23 @@ static void put_about(struct roof_text *out, bool json, enum roof_table_kind kin
         }
         roof_text_put(out, json ? "]" : "");
     }
-    roof_text_put(out, json ? "\n}\n" : "");
 }
 
 void roof_model_report_about(struct roof_text *out, bool json, const struct roof_model_entry *entry)
 {
-    put_about(out, json, ROOF_TABLE_MODELS, entry, entry->model->notes, entry->model->sources);
+    struct roof_table table;
+    roof_table_begin_entry(&table, out, json, ROOF_TABLE_MODELS);
+    roof_table_model(&table, out, entry);
+    put_origins(out, json, entry->model->notes, entry->model->sources);
+    roof_table_end_entry(out, json);
 }
 
 void roof_model_report_layout(struct roof_text *out, bool json,
                               const struct roof_layout_about *about)
 {
-    put_about(out, json, ROOF_TABLE_LAYOUTS, about, about->notes, about->sources);
+    struct roof_table table;
+    roof_table_begin_entry(&table, out, json, ROOF_TABLE_LAYOUTS);
+    roof_table_layout(&table, out, about);
+    put_origins(out, json, about->notes, about->sources);
+    roof_table_end_entry(out, json);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/json.h"
 #include "roofline/input.h"
 #include "roofline/speedup_report.h"
@@ -13,7 +14,7 @@
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* "385.2 ms (356 ms to 421 ms)" */
+/* Writes a time with its range: "385.2 ms (356 ms to 421 ms)". */
 static void put_band(struct roof_text *out, double value, double low, double high)
 {
     char text[ROOF_QUANTITY_SIZE];
@@ -80,7 +81,7 @@ static void put_best(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-/* The two predictions that the plan is. */
+/* Writes the two predictions that make up the plan. */
 static void put_commands(struct roof_text *out, const struct roof_plan *plan,
                          const struct roof_plan_query *query)
 {
@@ -108,7 +109,7 @@ static void put_commands(struct roof_text *out, const struct roof_plan *plan,
                        {"ep", s->common.shape.ep, 1},
                        {"batch", s->common.shape.batch, 1},
                        {"context", s->context, 0}};
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        for (size_t k = 0; k < COUNT(numbers); k++) {
             if (numbers[k].value != numbers[k].usual) {
                 roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
             }
@@ -121,7 +122,7 @@ static void put_commands(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
-/* What the objective looks at, compared: "0.45x the tokens/s per device, with 4 x h100-sxm ...". */
+/* Compares a plan by the objective: "0.45x the tokens/s per device, with 4 x h100-sxm ...". */
 static void put_against(struct roof_text *out, const char *label, const struct roof_plan *plan,
                         const struct roof_plan *best, const struct roof_plan_query *query)
 {
@@ -147,7 +148,7 @@ static void put_against(struct roof_text *out, const char *label, const struct r
 #define NOT_MEASURED                                                                               \
     ": kernels of no device like it were measured, so no times are expected (bounds: sweep model)"
 
-/* What less accuracy loss, or less waiting, would cost: the best plans that have it. */
+/* Writes what less accuracy loss, or less waiting, would cost: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
                              const struct roof_plan_query *query)
 {
@@ -187,12 +188,12 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     }
 }
 
-/* Operators to name, at most; those whose bound moved come beside. */
+/* So many operators are named at most; those whose bottleneck changed are named too. */
 #define TOP_OPERATORS 4
 
 /* --- why ----------------------------------------------------------------------------------- */
 
-/* "  a step  41.2 ms -> 20.7 ms, 1.99x: by memory 91.0%, kernels 9.0%" */
+/* Writes "  a step  41.2 ms -> 20.7 ms, 1.99x: by memory 91.0%, kernels 9.0%" */
 static void put_phase(struct roof_text *out, const char *label, const struct roof_gain *gain)
 {
     const double saved = gain->from_s - gain->to_s;
@@ -209,8 +210,8 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
     roof_text_put(out, "\n");
 }
 
-/* An operator of the step: "    gate_up_proj  9.175 ms -> 4.897 ms, 1.87x; compute-bound from 389".
- */
+/* Writes an operator of the step: "  gate_up_proj  9.175 ms -> 4.897 ms, 1.87x; compute-bound from
+ * 389". */
 static void put_operator(struct roof_text *out, const struct roof_plan_speedup *why, size_t i)
 {
     const struct roof_speedup_row *const row = &why->decode.row[i];
@@ -232,7 +233,7 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
     }
 }
 
-/* Those that save most of a step, and those whose bound is another one now. */
+/* Writes the operators that save most of a step, and those whose bottleneck changed. */
 static void put_operators(struct roof_text *out, const struct roof_plan_speedup *why)
 {
     const struct roof_speedup *const s = &why->decode;
@@ -270,7 +271,7 @@ static void put_why(struct roof_text *out, const struct roof_plan_speedup *why)
     put_operators(out, why);
 }
 
-/* Which formats, and where, are best with how many sequences in flight. */
+/* Writes which formats, on which device, are best from which batch on. */
 static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
                          const struct roof_plan_query *query)
 {
@@ -309,19 +310,19 @@ static void put_table(struct roof_text *out, const struct roof_plans *plans,
     roof_table_begin(&table, out);
     size_t shown = 0;
     for (size_t i = 0; i < plans->count && shown < top; i++) {
-        /* More copies of the plan before are no news. */
+        /* A plan with more copies of the one before says nothing new. */
         const bool copies = i > 0 && same_copies(&plans->plan[i - 1], &plans->plan[i]);
         if (pareto ? plans->plan[i].pareto : !copies) {
             struct roof_plan_row row;
             roof_plan_name(&row, &plans->plan[i], (int)i + 1, query);
-            roof_table_row(&table, out, &row);
+            roof_table_plan(&table, out, &row);
             shown++;
         }
     }
     roof_table_end(&table, out);
 }
 
-/* A value and the limit it misses, in the unit that people use. */
+/* Writes a value that a limit looks at, in the unit that people use. */
 static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double value)
 {
     char text[ROOF_QUANTITY_SIZE];
@@ -372,7 +373,8 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
     }
 }
 
-/* Nothing is left: how near the nearest of all comes to all limits, and what was not measured. */
+/* Writes, when no plan is left, how near the closest candidate comes to all limits, and what was
+ * not measured. */
 static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
                         const struct roof_plan_query *query)
 {
@@ -461,15 +463,14 @@ static void put_object(struct roof_text *out, const struct roof_plan *plan, int 
 {
     struct roof_table table;
     struct roof_plan_row row;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, NULL,
-                          NULL);
+    roof_table_open_members(&table, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, "");
     roof_plan_name(&row, plan, rank, query);
     roof_text_put(out, "{");
-    roof_table_object(&table, out, &row, "");
+    roof_table_plan(&table, out, &row);
     roof_text_put(out, "}");
 }
 
-/* What was asked, where it is no list: {"model": "...", "prompt": 8000, ...}. */
+/* Writes the inputs that are no lists: {"model": "...", "prompt": 8000, ...}. */
 static void put_request(struct roof_text *out, const struct roof_plan_query *query)
 {
     static const char *const keys[ROOF_PLAN_LIMIT_COUNT] = {
@@ -501,7 +502,7 @@ static void put_request(struct roof_text *out, const struct roof_plan_query *que
     roof_text_put(out, "}");
 }
 
-/* "from": ..., "to": ..., "prefill": {...}, "decode": {...} */
+/* Writes the members "from", "to", "prefill": {...}, "decode": {...} and the batches. */
 static void put_why_members(struct roof_text *out, const struct roof_plan_speedup *why)
 {
     const struct roof_speedup *const phase[] = {&why->prefill, &why->decode};

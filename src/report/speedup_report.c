@@ -14,7 +14,7 @@ static const char *time_of(char out[ROOF_QUANTITY_SIZE], double s)
     return isnan(s) ? "-" : s == 0 ? "0" : roof_format_quantity(out, s, ROOF_UNIT_MICROSECONDS);
 }
 
-/* The part of all that is saved; lost time is negative. */
+/* Writes which part of all saved time this is; lost time is negative. Returns a text. */
 static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
                             const struct roof_gain *gain)
 {
@@ -49,7 +49,7 @@ static void put_gain(struct roof_text *out, const char *label, const struct roof
     }
 }
 
-/* What each cause saves, of the bound and of what is expected. */
+/* Writes what each cause saves, of the bound and of the expected time. */
 static void put_causes(struct roof_text *out, const struct roof_speedup_row *total, bool expected)
 {
     static const char *const meaning[ROOF_CAUSE_COUNT] = {
@@ -115,7 +115,7 @@ static void put_row(struct roof_text *out, const struct roof_speedup_row *row, b
     roof_text_put(out, "\n");
 }
 
-/* The rows that take longest before the change, longest first. */
+/* Writes the rows that take longest before the change, the longest first. */
 static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t top, bool expected)
 {
     size_t order[ROOF_GRAPH_MAX];
@@ -161,14 +161,14 @@ void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *
 void roof_speedup_report_json(struct roof_text *out, const struct roof_speedup *speedup)
 {
     struct roof_table table;
-    (void)roof_table_open(&table, ROOF_OUTPUT_JSON, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM, NULL,
-                          NULL); /* fails for columns only */
+    roof_table_open_members(&table, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM, "\n  ");
     roof_text_put(out, "{");
-    roof_table_object(&table, out, &speedup->total, "\n  ");
+    roof_table_speedup(&table, out, &speedup->total);
     roof_text_put(out, ",\n  \"operators\": [");
+    roof_table_open_members(&table, ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM, "");
     for (size_t i = 0; i < speedup->count; i++) {
         roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
-        roof_table_object(&table, out, &speedup->row[i], "");
+        roof_table_speedup(&table, out, &speedup->row[i]);
         roof_text_put(out, "}");
     }
     roof_text_put(out, "]\n}");

@@ -44,8 +44,9 @@ struct record {
 };
 
 static enum roof_status keep(void *context, const struct roof_prediction *prediction,
-                             struct roof_error *error)
+                             const struct roof_model_prediction *model, struct roof_error *error)
 {
+    assert_true(model == NULL || prediction == &model->total);
     struct record *const record = context;
     struct roof_prediction *const grown =
         realloc(record->point, (record->count + 1) * sizeof *grown);

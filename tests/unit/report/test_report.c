@@ -76,18 +76,45 @@ static struct roof_table open_table(enum roof_output output, enum roof_table_kin
     return table;
 }
 
-/* A table with one row. */
-static struct roof_text one_row(enum roof_output output, enum roof_table_kind kind,
-                                enum roof_operator op, const char *columns, const void *result)
+static struct roof_text close_table(struct roof_table *table, struct roof_text text)
+{
+    roof_table_end(table, &text);
+    assert_false(text.failed);
+    assert_int_equal(table->rows, 1);
+    return text;
+}
+
+/* Each makes a table with one row. */
+
+static struct roof_text one_row(enum roof_output output, enum roof_operator op, const char *columns,
+                                const struct roof_prediction *prediction)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    struct roof_table table = open_table(output, kind, op, columns);
+    struct roof_table table = open_table(output, ROOF_TABLE_PREDICTIONS, op, columns);
     roof_table_begin(&table, &text);
-    roof_table_row(&table, &text, result);
-    roof_table_end(&table, &text);
-    assert_false(text.failed);
-    assert_int_equal(table.rows, 1);
-    return text;
+    roof_table_prediction(&table, &text, prediction);
+    return close_table(&table, text);
+}
+
+static struct roof_text device_row(enum roof_output output, const char *columns,
+                                   const struct roof_hardware *device)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_table table = open_table(output, ROOF_TABLE_HARDWARE, ROOF_OPERATOR_GEMM, columns);
+    roof_table_begin(&table, &text);
+    roof_table_hardware(&table, &text, device);
+    return close_table(&table, text);
+}
+
+static struct roof_text precision_row(enum roof_output output, const char *columns,
+                                      const struct roof_precision_entry *entry)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    struct roof_table table =
+        open_table(output, ROOF_TABLE_PRECISIONS, ROOF_OPERATOR_GEMM, columns);
+    roof_table_begin(&table, &text);
+    roof_table_precision(&table, &text, entry);
+    return close_table(&table, text);
 }
 
 static struct roof_json *parse(const char *text, size_t length)
@@ -182,8 +209,7 @@ static void test_keys_of_gemm(void **unused)
     const struct roof_prediction p =
         predict(ROOF_OPERATOR_GEMM, SHAPE(.m = 2, .n = 3, .k = 4), device);
 
-    struct roof_text csv =
-        one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMM, NULL, &p);
+    struct roof_text csv = one_row(ROOF_OUTPUT_CSV, ROOF_OPERATOR_GEMM, NULL, &p);
     assert_true(strncmp(csv.data, GEMM_KEYS, strlen(GEMM_KEYS)) == 0);
     assert_true(csv.data[strlen(GEMM_KEYS)] == ',' || csv.data[strlen(GEMM_KEYS)] == '\n');
     roof_text_free(&csv);
@@ -372,8 +398,7 @@ static void check_csv(const struct roof_prediction *p, const roof_json_value *ro
 {
     static struct record header;
     static struct record row;
-    struct roof_text csv =
-        one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS, p->workload.op, NULL, p);
+    struct roof_text csv = one_row(ROOF_OUTPUT_CSV, p->workload.op, NULL, p);
     assert_string_equal(read_record(&row, read_record(&header, csv.data)), "");
     assert_int_equal(header.count, row.count);
     const roof_json_value *next = roof_json_first(root);
@@ -424,7 +449,7 @@ static void test_values_read_back(void **unused)
                 roof_text_free(&text);
 
                 /* One object per line, the same members. */
-                text = one_row(ROOF_OUTPUT_NDJSON, ROOF_TABLE_PREDICTIONS, id, NULL, &p);
+                text = one_row(ROOF_OUTPUT_NDJSON, id, NULL, &p);
                 assert_ptr_equal(strchr(text.data, '\n'), text.data + text.length - 1);
                 json = parse(text.data, text.length);
                 check_values(&p, roof_json_root(json));
@@ -464,15 +489,13 @@ static void test_booleans(void **unused)
         {ROOF_OUTPUT_MARKDOWN, "\n| yes |\n", "\n| no |\n", "\n| yes |\n"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         const enum roof_output output = cases[i].output;
-        struct roof_text text =
-            one_row(output, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMV, "native", &native);
+        struct roof_text text = one_row(output, ROOF_OPERATOR_GEMV, "native", &native);
         expect_end(&text, cases[i].yes);
         roof_text_free(&text);
-        text = one_row(output, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMV, "native", &fallback);
+        text = one_row(output, ROOF_OPERATOR_GEMV, "native", &fallback);
         expect_end(&text, cases[i].no);
         roof_text_free(&text);
-        text = one_row(output, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_FLASH_ATTENTION, "causal",
-                       &causal);
+        text = one_row(output, ROOF_OPERATOR_FLASH_ATTENTION, "causal", &causal);
         expect_end(&text, cases[i].causal);
         roof_text_free(&text);
     }
@@ -499,11 +522,10 @@ static void test_sparse(void **unused)
         w.formats.precision = cases[i].precision;
         w.sparse = cases[i].sparse;
         assert_int_equal(roof_predict(&p, &w, device, NULL), ROOF_OK);
-        struct roof_text text =
-            one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS, w.op, "n,sparse", &p);
+        struct roof_text text = one_row(ROOF_OUTPUT_CSV, w.op, "n,sparse", &p);
         expect_end(&text, cases[i].csv);
         roof_text_free(&text);
-        text = one_row(ROOF_OUTPUT_NDJSON, ROOF_TABLE_PREDICTIONS, w.op, "n,sparse", &p);
+        text = one_row(ROOF_OUTPUT_NDJSON, w.op, "n,sparse", &p);
         expect_end(&text, cases[i].ndjson);
         roof_text_free(&text);
     }
@@ -570,8 +592,7 @@ static void test_quoting(void **unused)
         {ROOF_OUTPUT_MARKDOWN, "| hardware | n |\n| --- | ---: |\n| a,\"b\"\\|c\\\\d | 5 |\n"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct roof_text text =
-            one_row(cases[i].output, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMV, "hardware,n", &p);
+        struct roof_text text = one_row(cases[i].output, ROOF_OPERATOR_GEMV, "hardware,n", &p);
         assert_string_equal(text.data, cases[i].expected);
         roof_text_free(&text);
     }
@@ -607,8 +628,7 @@ static void test_columns(void **unused)
          "| bottleneck | network_bytes |\n| --- | ---: |\n| memory | - |\n"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct roof_text text = one_row(cases[i].output, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMV,
-                                        cases[i].columns, &p);
+        struct roof_text text = one_row(cases[i].output, ROOF_OPERATOR_GEMV, cases[i].columns, &p);
         assert_string_equal(text.data, cases[i].expected);
         roof_text_free(&text);
     }
@@ -666,7 +686,7 @@ static void test_json_array(void **unused)
         for (int i = 0; i < rows; i++) {
             const struct roof_prediction p =
                 predict(ROOF_OPERATOR_GEMV, SHAPE(.n = i + 1, .k = 1), device);
-            roof_table_row(&table, &text, &p);
+            roof_table_prediction(&table, &text, &p);
         }
         roof_table_end(&table, &text);
         if (rows == 0) {
@@ -773,8 +793,8 @@ static void test_prediction_tables(void **unused)
             roof_table_begin(&table, &text);
             const struct roof_prediction first = predict(id, odd_shape(id), device);
             const struct roof_prediction second = predict(id, odd_shape(id), plain);
-            roof_table_row(&table, &text, &first);
-            roof_table_row(&table, &text, &second);
+            roof_table_prediction(&table, &text, &first);
+            roof_table_prediction(&table, &text, &second);
             roof_table_end(&table, &text);
             assert_int_equal(table.rows, 2);
             check_table(outputs[o], &text, 2);
@@ -794,16 +814,15 @@ static void test_dimensions_not_given(void **unused)
         predict(ROOF_OPERATOR_KV_APPEND, SHAPE(.tokens = 1, .kv_heads = 2, .head_dim = 3), device);
     const struct roof_prediction flash = predict(
         ROOF_OPERATOR_FLASH_ATTENTION, SHAPE(.heads = 1, .head_dim = 1, .kv_len = 1), device);
-    struct roof_text text = one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS,
-                                    ROOF_OPERATOR_KV_APPEND, "heads,kv_heads", &append);
+    struct roof_text text =
+        one_row(ROOF_OUTPUT_CSV, ROOF_OPERATOR_KV_APPEND, "heads,kv_heads", &append);
     assert_string_equal(text.data, "heads,kv_heads\n,2\n");
     roof_text_free(&text);
-    text = one_row(ROOF_OUTPUT_NDJSON, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_KV_APPEND,
-                   "heads,kv_heads", &append);
+    text = one_row(ROOF_OUTPUT_NDJSON, ROOF_OPERATOR_KV_APPEND, "heads,kv_heads", &append);
     assert_string_equal(text.data, "{\"kv_heads\":2}\n");
     roof_text_free(&text);
-    text = one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_FLASH_ATTENTION,
-                   "window,query_len,batch", &flash);
+    text =
+        one_row(ROOF_OUTPUT_CSV, ROOF_OPERATOR_FLASH_ATTENTION, "window,query_len,batch", &flash);
     assert_string_equal(text.data, "window,query_len,batch\n0,1,1\n");
     roof_text_free(&text);
     roof_hardware_free(device);
@@ -818,7 +837,7 @@ static void test_readable_numbers(void **unused)
     const struct roof_prediction p =
         predict(ROOF_OPERATOR_GEMM, SHAPE(.m = 1024, .n = 1024, .k = 1024), device);
     struct roof_text text =
-        one_row(ROOF_OUTPUT_MARKDOWN, ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_GEMM,
+        one_row(ROOF_OUTPUT_MARKDOWN, ROOF_OPERATOR_GEMM,
                 "flops,bytes,time_us,memory_time_us,peak_tflops,network_time_us", &p);
     expect_end(&text, "\n| 2.147e+09 | 6291456 | 2147 | 62.91 | 1 | - |\n");
     roof_text_free(&text);
@@ -834,7 +853,7 @@ static void test_selections(void **unused)
     for (size_t k = 0; k < COUNT(kinds); k++) {
         size_t counts[COUNT(outputs)];
         for (size_t o = 0; o < COUNT(outputs); o++) {
-            counts[o] = open_table(outputs[o], kinds[k], ROOF_OPERATOR_GEMM, NULL).count;
+            counts[o] = open_table(outputs[o], kinds[k], ROOF_OPERATOR_GEMM, NULL).columns.count;
         }
         assert_int_equal(counts[ROOF_OUTPUT_TEXT], counts[ROOF_OUTPUT_MARKDOWN]);
         assert_int_equal(counts[ROOF_OUTPUT_JSON], counts[ROOF_OUTPUT_CSV]);
@@ -864,7 +883,7 @@ static void test_alignment(void **unused)
     for (int64_t m = 1; m <= 1000; m *= 10) {
         const struct roof_prediction p =
             predict(ROOF_OPERATOR_GEMM, SHAPE(.m = m, .n = 64, .k = 100), device);
-        roof_table_row(&table, &text, &p);
+        roof_table_prediction(&table, &text, &p);
     }
     roof_table_end(&table, &text);
     assert_true(strncmp(text.data, "hardware ", 9) == 0);
@@ -885,7 +904,7 @@ static void test_alignment(void **unused)
         }
         start = end + strspn(text.data + end, " ");
     }
-    assert_int_equal(headings, table.count);
+    assert_int_equal(headings, table.columns.count);
     roof_text_free(&text);
     roof_hardware_free(device);
 }
@@ -904,7 +923,7 @@ static void test_list_tables(void **unused)
             open_table(outputs[o], ROOF_TABLE_HARDWARE, ROOF_OPERATOR_GEMM, NULL);
         roof_table_begin(&table, &text);
         for (size_t i = 0; i < COUNT(devices); i++) {
-            roof_table_row(&table, &text, devices[i]);
+            roof_table_hardware(&table, &text, devices[i]);
         }
         roof_table_end(&table, &text);
         check_table(outputs[o], &text, COUNT(devices));
@@ -915,7 +934,7 @@ static void test_list_tables(void **unused)
         roof_table_begin(&table, &text);
         for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
             const struct roof_precision_entry entry = {(enum roof_precision)p, &accuracy};
-            roof_table_row(&table, &text, &entry);
+            roof_table_precision(&table, &text, &entry);
         }
         roof_table_end(&table, &text);
         check_table(outputs[o], &text, ROOF_PRECISION_COUNT);
@@ -924,7 +943,7 @@ static void test_list_tables(void **unused)
         table = open_table(outputs[o], ROOF_TABLE_OPERATORS, ROOF_OPERATOR_GEMM, NULL);
         roof_table_begin(&table, &text);
         for (int op = 0; op < ROOF_OPERATOR_COUNT; op++) {
-            roof_table_row(&table, &text, roof_operator_row((enum roof_operator)op));
+            roof_table_operator(&table, &text, roof_operator_row((enum roof_operator)op));
         }
         roof_table_end(&table, &text);
         check_table(outputs[o], &text, ROOF_OPERATOR_COUNT);
@@ -952,8 +971,7 @@ static void test_hardware_row(void **unused)
         {"vendor,architecture", ","},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct roof_text text = one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_HARDWARE, ROOF_OPERATOR_GEMM,
-                                        cases[i].columns, device);
+        struct roof_text text = device_row(ROOF_OUTPUT_CSV, cases[i].columns, device);
         const char *const row = strchr(text.data, '\n') + 1;
         assert_int_equal(strlen(row), strlen(cases[i].csv) + 1);
         assert_memory_equal(row, cases[i].csv, strlen(cases[i].csv));
@@ -966,8 +984,7 @@ static void test_unknown_texts_are_absent(void **unused)
 {
     (void)unused;
     struct roof_hardware *const device = parse_device(SYNTHETIC); /* no vendor, no architecture */
-    struct roof_text text =
-        one_row(ROOF_OUTPUT_NDJSON, ROOF_TABLE_HARDWARE, ROOF_OPERATOR_GEMM, NULL, device);
+    struct roof_text text = device_row(ROOF_OUTPUT_NDJSON, NULL, device);
     struct roof_json *const json = parse(text.data, text.length);
     assert_null(roof_json_get(roof_json_root(json), "tdp_w"));
     assert_null(roof_json_get(roof_json_root(json), "vendor"));
@@ -984,11 +1001,11 @@ static void test_precision_row(void **unused)
     struct roof_accuracy accuracy;
     assert_int_equal(roof_accuracy_load(&accuracy, NULL), ROOF_OK);
     const struct roof_precision_entry entry = {P(NVFP4), &accuracy};
-    struct roof_text text =
-        one_row(ROOF_OUTPUT_CSV, ROOF_TABLE_PRECISIONS, ROOF_OPERATOR_GEMM,
-                "name,element_bits,block_elements,block_bytes,bits_per_element,bytes_per_element,"
-                "tensor_bytes,channel_bytes,accuracy_loss",
-                &entry);
+    struct roof_text text = precision_row(
+        ROOF_OUTPUT_CSV,
+        "name,element_bits,block_elements,block_bytes,bits_per_element,bytes_per_element,"
+        "tensor_bytes,channel_bytes,accuracy_loss",
+        &entry);
     assert_non_null(strstr(text.data, "\nnvfp4,4,16,9,4.5,0.5625,4,0,1-2%\n"));
     roof_text_free(&text);
     static const struct {
@@ -1010,8 +1027,7 @@ static void test_precision_row(void **unused)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct roof_precision_entry row = {cases[i].precision, &accuracy};
-        text = one_row(cases[i].output, ROOF_TABLE_PRECISIONS, ROOF_OPERATOR_GEMM, cases[i].columns,
-                       &row);
+        text = precision_row(cases[i].output, cases[i].columns, &row);
         expect_end(&text, cases[i].end);
         roof_text_free(&text);
     }
@@ -1355,7 +1371,7 @@ static void test_recommendation_text(void **unused)
     const struct roof_workload w = gemm();
     struct roof_text text = ROOF_TEXT_INIT;
     assert_int_equal(recommend(&w, gb10, ROOF_ACCURACY_1_TO_2), ROOF_OK);
-    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, gb10, spark,
+    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, spark,
                                     ROOF_RANKING_IDEAL);
     check_text(&text);
     expect(&text, "gemm m=1 n=512 k=512 on gb10\n");
@@ -1368,7 +1384,7 @@ static void test_recommendation_text(void **unused)
     }
     roof_text_clear(&text);
     assert_int_equal(recommend(&w, gb10, ROOF_ACCURACY_NONE), ROOF_UNSATISFIED);
-    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, gb10, NULL,
+    roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, NULL,
                                     ROOF_RANKING_IDEAL);
     check_text(&text);
     expect(&text, "No format satisfies the constraints.");
@@ -1392,7 +1408,7 @@ static void test_recommendation_tables(void **unused)
         struct roof_table table = open_table(outputs[o], ROOF_TABLE_RECOMMENDATIONS, w.op, NULL);
         roof_table_begin(&table, &text);
         for (size_t i = 0; i < total; i++) {
-            roof_table_row(&table, &text, &recommendation.candidate[i]);
+            roof_table_candidate(&table, &text, &recommendation.candidate[i]);
         }
         roof_table_end(&table, &text);
         check_table(outputs[o], &text, total);
@@ -1592,13 +1608,13 @@ static void test_failed_buffer(void **unused)
         roof_report_json(&text, &p, &why, true);
         roof_report_text(&text, &p, NULL, &why, true);
         roof_report_recommendation_json(&text, &recommendation, &no_reasons, w.op);
-        roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, device, NULL,
+        roof_report_recommendation_text(&text, &recommendation, &no_reasons, &w, NULL,
                                         ROOF_RANKING_IDEAL);
         for (size_t o = 0; o < COUNT(outputs); o++) {
             struct roof_table table =
                 open_table(outputs[o], ROOF_TABLE_PREDICTIONS, ROOF_OPERATOR_ATTENTION, NULL);
             roof_table_begin(&table, &text);
-            roof_table_row(&table, &text, &p);
+            roof_table_prediction(&table, &text, &p);
             roof_table_end(&table, &text);
         }
         for (int as_json = 0; as_json <= 1; as_json++) {

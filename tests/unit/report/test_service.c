@@ -821,7 +821,7 @@ static void csv_row(char *out, size_t size, const struct roof_model_prediction *
     assert_int_equal(roof_table_open(&table, ROOF_OUTPUT_CSV, ROOF_TABLE_MODEL_PREDICTIONS,
                                      ROOF_OPERATOR_GEMM, columns, NULL),
                      ROOF_OK);
-    roof_table_row(&table, &text, i);
+    roof_table_model_prediction(&table, &text, i);
     assert_true(text.length > 0 && text.data[text.length - 1] == '\n');
     snprintf(out, size, "%.*s", (int)text.length - 1, text.data);
     roof_text_free(&text);

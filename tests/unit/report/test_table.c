@@ -2,6 +2,8 @@
 /* The table of fields itself; what the rows of each kind hold is in test_report.c. */
 #include "support.h"
 
+#include "predict/prediction_fields.h"
+
 #include <stdlib.h>
 
 static const enum roof_output outputs[] = {ROOF_OUTPUT_TEXT, ROOF_OUTPUT_JSON, ROOF_OUTPUT_NDJSON,
@@ -30,7 +32,7 @@ static void test_refused_columns(void **unused)
                                          ROOF_OPERATOR_GEMM, cases[i].columns, &error),
                          ROOF_USAGE);
         assert_non_null(strstr(error.message, cases[i].reason));
-        assert_int_equal(table.count, 0);
+        assert_int_equal(table.columns.count, 0);
     }
 }
 
@@ -51,7 +53,7 @@ static void test_columns_of_operators(void **unused)
         assert_int_equal(roof_table_open(&all, ROOF_OUTPUT_CSV, ROOF_TABLE_RECOMMENDATIONS,
                                          (enum roof_operator)op, NULL, NULL),
                          ROOF_OK);
-        assert_true(all.count < ROOF_COLUMNS_MAX);
+        assert_true(all.columns.count < ROOF_FIELDS_MAX);
     }
 }
 
@@ -120,7 +122,7 @@ static void test_columns_of_models(void **unused)
         assert_int_equal(roof_table_open(&table, outputs[i], ROOF_TABLE_MODEL_PREDICTIONS,
                                          ROOF_OPERATOR_GEMM, NULL, NULL),
                          ROOF_OK);
-        assert_true(table.count < ROOF_COLUMNS_MAX);
+        assert_true(table.columns.count < ROOF_FIELDS_MAX);
         roof_table_begin(&table, &text);
         const size_t length = strlen(end);
         if (outputs[i] == ROOF_OUTPUT_CSV) {
@@ -143,7 +145,7 @@ static void test_columns_of_models(void **unused)
                                          (enum roof_operator)op, "name,count,expected_time_us",
                                          NULL),
                          ROOF_OK);
-        assert_int_equal(table.count, 3);
+        assert_int_equal(table.columns.count, 3);
     }
 }
 
@@ -179,11 +181,11 @@ static void test_any_operator(void **unused)
                          ROOF_OK);
         roof_table_carry(&table, carried, COUNT(carried));
         roof_table_begin(&table, &text);
-        roof_table_row(&table, &text, &product);
+        roof_table_prediction(&table, &text, &product);
         carried[0].text = "";
         carried[1] = (struct roof_carried){
             .name = carried[1].name, .text = "x\ny", .json = "x\\ny", .quoted = true};
-        roof_table_row(&table, &text, &norm);
+        roof_table_prediction(&table, &text, &norm);
         roof_table_end(&table, &text);
         assert_string_equal(text.data, expected[i]);
         roof_text_free(&text);
@@ -192,10 +194,10 @@ static void test_any_operator(void **unused)
     assert_int_equal(roof_table_open(&table, ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS,
                                      ROOF_OPERATOR_COUNT, NULL, NULL),
                      ROOF_OK);
-    assert_true(table.count < ROOF_COLUMNS_MAX);
-    const size_t all = table.count;
+    assert_true(table.columns.count < ROOF_FIELDS_MAX);
+    const size_t all = table.columns.count;
     roof_table_keep_dimensions(&table, 1U << ROOF_DIM_K | 1U << ROOF_DIM_TOKENS);
-    assert_int_equal(table.count, all - ROOF_DIM_COUNT + 2);
+    assert_int_equal(table.columns.count, all - ROOF_DIM_COUNT + 2);
     roof_hardware_free(device);
 }
 
@@ -217,10 +219,8 @@ static void test_keys(void **unused)
                  {"name", false, false},
                  {"", false, false}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(roof_table_has(ROOF_TABLE_PREDICTIONS, cases[i].key),
-                         cases[i].of_operators);
-        assert_int_equal(roof_table_has(ROOF_TABLE_MODEL_PREDICTIONS, cases[i].key),
-                         cases[i].of_models);
+        assert_int_equal(roof_prediction_has_key(cases[i].key), cases[i].of_operators);
+        assert_int_equal(roof_model_prediction_has_key(cases[i].key), cases[i].of_models);
     }
 }
 

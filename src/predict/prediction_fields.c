@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+#include "predict/prediction_fields.h"
+
+#include <math.h>
+
+#include "base/base.h"
+#include "operator/operator_fields.h"
+
+/* --- predictions of operators -------------------------------------------------------------- */
+
+/* The values of a prediction that do not lie in its struct under their own name. */
+enum prediction_value {
+    SCHEMA = 1,
+    HARDWARE,
+    HARDWARE_BASIS,
+    OPERATOR,
+    BOTTLENECK,
+    EXPECTED_BOTTLENECK,
+    EXPECTED_BASIS,
+    SPARSE,
+    DIMENSION /* this and the following numbers: the dimension of that number */
+};
+
+#define DERIVED_TEXT(value) .type = ROOF_TYPE_TEXT, .derived = (value)
+#define AT(member) .offset = offsetof(struct roof_prediction, member)
+#define NUMBER(member, unit_) .unit = ROOF_UNIT_##unit_, AT(member)
+#define GIVEN(member, unit_) .type = ROOF_TYPE_GIVEN, NUMBER(member, unit_)
+#define FORMAT(member) .type = ROOF_TYPE_PRECISION, AT(member)
+
+static const struct roof_field identity_fields[] = {
+    {.key = "schema", DERIVED_TEXT(SCHEMA)},
+    {.key = "hardware", DERIVED_TEXT(HARDWARE), .width = -12},
+    {.key = "hardware_basis", DERIVED_TEXT(HARDWARE_BASIS)},
+};
+
+static const struct roof_field operator_field = {.key = "operator", DERIVED_TEXT(OPERATOR)};
+
+/* The formats of the roles, in their order: people see those that the time depends on. */
+static const struct roof_field role_fields[ROOF_ROLE_COUNT] = {
+    [ROOF_ROLE_WEIGHTS] = {.key = "weights", FORMAT(workload.formats.weights), .width = -8},
+    [ROOF_ROLE_ACTIVATIONS] = {.key = "activations",
+                               FORMAT(workload.formats.activations),
+                               .width = -8,
+                               .label = "acts"},
+    [ROOF_ROLE_OUT] = {.key = "out", FORMAT(workload.formats.out), .width = -8},
+    [ROOF_ROLE_KV] = {.key = "kv", FORMAT(workload.formats.kv), .width = -8},
+};
+
+static const struct roof_field prediction_fields[] = {
+    {.key = "compute_precision", FORMAT(compute), .width = -8, .label = "computes"},
+    {.key = "native", .type = ROOF_TYPE_FLAG, AT(native)},
+    {.key = "flops", NUMBER(flops, FLOPS)},
+    {.key = "bytes", NUMBER(bytes, BYTES)},
+    {.key = "weights_bytes", NUMBER(role_bytes[ROOF_ROLE_WEIGHTS], BYTES)},
+    {.key = "activations_bytes", NUMBER(role_bytes[ROOF_ROLE_ACTIVATIONS], BYTES)},
+    {.key = "out_bytes", NUMBER(role_bytes[ROOF_ROLE_OUT], BYTES)},
+    {.key = "kv_bytes", NUMBER(role_bytes[ROOF_ROLE_KV], BYTES)},
+    {.key = "network_bytes", NUMBER(network_bytes, BYTES)},
+    {.key = "arithmetic_intensity",
+     NUMBER(intensity, FLOP_PER_BYTE),
+     .width = 9,
+     .label = "FLOP/byte"},
+    {.key = "ridge_point", NUMBER(ridge, FLOP_PER_BYTE)},
+    {.key = "memory_time_us", NUMBER(memory_time_s, MICROSECONDS)},
+    {.key = "compute_time_us", NUMBER(compute_time_s, MICROSECONDS)},
+    {.key = "network_time_us", NUMBER(network_time_s, MICROSECONDS)},
+    {.key = "time_us", NUMBER(time_s, MICROSECONDS), .width = 9},
+    {.key = "bottleneck", DERIVED_TEXT(BOTTLENECK), .width = -7, .label = "bound"},
+    {.key = "attainable_tflops",
+     NUMBER(attainable_flops_per_s, TFLOPS),
+     .width = 8,
+     .label = "TFLOPS"},
+    {.key = "peak_tflops", GIVEN(peak_flops_per_s, TFLOPS)},
+    {.key = "bandwidth_gb_s", GIVEN(bandwidth_bytes_per_s, GB_PER_S)},
+    {.key = "fraction_of_peak", NUMBER(fraction_of_peak, NONE)},
+    {.key = "expected_time_us",
+     NUMBER(expected_s, MICROSECONDS),
+     .width = 11,
+     .label = "expected_us"},
+    {.key = "expected_low_us", NUMBER(expected_low_s, MICROSECONDS)},
+    {.key = "expected_high_us", NUMBER(expected_high_s, MICROSECONDS)},
+    {.key = "expected_bottleneck", DERIVED_TEXT(EXPECTED_BOTTLENECK)},
+    {.key = "expected_basis", DERIVED_TEXT(EXPECTED_BASIS)},
+    {.key = "measured_us", GIVEN(measured_s, MICROSECONDS)},
+    {.key = "achieved_tflops", NUMBER(achieved_flops_per_s, TFLOPS)},
+    {.key = "achieved_gb_s", NUMBER(achieved_bytes_per_s, GB_PER_S)},
+    {.key = "fraction_of_bound", NUMBER(fraction_of_bound, NONE)},
+    {.key = "sparse", .type = ROOF_TYPE_FLAG, .derived = SPARSE},
+};
+
+/* The roles whose formats people want to see in a table, as bits. */
+static unsigned shown_roles(enum roof_operator op)
+{
+    const unsigned acts = 1U << ROOF_ROLE_ACTIVATIONS;
+    const unsigned out = 1U << ROOF_ROLE_OUT;
+    if (op == ROOF_OPERATOR_COUNT) {
+        return ~0U;
+    }
+    const struct roof_operator_row *const row = roof_operator_row(op);
+    if (op == ROOF_OPERATOR_EMBEDDING) {
+        return 1U << ROOF_ROLE_WEIGHTS | out;
+    }
+    if (row->other == ROOF_ROLE_KV || roof_is_product(op)) {
+        return 1U << row->other | acts;
+    }
+    return acts | out;
+}
+
+static void add_dimension(struct roof_fields *out, enum roof_dimension dimension, int part)
+{
+    const struct roof_field field = roof_dimension_field(dimension, DIMENSION + (int)dimension);
+    roof_fields_add(out, &field, 1, part);
+}
+
+/* Adds what stands in every row of an operator, whichever device it runs on. */
+static void add_operator_fields(struct roof_fields *out, enum roof_operator op, int part)
+{
+    roof_fields_add(out, &operator_field, 1, part);
+    if (op == ROOF_OPERATOR_COUNT) {
+        for (int i = 0; i < ROOF_DIM_COUNT; i++) {
+            add_dimension(out, (enum roof_dimension)i, part);
+        }
+    } else {
+        const struct roof_operator_row *const row = roof_operator_row(op);
+        for (int i = 0; i < row->dim_count; i++) {
+            add_dimension(out, row->dims[i], part);
+        }
+    }
+    const unsigned shown = shown_roles(op);
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        struct roof_field field = role_fields[role];
+        field.hidden = (shown >> role & 1) == 0;
+        roof_fields_add(out, &field, 1, part);
+    }
+    roof_fields_add(out, prediction_fields, COUNT(prediction_fields), part);
+}
+
+void roof_prediction_fields(struct roof_fields *out, enum roof_operator op, int part)
+{
+    roof_fields_add(out, identity_fields, COUNT(identity_fields), part);
+    add_operator_fields(out, op, part);
+}
+
+/* Reads a value that predictions of operators and of models have. */
+static void derive(struct roof_value *out, enum prediction_value wanted,
+                   const struct roof_prediction *p)
+{
+    switch (wanted) {
+    case SCHEMA:
+        out->text = "roofline/prediction/1";
+        break;
+    case HARDWARE:
+        out->text = p->hardware->id;
+        break;
+    case HARDWARE_BASIS:
+        out->text = roof_basis_name(p->hardware->basis);
+        break;
+    case OPERATOR:
+        out->text = roof_operator_row(p->workload.op)->name;
+        break;
+    case BOTTLENECK:
+        out->text = roof_bottleneck_name(p->bottleneck);
+        break;
+    case EXPECTED_BOTTLENECK:
+        out->text = isnan(p->expected_s) ? NULL : roof_bottleneck_name(p->expected_bottleneck);
+        break;
+    case EXPECTED_BASIS:
+        out->text = isnan(p->expected_s) ? NULL : p->expected_near ? "nearest" : "measured";
+        break;
+    case SPARSE: /* said only where it was asked for */
+        out->number = p->workload.sparse == 0 ? ROOF_UNKNOWN : p->sparse ? 1 : 0;
+        break;
+    case DIMENSION:
+        break;
+    }
+}
+
+void roof_prediction_values(struct roof_value *out, const struct roof_fields *fields, int part,
+                            const struct roof_prediction *prediction)
+{
+    roof_fields_read(out, fields, part, (const char *)prediction);
+    for (size_t i = 0; i < fields->count; i++) {
+        const struct roof_field *const field = &fields->field[i];
+        if (field->part != part || field->derived == 0) {
+            continue;
+        }
+        if (field->derived >= DIMENSION) {
+            out[i] = roof_dimension_value(&prediction->workload,
+                                          (enum roof_dimension)(field->derived - DIMENSION));
+        } else {
+            derive(&out[i], (enum prediction_value)field->derived, prediction);
+        }
+    }
+}
+
+bool roof_prediction_has_key(const char *key)
+{
+    struct roof_fields fields = {0};
+    roof_prediction_fields(&fields, ROOF_OPERATOR_COUNT, 0);
+    return roof_fields_find(&fields, key) != NULL;
+}
+
+#undef AT
+
+/* --- the operators of a model -------------------------------------------------------------- */
+
+#define NODE 0 /* the parts of a node's prediction */
+#define NODE_PREDICTION 1
+#define AT(member) .offset = offsetof(struct roof_node_prediction, member)
+
+static const struct roof_field node_fields[] = {
+    {.key = "name", .type = ROOF_TYPE_TEXT, AT(node.name)},
+    {.key = "count", .type = ROOF_TYPE_INTEGER, AT(node.count)},
+    {.key = "device_count", .type = ROOF_TYPE_INTEGER, AT(device_count)},
+};
+
+void roof_node_fields(struct roof_fields *out, enum roof_operator op)
+{
+    roof_fields_add(out, node_fields, COUNT(node_fields), NODE);
+    add_operator_fields(out, op, NODE_PREDICTION);
+}
+
+void roof_node_values(struct roof_value *out, const struct roof_fields *fields,
+                      const struct roof_node_prediction *node)
+{
+    roof_fields_read(out, fields, NODE, (const char *)node);
+    roof_prediction_values(out, fields, NODE_PREDICTION, &node->prediction);
+}
+
+#undef AT
+
+/* --- predictions of models ----------------------------------------------------------------- */
+
+/* The values of a model's prediction that are not among those of its totals. */
+enum model_prediction_value {
+    MODEL_SCHEMA = DIMENSION + 1, /* behind those of enum prediction_value that are used here */
+    MODEL_ID,
+    DRAFT_MODEL,
+    ACCEPTANCE,
+    PREFIX_HIT,
+    LAYOUT,
+    WEIGHTS,
+    FITS
+};
+
+#define AT(member) .offset = offsetof(struct roof_model_prediction, member)
+#define ASKED(member) .type = ROOF_TYPE_POSITIVE, AT(scenario.member)
+
+/* Totals stand under the keys that they have in predictions of operators. */
+static const struct roof_field model_prediction_fields[] = {
+    {.key = "schema", DERIVED_TEXT(MODEL_SCHEMA)},
+    {.key = "hardware", DERIVED_TEXT(HARDWARE), .width = -12},
+    {.key = "hardware_basis", DERIVED_TEXT(HARDWARE_BASIS)},
+    {.key = "model", DERIVED_TEXT(MODEL_ID), .width = -14},
+    {.key = "phase", .type = ROOF_TYPE_TEXT, AT(phase), .width = -7},
+    {.key = "batch", ASKED(common.shape.batch), .width = 5},
+    {.key = "context", ASKED(context), .width = 7},
+    {.key = "chunk", ASKED(chunk)},
+    {.key = "prefill_batch", ASKED(prefill_batch)},
+    {.key = "prefill_context", ASKED(prefill_context)},
+    {.key = "prompt", ASKED(prompt)},
+    {.key = "generate", ASKED(generate)},
+    {.key = "draft_tokens", ASKED(draft_tokens)},
+    {.key = "draft_model", DERIVED_TEXT(DRAFT_MODEL)},
+    {.key = "acceptance", .derived = ACCEPTANCE},
+    {.key = "prefix_hit", .derived = PREFIX_HIT},
+    {.key = "tp", ASKED(tp), .width = 2},
+    {.key = "pp", ASKED(pp), .width = 2},
+    {.key = "ep", ASKED(common.shape.ep), .width = 2},
+    {.key = "devices", NUMBER(devices, NONE)},
+    {.key = "layout", DERIVED_TEXT(LAYOUT)},
+    {.key = "weights", DERIVED_TEXT(WEIGHTS), .width = -8},
+    {.key = "activations",
+     FORMAT(total.workload.formats.activations),
+     .width = -8,
+     .label = "acts"},
+    {.key = "out", FORMAT(total.workload.formats.out)},
+    {.key = "kv", FORMAT(total.workload.formats.kv), .width = -8},
+    {.key = "native", .type = ROOF_TYPE_FLAG, AT(total.native)},
+    {.key = "flops", NUMBER(total.flops, FLOPS)},
+    {.key = "bytes", NUMBER(total.bytes, BYTES)},
+    {.key = "weights_bytes", NUMBER(total.role_bytes[ROOF_ROLE_WEIGHTS], BYTES)},
+    {.key = "activations_bytes", NUMBER(total.role_bytes[ROOF_ROLE_ACTIVATIONS], BYTES)},
+    {.key = "out_bytes", NUMBER(total.role_bytes[ROOF_ROLE_OUT], BYTES)},
+    {.key = "kv_bytes", NUMBER(total.role_bytes[ROOF_ROLE_KV], BYTES)},
+    {.key = "network_bytes", NUMBER(total.network_bytes, BYTES)},
+    {.key = "arithmetic_intensity", NUMBER(total.intensity, FLOP_PER_BYTE)},
+    {.key = "memory_time_us", NUMBER(memory_time_us, NONE)},
+    {.key = "compute_time_us", NUMBER(compute_time_us, NONE)},
+    {.key = "network_time_us", NUMBER(network_time_us, NONE)},
+    {.key = "time_us", NUMBER(time_us, NONE)},
+    {.key = "bottleneck", DERIVED_TEXT(BOTTLENECK), .width = -7, .label = "bound"},
+    {.key = "attainable_tflops", NUMBER(total.attainable_flops_per_s, TFLOPS)},
+    {.key = "bandwidth_gb_s", GIVEN(total.bandwidth_bytes_per_s, GB_PER_S)},
+    {.key = "weights_memory_bytes", NUMBER(weights_memory_bytes, CAPACITY)},
+    {.key = "kv_cache_bytes", NUMBER(kv_cache_bytes, CAPACITY)},
+    {.key = "kv_bytes_per_token", NUMBER(kv_bytes_per_token, BYTES)},
+    {.key = "activation_memory_bytes", NUMBER(activation_memory_bytes, CAPACITY)},
+    {.key = "memory_capacity_bytes", NUMBER(memory_capacity_bytes, CAPACITY)},
+    {.key = "memory_reserve_bytes", NUMBER(memory_reserve_bytes, CAPACITY)},
+    {.key = "fits", .type = ROOF_TYPE_FLAG, .derived = FITS, .width = -4},
+    {.key = "ttft_ms", NUMBER(ttft_s, MILLISECONDS), .width = 8},
+    {.key = "tpot_ms", NUMBER(tpot_s, MILLISECONDS), .width = 8},
+    {.key = "e2e_ms", NUMBER(e2e_s, MILLISECONDS)},
+    {.key = "step_ms", NUMBER(step_s, MILLISECONDS)},
+    {.key = "draft_ms", NUMBER(draft_s, MILLISECONDS)},
+    {.key = "tokens_per_step", NUMBER(tokens_per_step, NONE)},
+    {.key = "tokens_per_s", NUMBER(tokens_per_s, NONE), .width = 9, .label = "tokens/s"},
+    {.key = "tokens_per_s_per_user",
+     NUMBER(tokens_per_s_per_user, NONE),
+     .width = 9,
+     .label = "per user"},
+    {.key = "expected_time_us",
+     NUMBER(total.expected_s, MICROSECONDS),
+     .width = 11,
+     .label = "expected_us"},
+    {.key = "expected_low_us", NUMBER(total.expected_low_s, MICROSECONDS)},
+    {.key = "expected_high_us", NUMBER(total.expected_high_s, MICROSECONDS)},
+    {.key = "expected_bottleneck", DERIVED_TEXT(EXPECTED_BOTTLENECK)},
+    {.key = "expected_basis", DERIVED_TEXT(EXPECTED_BASIS)},
+    {.key = "expected_near_fraction", NUMBER(expected_near, NONE)},
+    {.key = "expected_step_ms", NUMBER(expected_step_s, MILLISECONDS)},
+    {.key = "expected_ttft_ms", NUMBER(expected_ttft_s, MILLISECONDS)},
+    {.key = "expected_tpot_ms", NUMBER(expected_tpot_s, MILLISECONDS)},
+    {.key = "expected_e2e_ms", NUMBER(expected_e2e_s, MILLISECONDS)},
+    {.key = "expected_tokens_per_s", NUMBER(expected_tokens_per_s, NONE)},
+    {.key = "expected_tokens_per_s_per_user", NUMBER(expected_tokens_per_s_per_user, NONE)},
+};
+
+void roof_model_prediction_fields(struct roof_fields *out)
+{
+    roof_fields_add(out, model_prediction_fields, COUNT(model_prediction_fields), 0);
+}
+
+static void derive_of_model(struct roof_value *out, enum model_prediction_value wanted,
+                            const struct roof_model_prediction *p)
+{
+    const struct roof_scenario *const scenario = &p->scenario;
+    switch (wanted) {
+    case MODEL_SCHEMA:
+        out->text = "roofline/model-prediction/1";
+        break;
+    case MODEL_ID:
+        out->text = p->model->id;
+        break;
+    case DRAFT_MODEL:
+        out->text = scenario->draft == NULL ? NULL : scenario->draft->id;
+        break;
+    case ACCEPTANCE:
+        out->number = scenario->draft_tokens > 0 ? scenario->acceptance : ROOF_UNKNOWN;
+        break;
+    case PREFIX_HIT:
+        out->number = scenario->prefix_hit > 0 ? scenario->prefix_hit : ROOF_UNKNOWN;
+        break;
+    case LAYOUT:
+        out->text = p->model->layout;
+        break;
+    case WEIGHTS: /* not where a layout or a file decides */
+        out->text =
+            p->model->layout != NULL ? NULL : roof_format(p->total.workload.formats.weights)->name;
+        break;
+    case FITS:
+        out->number = p->fits == ROOF_FIT_UNKNOWN ? ROOF_UNKNOWN : p->fits == ROOF_FIT_YES ? 1 : 0;
+        break;
+    }
+}
+
+void roof_model_prediction_values(struct roof_value *out, const struct roof_fields *fields,
+                                  const struct roof_model_prediction *prediction)
+{
+    roof_fields_read(out, fields, 0, (const char *)prediction);
+    for (size_t i = 0; i < fields->count; i++) {
+        const int derived = fields->field[i].derived;
+        if (derived > DIMENSION) {
+            derive_of_model(&out[i], (enum model_prediction_value)derived, prediction);
+        } else if (derived != 0) {
+            derive(&out[i], (enum prediction_value)derived, &prediction->total);
+        }
+    }
+}
+
+bool roof_model_prediction_has_key(const char *key)
+{
+    struct roof_fields fields = {0};
+    roof_model_prediction_fields(&fields);
+    return roof_fields_find(&fields, key) != NULL;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Rows for programs, of which a sweep writes millions. Most cells have the value of the row before,
+ * and the shortest text of a number takes longer to find than all else: a cell with the same value
+ * again is copied. Without this, a sweep of a million products takes half as long again.
+ */
+#include "report/cells.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/csv.h"
+#include "base/json.h"
+
+struct roof_value roof_printed(const struct roof_field *field, const struct roof_value *value)
+{
+    struct roof_value printed = *value;
+    if (roof_type_is_text(field->type) || isnan(value->number)) {
+        return printed;
+    }
+    printed.number = field->type == ROOF_TYPE_GIVEN ? roof_given(value->number, field->unit)
+                                                    : roof_to_unit(value->number, field->unit);
+    return printed;
+}
+
+bool roof_absent(const struct roof_field *field, const struct roof_value *printed)
+{
+    return roof_type_is_text(field->type) ? printed->text == NULL || *printed->text == '\0'
+                                          : !isfinite(printed->number);
+}
+
+/* Writes the items of a text, which have blanks between them, as an array. */
+static void put_array(struct roof_text *out, const char *text, const char *quote)
+{
+    roof_text_put(out, "[");
+    for (const char *item = text; item != NULL;) {
+        const size_t length = strcspn(item, " ");
+        roof_text_put(out, item == text ? "" : ", ");
+        roof_text_put(out, quote);
+        roof_text_add(out, item, length);
+        roof_text_put(out, quote);
+        item = item[length] == '\0' ? NULL : item + length + 1;
+    }
+    roof_text_put(out, "]");
+}
+
+static void put_json(struct roof_text *out, enum roof_type type, const struct roof_value *value)
+{
+    switch (type) {
+    case ROOF_TYPE_WORDS:
+        put_array(out, value->text, "\"");
+        break;
+    case ROOF_TYPE_NUMBERS:
+        put_array(out, value->text, "");
+        break;
+    case ROOF_TYPE_TEXT:
+    case ROOF_TYPE_CHARS:
+    case ROOF_TYPE_PRECISION:
+        roof_json_quote(out, value->text);
+        break;
+    case ROOF_TYPE_FLAG:
+        roof_text_put(out, value->number > 0 ? "true" : "false");
+        break;
+    case ROOF_TYPE_NUMBER:
+    case ROOF_TYPE_GIVEN:
+    case ROOF_TYPE_INTEGER:
+    case ROOF_TYPE_POSITIVE:
+    case ROOF_TYPE_INT:
+        roof_text_number(out, value->number);
+        break;
+    }
+}
+
+static void put_csv(struct roof_text *out, enum roof_type type, const struct roof_value *value)
+{
+    if (roof_type_is_text(type)) {
+        roof_csv_cell(out, value->text);
+    } else {
+        roof_text_number(out, value->number);
+    }
+}
+
+/* --- cells that come again ----------------------------------------------------------------- */
+
+/* Whether a cell has the value of the row before, byte for byte. */
+static inline bool same_value(const struct roof_cell *cell, const struct roof_field *field,
+                              const struct roof_value *value)
+{
+    if (!cell->known) {
+        return false;
+    }
+    return roof_type_is_text(field->type)
+               ? value->text != NULL && strcmp(cell->source, value->text) == 0
+               : memcmp(&cell->number, &value->number, sizeof cell->number) == 0;
+}
+
+/* Makes room for the rest of a row from column i on, so that whole blocks are copied without a look
+ * at the room; a long cell asks for room again. */
+static bool reserve_rest(const struct roof_table *table, struct roof_text *out, size_t i)
+{
+    const size_t columns = table->columns.count - i;
+    return roof_text_room(out, (columns + 1) * 2 * (ROOF_CELL_SIZE + 1)) != NULL;
+}
+
+/* Appends the first `length` of a block of `size` bytes into room that there is. */
+static inline void put_block(struct roof_text *out, const char *block, size_t size, size_t length)
+{
+    memcpy(out->data + out->length, block, size);
+    out->length += length;
+}
+
+/* Keeps a value and its text, which begins at `text` and has room behind it, if both are short. */
+static inline void keep_value(struct roof_cell *cell, const struct roof_field *field,
+                              const struct roof_value *value, const char *text, size_t length)
+{
+    cell->known = length <= sizeof cell->text;
+    if (roof_type_is_text(field->type)) {
+        const size_t size = strlen(value->text) + 1;
+        cell->known = cell->known && size <= sizeof cell->source;
+        memcpy(cell->source, value->text, cell->known ? size : 0);
+    } else {
+        cell->number = value->number;
+    }
+    cell->length = length;
+    memcpy(cell->text, text, sizeof cell->text);
+}
+
+/* Writes the key of a member, which is made once for all rows. */
+static bool put_lead(struct roof_table *table, size_t i, struct roof_text *out,
+                     const char *separator)
+{
+    struct roof_cell *const cell = &table->cell[i];
+    const bool spaced = *separator != '\0';
+    if (cell->lead_length == 0) {
+        cell->lead_length =
+            (size_t)snprintf(cell->lead, sizeof cell->lead, "\"%s\":", table->columns.field[i].key);
+    }
+    if (spaced) {
+        roof_text_put(out, separator);
+        if (!reserve_rest(table, out, i)) {
+            return false;
+        }
+    }
+    put_block(out, cell->lead, sizeof cell->lead, cell->lead_length);
+    put_block(out, " ", 1, spaced);
+    return true;
+}
+
+void roof_cells_csv(struct roof_table *table, struct roof_text *out,
+                    const struct roof_value *values)
+{
+    bool room = reserve_rest(table, out, 0);
+    for (size_t i = 0; i < table->columns.count && room; i++) {
+        const struct roof_field *const field = &table->columns.field[i];
+        struct roof_cell *const cell = &table->cell[i];
+        put_block(out, ",", 1, i > 0);
+        if (same_value(cell, field, &values[i])) {
+            put_block(out, cell->text, sizeof cell->text, cell->length);
+            continue;
+        }
+        const struct roof_value printed = roof_printed(field, &values[i]);
+        const size_t before = out->length;
+        if (!roof_absent(field, &printed)) {
+            put_csv(out, field->type, &printed);
+            room = reserve_rest(table, out, i + 1);
+            if (room) {
+                keep_value(cell, field, &values[i], out->data + before, out->length - before);
+            }
+        }
+    }
+    roof_text_add(out, "", 0); /* ends with a zero again */
+}
+
+void roof_cells_json(struct roof_table *table, struct roof_text *out,
+                     const struct roof_value *values, const char *separator, bool begun)
+{
+    bool room = reserve_rest(table, out, 0);
+    for (size_t i = 0; i < table->columns.count && room; i++) {
+        const struct roof_field *const field = &table->columns.field[i];
+        struct roof_cell *const cell = &table->cell[i];
+        const bool same = same_value(cell, field, &values[i]);
+        const struct roof_value printed = same ? values[i] : roof_printed(field, &values[i]);
+        if (!same && roof_absent(field, &printed)) { /* objects have no empty members */
+            continue;
+        }
+        put_block(out, ",", 1, begun);
+        begun = true;
+        room = put_lead(table, i, out, separator);
+        if (same && room) {
+            put_block(out, cell->text, sizeof cell->text, cell->length);
+        } else if (room) {
+            const size_t before = out->length;
+            put_json(out, field->type, &printed);
+            room = reserve_rest(table, out, i + 1);
+            if (room) {
+                keep_value(cell, field, &values[i], out->data + before, out->length - before);
+            }
+        }
+    }
+    roof_text_add(out, "", 0); /* ends with a zero again */
+}

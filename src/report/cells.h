@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+/* The cells of a row for programs, as CSV and as members of a JSON object. */
+#ifndef ROOF_CELLS_H
+#define ROOF_CELLS_H
+
+#include "roofline/table.h"
+
+/* A value as it is printed: a number in the unit of its field. */
+struct roof_value roof_printed(const struct roof_field *field, const struct roof_value *value);
+/* Whether a printed value is absent. */
+bool roof_absent(const struct roof_field *field, const struct roof_value *printed);
+
+/* Writes the values of a row with commas between them, absent ones as empty cells. */
+void roof_cells_csv(struct roof_table *table, struct roof_text *out,
+                    const struct roof_value *values);
+/* Writes the values that there are as the members of an object, each after the separator; begun
+ * says that members stand before them. */
+void roof_cells_json(struct roof_table *table, struct roof_text *out,
+                     const struct roof_value *values, const char *separator, bool begun);
+
+#endif

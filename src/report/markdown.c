@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "report/markdown.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void roof_markdown_put_made(struct roof_text *out, struct roof_text *made)
+{
+    roof_text_markdown(out, made->data == NULL ? "" : made->data);
+    out->failed = out->failed || made->failed;
+    roof_text_free(made);
+}
+
+void roof_grid_end_cell(struct roof_grid *g)
+{
+    roof_text_add(&g->text, "", 1);
+    g->cells++;
+}
+
+void roof_grid_cell(struct roof_grid *g, const char *text)
+{
+    roof_text_put(&g->text, text);
+    roof_grid_end_cell(g);
+}
+
+void roof_grid_begin(struct roof_grid *g, const char *const *title, size_t columns)
+{
+    *g = (struct roof_grid){.columns = columns};
+    for (size_t i = 0; i < columns; i++) {
+        const bool right = *title[i] == '>';
+        g->right |= right ? 1U << i : 0;
+        roof_grid_cell(g, title[i] + (right ? 1 : 0));
+    }
+}
+
+static void put_rule(struct roof_text *out, const struct roof_grid *g, const size_t *width)
+{
+    roof_text_put(out, "|");
+    for (size_t i = 0; i < g->columns; i++) {
+        const bool right = (g->right >> i & 1U) != 0;
+        roof_text_put(out, " ");
+        roof_text_fill(out, '-', width[i] - (right ? 1 : 0));
+        roof_text_put(out, right ? ": |" : " |");
+    }
+    roof_text_put(out, "\n");
+}
+
+void roof_grid_put(struct roof_text *out, struct roof_grid *g)
+{
+    size_t width[ROOF_GRID_COLUMNS_MAX] = {0};
+    const char *at = g->text.data;
+    out->failed = out->failed || g->text.failed;
+    for (size_t i = 0; i < g->cells && !g->text.failed; i++, at += strlen(at) + 1) {
+        const size_t wide = roof_text_width(at);
+        size_t *const widest = &width[i % g->columns];
+        *widest = wide > *widest ? wide : *widest;
+        *widest = *widest < 3 ? 3 : *widest; /* the rule needs three */
+    }
+    at = g->text.data;
+    for (size_t i = 0; i < g->cells && !g->text.failed; i++, at += strlen(at) + 1) {
+        const size_t column = i % g->columns;
+        const size_t blanks = width[column] - roof_text_width(at);
+        const bool right = (g->right >> column & 1U) != 0;
+        roof_text_put(out, column == 0 ? "| " : " ");
+        roof_text_fill(out, ' ', right ? blanks : 0);
+        roof_text_put(out, at);
+        roof_text_fill(out, ' ', right ? 0 : blanks);
+        roof_text_put(out, column + 1 == g->columns ? " |\n" : " |");
+        if (i + 1 == g->columns) {
+            put_rule(out, g, width);
+        }
+    }
+    roof_text_free(&g->text);
+}
+
+void roof_markdown_put_block(struct roof_text *out, const char *kind, const char *lines)
+{
+    size_t longest = 2;
+    size_t run = 0;
+    for (const char *p = lines; *p != '\0'; p++) {
+        run = *p == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    roof_text_fill(out, '`', longest + 1);
+    roof_text_printf(out, "%s\n%s", kind, lines);
+    roof_text_fill(out, '`', longest + 1);
+    roof_text_put(out, "\n");
+}
+
+void roof_markdown_put_quantity(struct roof_text *out, double value, enum roof_unit unit)
+{
+    char text[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, roof_format_quantity(text, value, unit));
+}
+
+void roof_grid_quantity(struct roof_grid *g, double value, enum roof_unit unit)
+{
+    roof_markdown_put_quantity(&g->text, value, unit);
+    roof_grid_end_cell(g);
+}
+
+void roof_grid_integer(struct roof_grid *g, int64_t value)
+{
+    roof_text_printf(&g->text, "%" PRId64, value);
+    roof_grid_end_cell(g);
+}
+
+void roof_grid_time(struct roof_grid *g, double seconds)
+{
+    roof_grid_quantity(g, seconds, ROOF_UNIT_MICROSECONDS);
+}
+
+void roof_grid_share(struct roof_grid *g, double fraction)
+{
+    roof_text_printf(&g->text, "%.1f%%", 100 * fraction);
+    roof_grid_end_cell(g);
+}
+
+void roof_grid_number(struct roof_grid *g, double value)
+{
+    char text[ROOF_QUANTITY_SIZE];
+    roof_grid_cell(g, roof_format_short(text, value));
+}
+
+void roof_markdown_put_rate(struct roof_text *out, double flops_per_s)
+{
+    const bool some = flops_per_s > 0;
+    roof_markdown_put_quantity(out, some ? flops_per_s : ROOF_UNKNOWN, ROOF_UNIT_FLOPS);
+    roof_text_put(out, some ? "/s" : "");
+}

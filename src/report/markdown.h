@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+/* Markdown that reads well as plain text too: tables with padded cells, fences, and values. */
+#ifndef ROOF_MARKDOWN_H
+#define ROOF_MARKDOWN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "roofline/quantity.h"
+#include "roofline/text.h"
+
+#define ROOF_GRID_COLUMNS_MAX 16
+
+/* A table. Its cells are written into `text` one by one, each ended by roof_grid_end_cell; widths
+ * are known when all of them are there. */
+struct roof_grid {
+    struct roof_text text;
+    size_t cells;
+    size_t columns;
+    unsigned right; /* a bit per column: its cells are numbers, and stand on the right */
+};
+
+/* Begins a table with the titles of its columns; '>' stands before the title of numbers. */
+void roof_grid_begin(struct roof_grid *g, const char *const *title, size_t columns);
+#define ROOF_GRID_BEGIN(g, ...)                                                                    \
+    roof_grid_begin(g, (const char *const[]){__VA_ARGS__},                                         \
+                    COUNT(((const char *const[]){__VA_ARGS__})))
+/* Writes the table and releases it. */
+void roof_grid_put(struct roof_text *out, struct roof_grid *g);
+
+/* Ends a cell that was written into g->text. */
+void roof_grid_end_cell(struct roof_grid *g);
+/* Each of these writes a whole cell. */
+void roof_grid_cell(struct roof_grid *g, const char *text);
+void roof_grid_quantity(struct roof_grid *g, double value, enum roof_unit unit);
+void roof_grid_integer(struct roof_grid *g, int64_t value);
+void roof_grid_time(struct roof_grid *g, double seconds);
+void roof_grid_share(struct roof_grid *g, double fraction);
+void roof_grid_number(struct roof_grid *g, double value);
+
+/* Writes a text that may have anything in it, escaped, and releases it. */
+void roof_markdown_put_made(struct roof_text *out, struct roof_text *made);
+/* Writes lines as they are, in a fence that none of them ends. */
+void roof_markdown_put_block(struct roof_text *out, const char *kind, const char *lines);
+void roof_markdown_put_quantity(struct roof_text *out, double value, enum roof_unit unit);
+/* Writes FLOP/s with the prefix that they need; "-" when there are none. */
+void roof_markdown_put_rate(struct roof_text *out, double flops_per_s);
+
+#endif

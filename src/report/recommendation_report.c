@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "roofline/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "roofline/speedup_report.h"
+
+/* Writes a number of rows as a member; nothing when there is none. */
+static void json_rows(struct roof_text *out, const char *key, int64_t rows)
+{
+    if (rows > 0) {
+        roof_text_printf(out, ", \"%s\": %" PRId64, key, rows);
+    }
+}
+
+static void json_crossovers(struct roof_text *out, const struct roof_crossovers *c)
+{
+    roof_text_printf(out,
+                     ",\n\"crossovers\": {\"along\": \"%s\", \"last\": %" PRId64 ",\n\"best\": [",
+                     roof_dimensions[c->along].key, c->last);
+    for (size_t i = 0; i < c->winners; i++) {
+        roof_text_printf(out, "%s{\"from\": %" PRId64, i == 0 ? "" : ", ", c->winner[i].from);
+        if (c->winner[i].format != ROOF_PRECISION_AUTO) {
+            roof_text_printf(out, ", \"precision\": \"%s\"",
+                             roof_format(c->winner[i].format)->name);
+        }
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "],\n\"formats\": [");
+    for (size_t i = 0; i < c->count; i++) {
+        roof_text_printf(out, "%s{\"precision\": \"%s\"", i == 0 ? "" : ", ",
+                         roof_format(c->of[i].format)->name);
+        json_rows(out, "compute_bound_from", c->of[i].compute_bound);
+        json_rows(out, "no_gain_from", c->of[i].no_gain);
+        roof_text_put(out, "}");
+    }
+    roof_text_put(out, "]}");
+}
+
+void roof_report_recommendation_json(struct roof_text *out,
+                                     const struct roof_recommendation *recommendation,
+                                     const struct roof_reasons *reasons, enum roof_operator op)
+{
+    struct roof_table table;
+    roof_table_open_members(&table, ROOF_TABLE_RECOMMENDATIONS, op, "");
+    const size_t total = recommendation->count + recommendation->rejected;
+    roof_text_put(out, "{\n\"schema\": \"roofline/recommendation/1\",\n\"candidates\": [");
+    for (size_t i = 0; i < total; i++) {
+        if (i == recommendation->count) {
+            roof_text_put(out, "\n],\n\"rejected\": [");
+        }
+        roof_text_put(out, i == 0 || i == recommendation->count ? "\n{" : ",\n{");
+        roof_table_candidate(&table, out, &recommendation->candidate[i]);
+        roof_text_put(out, "}");
+    }
+    if (recommendation->rejected == 0) {
+        roof_text_put(out, "\n],\n\"rejected\": [");
+    }
+    roof_text_put(out, "\n]");
+    if (reasons->why != NULL) {
+        roof_table_open_members(&table, ROOF_TABLE_SPEEDUPS, op, "");
+        roof_text_put(out, ",\n\"why\": {");
+        roof_table_speedup(&table, out, reasons->why);
+        roof_text_put(out, "}");
+    }
+    if (reasons->crossovers != NULL) {
+        json_crossovers(out, reasons->crossovers);
+    }
+    roof_text_put(out, "\n}\n");
+}
+
+/* Writes "Why nvfp4: it saves 7.2 us of the fp16 time of 10 us: memory 100.0%; memory-bound as
+ * before." */
+static void put_why(struct roof_text *out, const struct roof_speedup_row *why, bool by_expected)
+{
+    const struct roof_gain *const gain = by_expected ? &why->expected : &why->ideal;
+    const enum roof_bottleneck from =
+        by_expected ? why->expected_from_bottleneck : why->from_bottleneck;
+    const enum roof_bottleneck to = by_expected ? why->expected_to_bottleneck : why->to_bottleneck;
+    const double saved = gain->from_s - gain->to_s;
+    char time[ROOF_QUANTITY_SIZE];
+    if (isnan(saved) || fabs(saved) < 0.02 * gain->from_s) { /* shares of nothing are noise */
+        return;
+    }
+    roof_text_printf(out, "\nWhy %s: it saves %s of the %s", why->to,
+                     roof_format_quantity(time, saved, ROOF_UNIT_MICROSECONDS), why->from);
+    roof_text_printf(
+        out, " time of %s:", roof_format_quantity(time, gain->from_s, ROOF_UNIT_MICROSECONDS));
+    roof_speedup_report_shares(out, gain, " ");
+    roof_text_printf(out, from == to ? "; %s-bound as before.\n" : "; %s-bound, now ",
+                     roof_bottleneck_name(from));
+    if (from != to) {
+        roof_text_printf(out, "%s-bound.\n", roof_bottleneck_name(to));
+    }
+}
+
+static const char *rows_text(char out[ROOF_QUANTITY_SIZE], int64_t rows)
+{
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%" PRId64, rows);
+    return rows > 0 ? out : "never";
+}
+
+static void put_crossovers(struct roof_text *out, const struct roof_crossovers *c)
+{
+    char bound[ROOF_QUANTITY_SIZE];
+    char gain[ROOF_QUANTITY_SIZE];
+    char name[ROOF_INPUT_NAME_SIZE];
+    (void)roof_input_name(name, &roof_dimensions[c->along]);
+    roof_text_printf(out, "\nBest along %s, up to %" PRId64 ":", name, c->last);
+    for (size_t i = 0; i < c->winners; i++) {
+        const enum roof_precision format = c->winner[i].format;
+        roof_text_printf(out, "%s %s from %" PRId64, i == 0 ? "" : ",",
+                         format == ROOF_PRECISION_AUTO ? "none" : roof_format(format)->name,
+                         c->winner[i].from);
+    }
+    roof_text_printf(out, "%s\n\n  %-12s  %18s  %22s\n", c->more ? ", and it changes again" : "",
+                     "precision", "compute-bound from", "no gain over fp16 from");
+    for (size_t i = 0; i < c->count; i++) {
+        const bool baseline = c->of[i].format == ROOF_PRECISION_FP16;
+        roof_text_printf(out, "  %-12s  %18s  %22s\n", roof_format(c->of[i].format)->name,
+                         rows_text(bound, c->of[i].compute_bound),
+                         baseline ? "-" : rows_text(gain, c->of[i].no_gain));
+    }
+}
+
+static void put_best(struct roof_text *out, const struct roof_candidate *best, bool by_expected)
+{
+    char time[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "Use %s (%s): %s%s, %.2fx over fp16, accuracy loss %s.\n\n",
+                     roof_format(best->format)->name, best->method,
+                     roof_format_quantity(time, best->ranked_s, ROOF_UNIT_MICROSECONDS),
+                     by_expected ? " expected" : "",
+                     by_expected ? best->expected_speedup : best->speedup,
+                     roof_accuracy_name(best->loss));
+}
+
+static void put_candidate(struct roof_text *out, const struct roof_candidate *c, bool expected)
+{
+    char time[ROOF_QUANTITY_SIZE];
+    roof_text_printf(
+        out, "  %4d  %-12s  %-22s  %10s  %6.2fx", c->rank, roof_format(c->format)->name, c->method,
+        roof_format_quantity(time, c->prediction.time_s, ROOF_UNIT_MICROSECONDS), c->speedup);
+    if (expected && isnan(c->expected_speedup)) {
+        roof_text_printf(out, "  %10s  %7s", "-", "-");
+    } else if (expected) {
+        roof_text_printf(
+            out, "  %10s  %6.2fx",
+            roof_format_quantity(time, c->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
+            c->expected_speedup);
+    }
+    roof_text_printf(out, "  %-8s  %s\n", roof_accuracy_name(c->loss), c->reason);
+}
+
+/* Writes the ranked candidates, with expected times if one of them has one. */
+static void put_ranked(struct roof_text *out, const struct roof_recommendation *recommendation)
+{
+    bool expected = false;
+    for (size_t i = 0; i < recommendation->count; i++) {
+        expected = expected || !isnan(recommendation->candidate[i].prediction.expected_s);
+    }
+    roof_text_printf(out, "  %4s  %-12s  %-22s  %10s  %7s", "rank", "precision", "method", "time",
+                     "speedup");
+    if (expected) {
+        roof_text_printf(out, "  %10s  %7s", "expected", "speedup");
+    }
+    roof_text_printf(out, "  %-8s  %s\n", "accuracy", "reason");
+    for (size_t i = 0; i < recommendation->count; i++) {
+        put_candidate(out, &recommendation->candidate[i], expected);
+    }
+}
+
+static void put_rejected(struct roof_text *out, const struct roof_recommendation *recommendation)
+{
+    for (size_t i = 0; i < recommendation->rejected; i++) {
+        const struct roof_candidate *const c =
+            &recommendation->candidate[recommendation->count + i];
+        roof_text_printf(out, "%s  %-12s  %6.2fx  %s\n", i == 0 ? "\nRejected\n" : "",
+                         roof_format(c->format)->name, c->speedup, c->reason);
+    }
+}
+
+void roof_report_recommendation_text(struct roof_text *out,
+                                     const struct roof_recommendation *recommendation,
+                                     const struct roof_reasons *reasons,
+                                     const struct roof_workload *workload,
+                                     const struct roof_hardware *product, enum roof_ranking ranking)
+{
+    const bool by_expected = ranking == ROOF_RANKING_EXPECTED;
+    const struct roof_prediction *const first = &recommendation->candidate[0].prediction;
+    roof_report_workload(out, workload);
+    roof_text_printf(out, " on %s\n\n", first->hardware->id);
+    if (recommendation->count > 0) {
+        put_best(out, &recommendation->candidate[0], by_expected);
+        put_ranked(out, recommendation);
+    } else {
+        roof_text_put(out, "No format satisfies the constraints.\n");
+    }
+    put_rejected(out, recommendation);
+    if (reasons->why != NULL) {
+        put_why(out, reasons->why, by_expected);
+    }
+    if (reasons->crossovers != NULL) {
+        put_crossovers(out, reasons->crossovers);
+    }
+    roof_text_put(out, "\nAccuracy classes are typical losses of quantised weights and "
+                       "activations, not a promise\n"
+                       "for the model at hand: "
+                       "roofline list precisions ID\n");
+    roof_report_basis(out, first, product);
+}

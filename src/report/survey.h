@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/* The sections of the report about a model on a device that have a file of their own. */
+#ifndef ROOF_SURVEY_SECTIONS_H
+#define ROOF_SURVEY_SECTIONS_H
+
+#include "roofline/survey_report.h"
+
+/* The phase that the report begins with: decode, or prefill when there is no decode. */
+const struct roof_model_prediction *roof_survey_first(const struct roof_survey *s);
+/* "Prefill" or "Decode". */
+const char *roof_survey_phase_name(const struct roof_survey_phase *phase);
+
+/* Writes the limits of the device and their sources (survey_device.c). */
+void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
+                            const struct roof_survey_about *about);
+/* Writes what one change at a time brings (survey_changes.c). */
+void roof_survey_put_changes(struct roof_text *out, const struct roof_survey *s);
+
+#endif

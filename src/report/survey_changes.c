@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "report/survey.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/markdown.h"
+
+static void put_change(struct roof_text *out, const struct roof_survey_phase *phase,
+                       const struct roof_survey_change *c)
+{
+    const struct roof_model_prediction *const base = phase->base;
+    const struct roof_model_prediction *const r = c->inference;
+    switch (c->kind) {
+    case ROOF_SURVEY_FORMATS:
+        if (r != NULL) {
+            const struct roof_formats *const f = &r->scenario.common.formats;
+            roof_text_printf(out, "weights %s, activations %s", roof_format(f->weights)->name,
+                             roof_format(f->activations)->name);
+        } else {
+            roof_text_put(out, "narrower weights");
+        }
+        break;
+    case ROOF_SURVEY_KV_FORMAT:
+        roof_text_printf(out, "KV cache %s",
+                         r == NULL ? "narrower" : roof_format(r->scenario.common.formats.kv)->name);
+        break;
+    case ROOF_SURVEY_BATCH_COMPUTE:
+    case ROOF_SURVEY_BATCH_MEMORY:
+        roof_text_printf(out, "batch %" PRId64, c->size);
+        break;
+    case ROOF_SURVEY_ATTENTION:
+        roof_text_put(out, base->scenario.unfused_attention != 0 ? "fused attention"
+                                                                 : "unfused attention");
+        break;
+    case ROOF_SURVEY_PROJECTIONS:
+        roof_text_put(out, base->scenario.split_projections != 0 ? "joined projections"
+                                                                 : "split projections");
+        break;
+    case ROOF_SURVEY_TP:
+        roof_text_printf(out, "tensor parallelism %" PRId64, c->size);
+        break;
+    case ROOF_SURVEY_LAUNCH:
+        roof_text_put(out, "no launch overhead");
+        break;
+    case ROOF_SURVEY_KERNEL:
+        roof_text_printf(out, "%s at its bound", base->node[c->node].node.name);
+        break;
+    case ROOF_SURVEY_CHANGE_KIND_COUNT:
+        break;
+    }
+}
+
+#define NO_GAIN 1.01
+
+/* Writes what a kind of change means, and what comes with it. */
+static void put_note(struct roof_text *out, const struct roof_survey_phase *phase,
+                     const struct roof_survey_change *c)
+{
+    const struct roof_model_prediction *const base = phase->base;
+    const struct roof_node_prediction *const node = &base->node[c->node];
+    const double best = isnan(c->expected_gain) ? c->gain : c->expected_gain;
+    char text[ROOF_QUANTITY_SIZE];
+    if (c->refused.status != ROOF_OK) {
+        roof_text_put(out, "not possible: ");
+        roof_text_markdown(out, c->refused.message);
+        return;
+    }
+    roof_text_put(out, !(best >= NO_GAIN) ? "does not help; " : "");
+    switch (c->kind) {
+    case ROOF_SURVEY_FORMATS:
+        roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(c->loss));
+        break;
+    case ROOF_SURVEY_KV_FORMAT:
+        roof_markdown_put_quantity(out, c->inference->kv_cache_bytes, ROOF_UNIT_CAPACITY);
+        roof_text_put(out, " of cache in place of ");
+        roof_markdown_put_quantity(out, base->kv_cache_bytes, ROOF_UNIT_CAPACITY);
+        break;
+    case ROOF_SURVEY_BATCH_COMPUTE:
+        roof_text_printf(out, "%s becomes compute-bound; each user waits longer", node->node.name);
+        break;
+    case ROOF_SURVEY_BATCH_MEMORY:
+        roof_text_put(out, "the largest that fits; each user waits longer");
+        break;
+    case ROOF_SURVEY_ATTENTION:
+        roof_text_put(out, base->scenario.unfused_attention != 0 ? "scores stay on the chip"
+                                                                 : "scores are stored and read");
+        break;
+    case ROOF_SURVEY_PROJECTIONS:
+        roof_text_put(out, base->scenario.split_projections != 0
+                               ? "one product reads its input once"
+                               : "each product reads its input again");
+        break;
+    case ROOF_SURVEY_TP:
+        roof_text_printf(out, "on %.0f devices, %.2fx per device", c->inference->devices,
+                         best * base->devices / c->inference->devices);
+        break;
+    case ROOF_SURVEY_LAUNCH:
+        roof_text_put(out, "kernels launched ahead, as by a captured graph");
+        break;
+    case ROOF_SURVEY_KERNEL:
+        roof_text_printf(
+            out, "its kernels are expected to take %s times their bound",
+            roof_format_short(text, node->prediction.expected_s / node->prediction.time_s));
+        break;
+    case ROOF_SURVEY_CHANGE_KIND_COUNT:
+        break;
+    }
+    if (c->inference != NULL && c->inference->fits != base->fits) {
+        roof_text_put(out, c->inference->fits == ROOF_FIT_YES ? "; fits" : "; does not fit");
+    }
+}
+
+static void gain_cell(struct roof_grid *g, double gain)
+{
+    if (isnan(gain)) {
+        roof_grid_cell(g, "-");
+    } else {
+        roof_text_printf(&g->text, "%.2fx", gain);
+        roof_grid_end_cell(g);
+    }
+}
+
+static void put_changes(struct roof_text *out, const struct roof_survey_phase *phase)
+{
+    struct roof_grid g;
+    const struct roof_model_prediction *const base = phase->base;
+    roof_text_printf(out, "\n### %s\n\n", roof_survey_phase_name(phase));
+    ROOF_GRID_BEGIN(&g, "change", ">bound time", ">expected time", ">gain at best",
+                    ">expected gain", "note");
+    roof_grid_cell(&g, "(as it is)");
+    roof_grid_quantity(&g, roof_survey_time(base), ROOF_UNIT_MILLISECONDS);
+    roof_grid_quantity(&g, roof_survey_expected(base), ROOF_UNIT_MILLISECONDS);
+    gain_cell(&g, 1);
+    gain_cell(&g, isnan(base->total.expected_s) ? ROOF_UNKNOWN : 1);
+    roof_grid_cell(&g, base->fits == ROOF_FIT_NO ? "does not fit" : "");
+    for (size_t i = 0; i < phase->changes; i++) {
+        const struct roof_survey_change *const c = &phase->change[i];
+        put_change(&g.text, phase, c);
+        roof_grid_end_cell(&g);
+        roof_grid_quantity(&g, c->time_s, ROOF_UNIT_MILLISECONDS);
+        roof_grid_quantity(&g, c->expected_s, ROOF_UNIT_MILLISECONDS);
+        gain_cell(&g, c->gain);
+        gain_cell(&g, c->expected_gain);
+        put_note(&g.text, phase, c);
+        roof_grid_end_cell(&g);
+    }
+    roof_grid_put(out, &g);
+}
+
+void roof_survey_put_changes(struct roof_text *out, const struct roof_survey *s)
+{
+    roof_text_put(out, "\n## Opportunities\n\nOne change at a time, each predicted like the rest; "
+                       "the gain is in tokens/s of all sequences, memory aside. Expected gains "
+                       "rank where they are known. Times are ");
+    roof_text_put(out, s->decode.base == NULL    ? "of the prefill.\n"
+                       : s->prefill.base == NULL ? "per token.\n"
+                                                 : "per token, and of the prefill.\n");
+    if (s->decode.base != NULL) {
+        put_changes(out, &s->decode);
+    }
+    if (s->prefill.base != NULL) {
+        put_changes(out, &s->prefill);
+    }
+}
