@@ -76,8 +76,8 @@ bad_layers() {
         "$scratch/layers/src/predict" "$scratch/layers/src/cli"
     (
         cd "$scratch/layers"
-        printf '#include "base/json.h"\n' > include/roofline/text.h
-        printf '#include "roofline/predict.h"\n#include <cjson/cJSON.h>\n' > src/base/text.c
+        printf '#include "base/json.h"\n' > src/base/text.h
+        printf '#include "predict/predict.h"\n#include <cjson/cJSON.h>\n' > src/base/text.c
         printf '#include "base/json.h"\n#include <cjson/cJSON.h>\n' > src/base/json.c
         printf '#include <argtable2.h>\n  # include "cli/cli.h"\n' > src/predict/predict.c
         printf '#include "stray/stray.h"\n' > src/base/quantity.c

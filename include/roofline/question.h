@@ -36,7 +36,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "roofline/status.h"
+#include "roofline/error.h"
 
 #ifdef __cplusplus
 extern "C" {

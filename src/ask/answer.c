@@ -6,8 +6,8 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
-#include "roofline/input.h"
-#include "roofline/layout.h"
+#include "decide/input.h"
+#include "model/layout.h"
 
 /* --- formats ------------------------------------------------------------------------------- */
 

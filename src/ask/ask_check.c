@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "ask/asking.h"
+#include "ask/check.h"
+#include "ask/check_report.h"
 #include "base/base.h"
-#include "roofline/check.h"
-#include "roofline/check_report.h"
 
 /* All files of one question; they are read and run before anything is written. */
 struct checking {

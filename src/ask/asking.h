@@ -3,11 +3,11 @@
 #ifndef ROOF_ASK_ASKING_H
 #define ROOF_ASK_ASKING_H
 
+#include "base/text.h"
 #include "decide/known.h"
 #include "decide/read.h"
-#include "roofline/records.h"
-#include "roofline/table.h"
-#include "roofline/text.h"
+#include "decide/records.h"
+#include "report/table.h"
 
 struct roof_asking {
     struct roof_loans loans;

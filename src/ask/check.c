@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/check.h"
+#include "ask/check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "catalog/schema.h"
-#include "roofline/operator.h"
+#include "operator/operator.h"
 
 #define KEYS_MAX 200
 #define KEY_SIZE 64

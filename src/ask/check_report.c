@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/check_report.h"
+#include "ask/check_report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "roofline/quantity.h"
+#include "base/quantity.h"
 
 /* Of all files. */
 struct sum {

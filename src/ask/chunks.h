@@ -3,9 +3,9 @@
 #ifndef ROOF_ASK_CHUNKS_H
 #define ROOF_ASK_CHUNKS_H
 
-#include "roofline/sweep.h"
-#include "roofline/table.h"
-#include "roofline/text.h"
+#include "base/text.h"
+#include "decide/sweep.h"
+#include "report/table.h"
 
 /* Writes the row of a prediction, of a model's where model is not NULL. */
 void roof_table_point(struct roof_table *table, struct roof_text *out,

@@ -4,9 +4,9 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
-#include "roofline/compare.h"
-#include "roofline/layout.h"
-#include "roofline/report.h"
+#include "decide/compare.h"
+#include "model/layout.h"
+#include "report/report.h"
 
 /* What is asked, and what is at hand while rows are read. */
 struct comparing {

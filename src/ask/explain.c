@@ -5,9 +5,9 @@
 #include "ask/recommend.h"
 #include "base/base.h"
 #include "decide/pair.h"
-#include "roofline/model_report.h"
-#include "roofline/report.h"
-#include "roofline/speedup_report.h"
+#include "report/model_report.h"
+#include "report/report.h"
+#include "report/speedup_report.h"
 
 /* What is asked of two sides. */
 struct explain_input {

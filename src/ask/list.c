@@ -5,10 +5,10 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
-#include "roofline/config.h"
-#include "roofline/engine_report.h"
-#include "roofline/model_report.h"
-#include "roofline/report.h"
+#include "model/load.h"
+#include "report/engine_report.h"
+#include "report/model_report.h"
+#include "report/report.h"
 
 /* Everything one list needs. */
 struct list {

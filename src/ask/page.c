@@ -5,7 +5,7 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
-#include "roofline/chart.h"
+#include "chart/chart.h"
 
 /* Chooses the phases of a page where the question does not. */
 static void show_phases(struct roof_page_sizes *sizes)

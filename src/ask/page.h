@@ -3,8 +3,8 @@
 #ifndef ROOF_ASK_PAGE_H
 #define ROOF_ASK_PAGE_H
 
+#include "chart/chart_page.h"
 #include "decide/grid.h"
-#include "roofline/chart_page.h"
 
 /* Finds what the sliders of a page move, for a grid of one model whose phase alone takes several
  * values; false for any other grid. */

@@ -6,10 +6,10 @@
 #include "ask/asking.h"
 #include "ask/explain.h"
 #include "base/base.h"
+#include "decide/emit.h"
 #include "decide/pair.h"
 #include "decide/plan_query.h"
-#include "roofline/emit.h"
-#include "roofline/plan_report.h"
+#include "report/plan_report.h"
 
 /* What is asked, with what was loaded for it. */
 struct plans_input {

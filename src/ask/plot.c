@@ -7,12 +7,12 @@
 #include "ask/asking.h"
 #include "ask/page.h"
 #include "base/base.h"
+#include "base/quantity.h"
+#include "chart/chart.h"
+#include "chart/chart_page.h"
+#include "chart/chart_text.h"
 #include "decide/grid.h"
-#include "roofline/chart.h"
-#include "roofline/chart_page.h"
-#include "roofline/chart_text.h"
-#include "roofline/quantity.h"
-#include "roofline/report.h"
+#include "report/report.h"
 
 #define COLUMNS_DEFAULT 100
 #define WIDTH_DEFAULT 1200

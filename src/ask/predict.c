@@ -4,8 +4,8 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
-#include "roofline/quantity.h"
-#include "roofline/report.h"
+#include "base/quantity.h"
+#include "report/report.h"
 
 /* What is asked of one operator. */
 struct operator_input {

@@ -5,10 +5,10 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
-#include "roofline/model_report.h"
-#include "roofline/report.h"
+#include "report/model_report.h"
+#include "report/report.h"
+#include "report/survey_report.h"
 #include "roofline/roofline.h"
-#include "roofline/survey_report.h"
 
 /* What is asked of one model. */
 struct model_input {

@@ -7,7 +7,7 @@
 #include "ask/asking.h"
 #include "base/base.h"
 #include "decide/recommend_answer.h"
-#include "roofline/report.h"
+#include "report/report.h"
 
 enum roof_status roof_read_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
                                    const char *text, struct roof_error *error)

@@ -4,7 +4,7 @@
 #define ROOF_ASK_RECOMMEND_H
 
 #include "decide/read.h"
-#include "roofline/recommend.h"
+#include "decide/recommend.h"
 
 /* Reads "P,P" or "all" into formats; *count of them. */
 enum roof_status roof_read_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,

@@ -4,7 +4,7 @@
 #define ROOF_ASK_RESUME_H
 
 #include "ask/asking.h"
-#include "roofline/sweep.h"
+#include "decide/sweep.h"
 
 /* What the part of an interrupted sweep has. */
 struct roof_resumed {

@@ -9,8 +9,8 @@
 #include "ask/chunks.h"
 #include "ask/resume.h"
 #include "base/base.h"
+#include "base/quantity.h"
 #include "decide/grid.h"
-#include "roofline/quantity.h"
 
 #define SHARDS_MAX 1000000000
 #define THREADS_MAX 64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/quantity.h"
+#include "base/quantity.h"
 
 #include <ctype.h>
 #include <inttypes.h>

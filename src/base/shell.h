@@ -3,7 +3,7 @@
 #ifndef ROOF_SHELL_H
 #define ROOF_SHELL_H
 
-#include "roofline/text.h"
+#include "base/text.h"
 
 /* Writes text as one word: as it is where every character is harmless, else in single quotes. */
 void roof_text_shell_word(struct roof_text *out, const char *text);

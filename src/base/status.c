@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/status.h"
+#include "roofline/error.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/text.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "roofline/quantity.h"
+#include "base/quantity.h"
 
 /* Makes room for extra more bytes and a terminator; false when memory is out. */
 static bool reserve(struct roof_text *text, size_t extra)

@@ -18,7 +18,12 @@
 #define CALIBRATE_FITTER_H
 
 #include "base/base.h"
-#include "roofline/roofline.h"
+#include "base/quantity.h"
+#include "base/text.h"
+#include "catalog/hardware.h"
+#include "decide/compare.h"
+#include "predict/calibration.h"
+#include "predict/kernel.h"
 
 #define FOLDS 5
 #define GROUPS_MAX 256

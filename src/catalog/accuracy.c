@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "catalog/data.h"
-#include "roofline/precision.h"
+#include "catalog/precision.h"
 
 static const char *const accuracy_names[ROOF_ACCURACY_CLASS_COUNT] = {
     [ROOF_ACCURACY_NONE] = "none",   [ROOF_ACCURACY_MINIMAL] = "minimal",

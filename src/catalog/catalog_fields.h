@@ -3,9 +3,9 @@
 #ifndef ROOF_CATALOG_FIELDS_H
 #define ROOF_CATALOG_FIELDS_H
 
-#include "roofline/field.h"
-#include "roofline/hardware.h"
-#include "roofline/precision.h"
+#include "catalog/field.h"
+#include "catalog/hardware.h"
+#include "catalog/precision.h"
 
 void roof_hardware_fields(struct roof_fields *out);
 void roof_hardware_values(struct roof_value *out, const struct roof_fields *fields,

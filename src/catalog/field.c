@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/field.h"
+#include "catalog/field.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "roofline/precision.h"
+#include "catalog/precision.h"
 
 void roof_fields_add(struct roof_fields *fields, const struct roof_field *field, size_t count,
                      int part)

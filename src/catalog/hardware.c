@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/hardware.h"
+#include "catalog/hardware.h"
 
 #include <assert.h>
 #include <math.h>

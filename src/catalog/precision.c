@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/precision.h"
+#include "catalog/precision.h"
 
 #include <assert.h>
 #include <strings.h>
 
-#include "catalog/precision.h"
+#include "catalog/storage.h"
 
 /*
  * Block layouts: format, elements, bits of all fields of a block, bytes. The bits come from the

@@ -1,34 +1,183 @@
 // SPDX-License-Identifier: MIT
-/* The bytes of tensors in a format, ready for arithmetic on many tensors, and words that messages
- * say about formats. */
-#ifndef ROOF_PRECISION_PRIVATE_H
-#define ROOF_PRECISION_PRIVATE_H
-
-#include "roofline/precision.h"
-
-/* Names, in messages, all formats that activations can have. A test holds it against the catalog.
+/**
+ * The number-format catalog: one row per format. Sizes are never typed in: bits per element follow
+ * from the layout of a block, and the layout is asserted when the library is compiled.
+ *
+ * The catalog is const data: any number of threads may read it.
  */
-#define ROOF_TENSOR_FORMATS "fp64, fp32, tf32, bf16, fp16, the fp8, int and mx formats, and nvfp4"
+#ifndef ROOFLINE_PRECISION_H
+#define ROOFLINE_PRECISION_H
 
-struct roof_storage {
-    double block_bytes;
-    double block_elements;
-    double tensor_bytes;
-    double channel_bytes;
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "roofline/error.h"
+
+/** Formats in the order of the catalog, which also breaks ties. Append only. */
+enum roof_precision {
+    ROOF_PRECISION_AUTO = -1, /**< not given: the default rule decides */
+    ROOF_PRECISION_FP64 = 0,
+    ROOF_PRECISION_FP32,
+    ROOF_PRECISION_TF32,
+    ROOF_PRECISION_BF16,
+    ROOF_PRECISION_FP16,
+    ROOF_PRECISION_FP8_E4M3,
+    ROOF_PRECISION_FP8_E5M2,
+    ROOF_PRECISION_INT8,
+    ROOF_PRECISION_INT4,
+    ROOF_PRECISION_INT2,
+    ROOF_PRECISION_MXFP8_E4M3,
+    ROOF_PRECISION_MXFP8_E5M2,
+    ROOF_PRECISION_MXFP6_E3M2,
+    ROOF_PRECISION_MXFP6_E2M3,
+    ROOF_PRECISION_MXFP4,
+    ROOF_PRECISION_MXINT8,
+    ROOF_PRECISION_NVFP4,
+    ROOF_PRECISION_NF4,
+    ROOF_PRECISION_NF4_FP32,
+    ROOF_PRECISION_NF4_DQ,
+    ROOF_PRECISION_FP4_BNB,
+    ROOF_PRECISION_INT4_G128,
+    ROOF_PRECISION_INT4_G128_ZP,
+    ROOF_PRECISION_INT4_G64_ZP,
+    ROOF_PRECISION_INT4_G32_ZP,
+    ROOF_PRECISION_INT8_CHANNEL,
+    ROOF_PRECISION_FP8_BLOCK128,
+    ROOF_PRECISION_Q1_0,
+    ROOF_PRECISION_Q2_0,
+    ROOF_PRECISION_Q4_0,
+    ROOF_PRECISION_Q4_1,
+    ROOF_PRECISION_Q5_0,
+    ROOF_PRECISION_Q5_1,
+    ROOF_PRECISION_Q8_0,
+    ROOF_PRECISION_Q8_1,
+    ROOF_PRECISION_Q2_K,
+    ROOF_PRECISION_Q3_K,
+    ROOF_PRECISION_Q4_K,
+    ROOF_PRECISION_Q5_K,
+    ROOF_PRECISION_Q6_K,
+    ROOF_PRECISION_Q8_K,
+    ROOF_PRECISION_IQ1_S,
+    ROOF_PRECISION_IQ1_M,
+    ROOF_PRECISION_IQ2_XXS,
+    ROOF_PRECISION_IQ2_XS,
+    ROOF_PRECISION_IQ2_S,
+    ROOF_PRECISION_IQ3_XXS,
+    ROOF_PRECISION_IQ3_S,
+    ROOF_PRECISION_IQ4_NL,
+    ROOF_PRECISION_IQ4_XS,
+    ROOF_PRECISION_TQ1_0,
+    ROOF_PRECISION_TQ2_0,
+    ROOF_PRECISION_COUNT
 };
 
-static inline struct roof_storage roof_storage_of(const struct roof_format *format)
-{
-    return (struct roof_storage){(double)format->block_bytes, (double)format->block_elements,
-                                 format->tensor_bytes, format->channel_bytes};
-}
+enum roof_family {
+    ROOF_FAMILY_FLOAT,
+    ROOF_FAMILY_INTEGER,
+    ROOF_FAMILY_BLOCK_FLOAT,
+    ROOF_FAMILY_CODE_BOOK
+};
 
-/* Computes roof_tensor_bytes. */
-static inline double roof_storage_bytes(const struct roof_storage *s, double elements,
-                                        double tensors, double channels)
-{
-    return elements * s->block_bytes / s->block_elements + tensors * s->tensor_bytes +
-           channels * s->channel_bytes;
-}
+#define ROOF_FALLBACKS_MAX 6
+
+/** One row of the catalog. Strings are static and never NULL unless said. */
+struct roof_format {
+    const char *name;  /**< as in options and keys, lower case */
+    const char *alias; /**< a second name, or NULL */
+    const char *label; /**< for people */
+    enum roof_family family;
+    int element_bits;        /**< bits of one element without its scales */
+    int exponent_bits;       /**< 0 for integers and code books */
+    int mantissa_bits;       /**< explicit mantissa bits; 0 for integers and code books */
+    int significant_bits;    /**< bits that carry information: 19 for tf32, else element_bits */
+    int64_t block_elements;  /**< elements that share a scale; 1 when there is none */
+    int64_t block_bytes;     /**< bytes of such a block, scales included */
+    int tensor_bytes;        /**< bytes once per tensor (the FP32 scale of nvfp4) */
+    int channel_bytes;       /**< bytes once per output channel or token (int8_channel) */
+    const char *scale;       /**< kind of scale, "none" when there is none */
+    double lowest;           /**< most negative value of an element */
+    double highest;          /**< largest finite value of an element */
+    const double *code_book; /**< the values an element can take (E2M1: magnitudes), or NULL */
+    int code_count;
+    enum roof_precision activations; /**< what -p pairs the weights with; itself unless the format
+                                          stores weights only */
+    enum roof_precision unit;        /**< the format whose hardware peak its multiplications use */
+    const char *native_method;       /**< the name that recommend gives it where the unit exists */
+    const char *weight_method; /**< the name where only weights are stored in it; NULL: never */
+    const char *use;           /**< usual use, a few words */
+    const char *remark;        /**< how figures in circulation differ, or NULL */
+    enum roof_precision fallback[ROOF_FALLBACKS_MAX]; /**< tried in order on a device without the
+                                                           unit; ends with ROOF_PRECISION_AUTO */
+};
+
+/** Returns the row of a format; never NULL for 0 <= precision < ROOF_PRECISION_COUNT. */
+const struct roof_format *roof_format(enum roof_precision precision);
+
+/** Finds a format by its name or alias, in upper or lower case. An unknown name is ROOF_USAGE, and
+ * the message lists the names. */
+enum roof_status roof_precision_find(enum roof_precision *out, const char *name,
+                                     struct roof_error *error);
+
+/** Returns the bits per element in memory, with block scales but without tensor and channel scales:
+ * 4.5 for nvfp4. */
+double roof_precision_bits(enum roof_precision precision);
+
+/** Returns true for a format in which only weights (and some KV caches) are stored. */
+bool roof_precision_weight_only(enum roof_precision precision);
+
+/**
+ * Returns the bytes of tensors in a format: elements * block_bytes / block_elements + tensors *
+ * tensor_bytes + channels * channel_bytes. Blocks are not padded.
+ */
+double roof_tensor_bytes(enum roof_precision precision, double elements, double tensors,
+                         double channels);
+
+/**
+ * Returns the format in which a product of the two is computed when every unit exists: a
+ * weight-only format computes at the activations', else the wider of the two, and at equal width
+ * the activations'.
+ */
+enum roof_precision roof_precision_product(enum roof_precision weights,
+                                           enum roof_precision activations);
+
+const char *roof_family_name(enum roof_family family);
+
+/** Classes of the typical loss against the 16-bit original, least first (data/accuracy.json). */
+enum roof_accuracy_class {
+    ROOF_ACCURACY_NONE,
+    ROOF_ACCURACY_MINIMAL,
+    ROOF_ACCURACY_BELOW_1,
+    ROOF_ACCURACY_1_TO_2,
+    ROOF_ACCURACY_2_TO_5,
+    ROOF_ACCURACY_SEVERE,
+    ROOF_ACCURACY_CLASS_COUNT
+};
+
+/** Names a class as in data/accuracy.json, and finds one by that name, in upper or lower case. An
+ * unknown name is ROOF_USAGE, and the message lists the names. */
+const char *roof_accuracy_name(enum roof_accuracy_class accuracy);
+enum roof_status roof_accuracy_find(enum roof_accuracy_class *out, const char *name,
+                                    struct roof_error *error);
+
+/** The accuracy table. Strings belong to it. */
+struct roof_accuracy {
+    struct {
+        enum roof_accuracy_class loss;
+        const char *figure; /**< a loss that was measured; NULL when none was found */
+        const char *source;
+    } of[ROOF_PRECISION_COUNT];
+    void *document; /**< private */
+};
+
+/** Reads the embedded data/accuracy.json. On success the caller owns *out: roof_accuracy_free. */
+enum roof_status roof_accuracy_load(struct roof_accuracy *out, struct roof_error *error);
+void roof_accuracy_free(struct roof_accuracy *accuracy);
+
+/** A format and where its accuracy is looked up: a row of the table of formats. */
+struct roof_precision_entry {
+    enum roof_precision precision;
+    const struct roof_accuracy *accuracy;
+};
 
 #endif

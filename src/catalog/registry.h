@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #include "base/json.h"
-#include "roofline/status.h"
-#include "roofline/text.h"
+#include "base/text.h"
+#include "roofline/error.h"
 
 /* A kind of document. */
 struct roof_registry {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "base/json.h"
-#include "roofline/status.h"
+#include "roofline/error.h"
 
 struct roof_schema;
 

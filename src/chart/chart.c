@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/chart.h"
+#include "chart/chart.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
-#include "roofline/model_report.h"
+#include "report/model_report.h"
 
 /* The sizes of products that are large enough for a kernel to show what it can do. */
 #define ATTAINABLE_GEMM 8192

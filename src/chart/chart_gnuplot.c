@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "chart/chart_text.h"
 #include "chart/place.h"
-#include "roofline/chart_text.h"
 
 /* These are pixels of an image; a font of FONT pixels has characters about CHARACTER wide. */
 #define FONT 13.0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/chart_page.h"
+#include "chart/chart_page.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "catalog/data.h"
 #include "chart/page_figures.h"
-#include "roofline/model_report.h"
+#include "report/model_report.h"
 
 /* The table for readers without scripts has at most this many rows. */
 #define PLAIN_ROWS_MAX 1000

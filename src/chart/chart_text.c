@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/chart_text.h"
+#include "chart/chart_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "chart/place.h"
-#include "roofline/table.h"
+#include "report/table.h"
 
 /* --- text ---------------------------------------------------------------------------------- */
 

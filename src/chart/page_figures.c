@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "roofline/model_report.h"
+#include "report/model_report.h"
 
 /* A figure: a number that is drawn and sorted by, or the text that people read. */
 struct figure {

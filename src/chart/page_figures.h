@@ -4,8 +4,8 @@
 #ifndef ROOF_PAGE_FIGURES_H
 #define ROOF_PAGE_FIGURES_H
 
-#include "roofline/chart.h"
-#include "roofline/text.h"
+#include "base/text.h"
+#include "chart/chart.h"
 
 /* The names of the elements of a row and of a summary, in their order, as an array of JSON. */
 extern const char roof_page_row_keys[];

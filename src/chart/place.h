@@ -4,7 +4,7 @@
 #ifndef ROOF_CHART_LAYOUT_H
 #define ROOF_CHART_LAYOUT_H
 
-#include "roofline/chart.h"
+#include "chart/chart.h"
 
 /* A label has at most this many bytes, terminated. */
 #define ROOF_LABEL_SIZE 64

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "chart/chart_text.h"
 #include "cli.h"
-#include "roofline/chart_text.h"
 
 /* What the listener of an answer works with. */
 struct listening {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "decide/store.h"
 #include "roofline/roofline.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/compare.h"
+#include "decide/compare.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roofline/records.h"
+#include "decide/records.h"
 
 #define GROUP_COLUMNS_MAX 16
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/crossover.h"
+#include "decide/crossover.h"
 
 #include <math.h>
 #include <stdlib.h>

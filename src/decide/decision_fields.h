@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-#include "roofline/engine.h"
-#include "roofline/field.h"
-#include "roofline/plan.h"
-#include "roofline/recommend.h"
-#include "roofline/speedup.h"
+#include "catalog/field.h"
+#include "decide/engine.h"
+#include "decide/plan.h"
+#include "decide/recommend.h"
+#include "decide/speedup.h"
 
 /* A candidate has its own fields and those of its prediction. For people, the few that a table for
  * people has, in the order in which people read them. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/emit.h"
+#include "decide/emit.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/quantity.h"
 #include "base/shell.h"
-#include "roofline/quantity.h"
 
 /* Engines take at least this many tokens of a pass by default. */
 #define PASS_TOKENS 8192

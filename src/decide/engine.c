@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/engine.h"
+#include "decide/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/text.h"
 #include "catalog/data.h"
-#include "roofline/text.h"
 
 #define SCHEMA "roofline/engine/1"
 #define FOLDER "engines/"

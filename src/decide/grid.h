@@ -4,7 +4,7 @@
 #define ROOF_DECIDE_GRID_H
 
 #include "decide/read.h"
-#include "roofline/sweep.h"
+#include "decide/sweep.h"
 
 #define ROOF_GRID_LIST_MAX 256
 

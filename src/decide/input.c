@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/input.h"
+#include "decide/input.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

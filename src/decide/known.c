@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "roofline/text.h"
+#include "base/text.h"
 
 /* Finds the entry of a name; *fresh says that it is new and must be loaded. */
 static enum roof_status look_up(struct roof_known_name **out, bool *fresh,

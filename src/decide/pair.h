@@ -6,9 +6,9 @@
 #ifndef ROOF_PAIR_H
 #define ROOF_PAIR_H
 
-#include "roofline/model_prediction.h"
-#include "roofline/recommend.h"
-#include "roofline/speedup.h"
+#include "decide/recommend.h"
+#include "decide/speedup.h"
+#include "predict/model_prediction.h"
 
 #define ROOF_PAIR_NAME_SIZE 128
 

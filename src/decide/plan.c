@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/plan.h"
+#include "decide/plan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "roofline/layout.h"
+#include "model/layout.h"
 
 const char *roof_plan_limit_name(enum roof_plan_limit limit)
 {

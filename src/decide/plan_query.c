@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "roofline/input.h"
+#include "decide/input.h"
 
 #define NAME_SIZE 128
 #define SERVINGS_SHOWN 64 /* names of formats in a message */

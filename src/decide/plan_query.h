@@ -8,9 +8,9 @@
 #ifndef ROOF_PLAN_QUERY_H
 #define ROOF_PLAN_QUERY_H
 
-#include "roofline/plan.h"
-#include "roofline/plan_speedup.h"
-#include "roofline/recommend.h"
+#include "decide/plan.h"
+#include "decide/plan_speedup.h"
+#include "decide/recommend.h"
 
 /** Devices and numbers of devices that a request may have, and values of a list of it. */
 #define ROOF_PLAN_HARDWARE_MAX 64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/plan_speedup.h"
+#include "decide/plan_speedup.h"
 
 #include <stdio.h>
 #include <stdlib.h>

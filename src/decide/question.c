@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "roofline/text.h"
+#include "base/text.h"
 
 enum roof_status roof_question_new(struct roof_question **out, struct roof_error *error)
 {

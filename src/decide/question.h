@@ -3,7 +3,7 @@
 #ifndef ROOF_DECIDE_QUESTION_H
 #define ROOF_DECIDE_QUESTION_H
 
-#include "roofline/input.h"
+#include "decide/input.h"
 #include "roofline/question.h"
 
 #define ROOF_TEXTS_MAX 32

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "roofline/quantity.h"
+#include "base/quantity.h"
 
 enum roof_status roof_which_model(struct roof_error *error)
 {

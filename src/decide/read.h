@@ -4,7 +4,7 @@
 #define ROOF_DECIDE_READ_H
 
 #include "decide/store.h"
-#include "roofline/model_prediction.h"
+#include "predict/model_prediction.h"
 
 /* Operators, or plans, that a report shows when the question does not say how many. */
 #define ROOF_TOP_DEFAULT 12

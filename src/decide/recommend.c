@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/recommend.h"
+#include "decide/recommend.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
 #ifndef ROOF_RECOMMEND_ANSWER_H
 #define ROOF_RECOMMEND_ANSWER_H
 
-#include "roofline/crossover.h"
-#include "roofline/recommend.h"
-#include "roofline/speedup.h"
+#include "decide/crossover.h"
+#include "decide/recommend.h"
+#include "decide/speedup.h"
 
 struct roof_recommend_answer {
     struct roof_recommendation recommendation; /**< none is ranked where all are rejected */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/records.h"
+#include "decide/records.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/speedup.h"
+#include "decide/speedup.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,20 +6,20 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "roofline/calibration.h"
-#include "roofline/config.h"
-#include "roofline/layout.h"
-#include "roofline/text.h"
+#include "base/text.h"
+#include "model/layout.h"
+#include "model/load.h"
+#include "predict/calibration.h"
 
 #define FOLDERS_MAX 4
 
 struct roof_stored {
     struct roof_stored *next;
-    char *key;                            /* everything that the object depends on */
+    char *key;                      /* everything that the object depends on */
     struct roof_hardware *hardware; /* a device, */
     struct roof_model *model;       /* or a model */
-    size_t lent;                          /* answers that use it */
-    bool stays;                           /* with no answer using it */
+    size_t lent;                    /* answers that use it */
+    bool stays;                     /* with no answer using it */
 };
 
 struct roof_store {

@@ -5,10 +5,10 @@
 #ifndef ROOF_DECIDE_STORE_H
 #define ROOF_DECIDE_STORE_H
 
+#include "catalog/hardware.h"
+#include "decide/engine.h"
 #include "decide/question.h"
-#include "roofline/engine.h"
-#include "roofline/hardware.h"
-#include "roofline/model.h"
+#include "model/model.h"
 
 /* Something that the store holds. */
 struct roof_stored;

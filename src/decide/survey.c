@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/survey.h"
+#include "decide/survey.h"
 
 #include <math.h>
 #include <stdlib.h>

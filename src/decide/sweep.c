@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/sweep.h"
+#include "decide/sweep.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "predict/predict.h"
+#include "predict/predict_sizes.h"
 
 enum roof_status roof_sweep_add(struct roof_sweep *sweep, const struct roof_input *input,
                                 struct roof_values *values, struct roof_error *error)

@@ -9,8 +9,8 @@
 
 #include "base/base.h"
 #include "catalog/registry.h"
-#include "model/model.h"
-#include "roofline/config.h"
+#include "model/load.h"
+#include "model/model_make.h"
 
 /* --- tables -------------------------------------------------------------------------------- */
 

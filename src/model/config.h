@@ -4,7 +4,7 @@
 #define ROOF_CONFIG_H
 
 #include "base/json.h"
-#include "roofline/model.h"
+#include "model/model.h"
 
 /* Makes a model from a document, which it takes over, also when it fails. The caller owns *out:
  * roof_model_free. */

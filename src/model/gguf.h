@@ -3,7 +3,7 @@
 #ifndef ROOF_GGUF_H
 #define ROOF_GGUF_H
 
-#include "roofline/model.h"
+#include "model/model.h"
 
 /* Fills an empty model. path names the file, or the first of several. A file that is not what it
  * should be is refused with ROOF_INVALID, one that cannot be read with ROOF_IO. */

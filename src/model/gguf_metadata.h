@@ -4,7 +4,7 @@
 #define ROOF_GGUF_METADATA_H
 
 #include "model/gguf_stream.h"
-#include "roofline/model.h"
+#include "model/model.h"
 
 /* The largest size that metadata may give, and most tensors of a model. Both are far above what
  * real files have. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "model/model.h"
+#include "model/model_make.h"
 #include "model/weights.h"
 
 #define BAD ROOF_GGUF_BAD

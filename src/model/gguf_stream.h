@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "roofline/status.h"
+#include "roofline/error.h"
 
 #define ROOF_GGUF_NAME_MAX 256 /* bytes */
 

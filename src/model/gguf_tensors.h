@@ -5,7 +5,7 @@
 #define ROOF_GGUF_TENSORS_H
 
 #include "model/gguf_metadata.h"
-#include "roofline/model.h"
+#include "model/model.h"
 
 /* The tensors of a block that are asked for by name. */
 enum roof_gguf_tensor {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Graphs: from a resolved scenario to the operators that one device runs. */
-#include "roofline/graph.h"
+#include "model/graph.h"
 
 #include <math.h>
 #include <string.h>

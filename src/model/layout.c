@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/layout.h"
+#include "model/layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "catalog/precision.h"
+#include "base/quantity.h"
 #include "catalog/registry.h"
-#include "model/model.h"
+#include "catalog/storage.h"
+#include "model/model_make.h"
 #include "model/quantization.h"
 #include "model/weights.h"
-#include "roofline/quantity.h"
 
 static const struct roof_registry layouts = {.folder = "layouts", .noun = "layout"};
 

@@ -10,9 +10,9 @@
 #include "catalog/registry.h"
 #include "model/config.h"
 #include "model/gguf.h"
-#include "model/model.h"
+#include "model/load.h"
+#include "model/model_make.h"
 #include "model/safetensors.h"
-#include "roofline/config.h"
 
 static const struct roof_registry models = {.folder = "models", .noun = "model"};
 

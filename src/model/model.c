@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "model/model.h"
+#include "model/model_make.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "roofline/quantity.h"
+#include "base/quantity.h"
 
 #define REMARKS_MAX 8
 #define OWNED_MAX 16

@@ -1,45 +1,150 @@
 // SPDX-License-Identifier: MIT
-/* How a struct roof_model is made. The readers of config.json, GGUF and safetensors share this. */
-#ifndef ROOF_MODEL_H
-#define ROOF_MODEL_H
+/**
+ * The description of a transformer: its sizes, the parts of its layers, and the format of each
+ * weight. config.h reads it from files.
+ *
+ * A loaded model is read only: any number of threads may use it.
+ */
+#ifndef ROOFLINE_MODEL_H
+#define ROOFLINE_MODEL_H
 
-#include "base/json.h"
-#include "roofline/model.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* Returns an empty model that says nothing about formats, or NULL when out of memory. The caller
- * owns it: roof_model_free. */
-struct roof_model *roof_model_new(void);
+#include "catalog/precision.h"
+#include "roofline/error.h"
 
-/* Gives the model the document that its strings point into; the model then owns it. */
-void roof_model_attach(struct roof_model *model, struct roof_json *json);
-const struct roof_json *roof_model_json(const struct roof_model *model);
+/** Kinds of weights. A checkpoint stores each in a format of its own. New ones go to the end. */
+enum roof_weight {
+    ROOF_WEIGHT_EMBEDDING, /**< tables of tokens and of learned positions */
+    ROOF_WEIGHT_NORM,      /**< norms, biases and other vectors */
+    ROOF_WEIGHT_Q,
+    ROOF_WEIGHT_K,
+    ROOF_WEIGHT_V,
+    ROOF_WEIGHT_O,
+    ROOF_WEIGHT_Q_A, /**< MLA: down-projection of Q */
+    ROOF_WEIGHT_Q_B,
+    ROOF_WEIGHT_KV_A,
+    ROOF_WEIGHT_KV_B,
+    ROOF_WEIGHT_GATE, /**< dense MLP */
+    ROOF_WEIGHT_UP,
+    ROOF_WEIGHT_DOWN,
+    ROOF_WEIGHT_ROUTER,
+    ROOF_WEIGHT_EXPERT_GATE,
+    ROOF_WEIGHT_EXPERT_UP,
+    ROOF_WEIGHT_EXPERT_DOWN,
+    ROOF_WEIGHT_SHARED_GATE,
+    ROOF_WEIGHT_SHARED_UP,
+    ROOF_WEIGHT_SHARED_DOWN,
+    ROOF_WEIGHT_LM_HEAD,
+    ROOF_WEIGHT_COUNT
+};
 
-/* The object of the config that describes a quantisation; NULL when there is none. */
-void roof_model_set_quantization(struct roof_model *model, const roof_json_value *value);
-const roof_json_value *roof_model_quantization(const struct roof_model *model);
+/** Returns "q", "expert_gate", ... as in --class and in layouts. */
+const char *roof_weight_name(enum roof_weight weight);
+/** Returns the module of a weight in Hugging Face checkpoints: "self_attn.q_proj". A weight of a
+ * layer has it below "model.layers.N.". */
+const char *roof_weight_module(enum roof_weight weight);
+/**
+ * Finds the weights that a name stands for, as bits (1 << weight). The name is that of a weight or
+ * of a group: attention, mlp, experts, shared, linear (those four together). The error of an
+ * unknown name, ROOF_USAGE, lists the known ones.
+ */
+enum roof_status roof_weight_find(unsigned *out_bits, const char *name, struct roof_error *error);
+/** Counts the weights that a name stands for. */
+int roof_weight_width(unsigned bits);
+/** Tells whether the format of weights that a request gives is for this weight: not for embedding,
+ * norm, router and lm_head. */
+bool roof_weight_linear(enum roof_weight weight);
 
-/* Takes a string from malloc over, so that it lives as long as the model. Returns it, or NULL when
- * string is NULL, or when out of memory. */
-const char *roof_model_own(struct roof_model *model, char *string);
-/* Sets the name of the layout that the formats come from; false when out of memory. */
-bool roof_model_set_layout(struct roof_model *model, const char *name);
-/* Adds a remark; the string must live as long as the model. */
-void roof_model_note(struct roof_model *model, const char *remark);
+#define ROOF_LAYERS_MAX 512
 
-/* Leaves the formats of `count` layers to the request. */
-void roof_layers_clear(struct roof_layer *layer, int64_t count);
-/* Writes the layers one by one. */
-void roof_model_spread(struct roof_layer out[ROOF_LAYERS_MAX], const struct roof_model *model);
-/* Gathers layers into classes of equal ones. */
-void roof_model_classes(struct roof_model *model, const struct roof_layer layer[ROOF_LAYERS_MAX]);
+/** One layer. Layers that are equal in all of this share a class (struct roof_model.layer). */
+struct roof_layer {
+    bool windowed; /**< attention sees the last `window` keys only */
+    bool moe;      /**< it has routed experts in place of the dense MLP */
+    /** The format of each weight; ROOF_PRECISION_AUTO leaves it to the request. */
+    int8_t format[ROOF_WEIGHT_COUNT];
+};
 
-/* Fills in what follows from the other sizes (head_dim, kv_heads, ...), and checks that all fit
- * together. On failure it returns ROOF_INVALID, with an error that has no place. */
-enum roof_status roof_model_check(struct roof_model *model, struct roof_error *error);
-/* Ends the reading of a file of weights: gathers the layers and checks the model. Errors are placed
- * in path. */
-enum roof_status roof_model_finish(struct roof_model *model,
-                                   const struct roof_layer layer[ROOF_LAYERS_MAX], const char *path,
-                                   struct roof_error *error);
+/** A decoder-only transformer. Sizes are elements; a part that is absent has 0. */
+struct roof_model {
+    const char *id;
+    const char *name;
+    const char *const *remarks; /**< assumptions that its reader made; NULL-terminated */
+    const char *quantization;   /**< the method that the config names; NULL: none */
+    const char *repository;     /**< on Hugging Face, from the registry; NULL: unknown */
+    const char *layout; /**< the layout that formats come from, or "file"; NULL: the request */
+    const char *const *notes; /**< remarks of the registry; NULL-terminated, like sources */
+    const char *const *sources;
+    const char *confidence; /**< "" when unknown */
+    int64_t hidden;
+    int64_t vocab;
+    int64_t layers;
+    int64_t heads;
+    int64_t kv_heads;
+    int64_t head_dim;
+    int64_t rotary_dim;    /**< elements of a head that are rotated; 0: none */
+    int64_t intermediate;  /**< width of the dense MLP */
+    int64_t positions;     /**< the longest context that the model was made for; 0: unknown */
+    int64_t position_rows; /**< rows of a learned table of positions */
+    int64_t window;
+    int64_t q_lora_rank;  /**< MLA; 0 also when Q is projected directly */
+    int64_t kv_lora_rank; /**< above 0: the attention is MLA */
+    int64_t qk_nope_head_dim;
+    int64_t qk_rope_head_dim;
+    int64_t v_head_dim;
+    int64_t experts;
+    int64_t top_k;
+    int64_t expert_intermediate;
+    int64_t shared_intermediate; /**< width of all shared experts together */
+    bool tied;                   /**< lm_head is the table of the embedding */
+    bool gated;                  /**< the MLP has a gate (SwiGLU, GeGLU) */
+    bool layernorm;              /**< with mean and bias; else RMSNorm */
+    bool norm_gain;              /**< norms have a gain (and layer norms a bias) */
+    bool qkv_bias;
+    bool o_bias;
+    bool mlp_bias;
+    bool head_bias; /**< lm_head has one (Phi), also where its matrix is the embedding's */
+    bool expert_bias;
+    bool router_bias;
+    bool qk_norm;    /**< a norm over each head of Q and K */
+    bool post_norms; /**< norms after the attention and the MLP too */
+    /** Attention and MLP have the same input, and their results are added at once. */
+    bool parallel;
+    bool own_norms;   /**< parallel, each with an input norm of its own; else they share one */
+    bool sinks;       /**< a learned scalar per head in the softmax */
+    bool shared_gate; /**< a gate vector on the shared expert */
+    /** The formats of weights outside the layers (embedding, norm, lm_head); AUTO leaves them to
+     * the request. */
+    int8_t format[ROOF_WEIGHT_COUNT];
+    struct roof_layer layer[ROOF_LAYERS_MAX]; /**< the classes, in order of first use */
+    int64_t layer_classes;
+    int16_t layer_class[ROOF_LAYERS_MAX]; /**< the class of each layer */
+    enum roof_precision activations; /**< their format in a layout; AUTO: the request decides */
+    enum roof_precision kv; /**< the cache's format in a layout; AUTO: the request decides */
+    bool stored;            /**< formats and bytes come from a file of weights */
+    double file_bytes; /**< bytes of all tensors that belong to the graph; NAN: no file was read */
+    void *private_data;
+};
+
+/** Releases a model; NULL is fine. */
+void roof_model_free(struct roof_model *model);
+/** Copies a model, so that formats can be changed. The copy borrows strings of the model, which
+ * must outlive it. Returns NULL when out of memory. */
+struct roof_model *roof_model_copy(const struct roof_model *model);
+/** Lets the request decide the formats again, whatever file or layout said. */
+void roof_model_forget_formats(struct roof_model *model);
+/** Returns "MLA", "MHA", "GQA" or "MQA". */
+const char *roof_attention_name(const struct roof_model *model);
+
+/** A model with figures that are computed from it: a row of the table of models. */
+struct roof_model_entry {
+    const struct roof_model *model;
+    double parameters;
+    double active_parameters;
+    double kv_bytes_per_token; /**< at 16 bits */
+};
 
 #endif

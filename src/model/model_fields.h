@@ -3,9 +3,9 @@
 #ifndef ROOF_MODEL_FIELDS_H
 #define ROOF_MODEL_FIELDS_H
 
-#include "roofline/field.h"
-#include "roofline/layout.h"
-#include "roofline/model.h"
+#include "catalog/field.h"
+#include "model/layout.h"
+#include "model/model.h"
 
 void roof_model_fields(struct roof_fields *out);
 void roof_model_values(struct roof_value *out, const struct roof_fields *fields,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The weights of a model, counted over the operators of its graph: elements and bytes. */
 #include "base/base.h"
-#include "roofline/graph.h"
+#include "model/graph.h"
 
 double roof_node_bytes(const struct roof_node *node)
 {

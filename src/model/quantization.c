@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/pattern.h"
-#include "model/model.h"
+#include "model/model_make.h"
 #include "model/weights.h"
 
 struct quantization {

@@ -4,7 +4,7 @@
 #ifndef ROOF_QUANTIZATION_H
 #define ROOF_QUANTIZATION_H
 
-#include "roofline/model.h"
+#include "model/model.h"
 
 /* Writes the formats that the model's own config gives into its layers, and into the model those of
  * activations and the KV cache. ROOF_USAGE when the config says nothing of a quantisation. */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "model/model.h"
+#include "model/model_make.h"
 #include "model/safetensors_weights.h"
 
 #define HEADER_MAX 100000000 /* the limit of the format itself; ours is ROOF_JSON_SIZE_MAX */

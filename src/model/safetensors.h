@@ -3,7 +3,7 @@
 #ifndef ROOF_SAFETENSORS_H
 #define ROOF_SAFETENSORS_H
 
-#include "roofline/model.h"
+#include "model/model.h"
 
 /* Adds formats and bytes to a model whose config.json was read. path is a .safetensors file, or an
  * index (model.safetensors.index.json) that names several. A file that is not what it should be is

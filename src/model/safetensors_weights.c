@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "model/model.h"
+#include "model/model_make.h"
 
 #define TENSORS_MAX 2000000
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Scenarios: the defaults of what was not given, and the checks against the model. */
-#include "roofline/scenario.h"
+#include "model/scenario.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "roofline/text.h"
+#include "base/text.h"
 
 /* --- names --------------------------------------------------------------------------------- */
 

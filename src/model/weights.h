@@ -4,7 +4,7 @@
 #ifndef ROOF_WEIGHTS_H
 #define ROOF_WEIGHTS_H
 
-#include "roofline/model.h"
+#include "model/model.h"
 
 /* Sets of weights are bits. */
 #define ROOF_WEIGHT_BIT(name) (1U << ROOF_WEIGHT_##name)

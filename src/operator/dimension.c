@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The rows of the dimensions as input keys, and how any input is spelled, read and written. */
-#include "roofline/operator.h"
+#include "operator/operator.h"
 
 #include <assert.h>
 #include <stdio.h>

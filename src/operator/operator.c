@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/operator.h"
+#include "operator/operator.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#include "catalog/precision.h"
-#include "operator/operator.h"
+#include "catalog/storage.h"
+#include "operator/resolve.h"
 
 /* --- formulas ------------------------------------------------------------------------------ */
 

@@ -4,8 +4,8 @@
 #ifndef ROOF_OPERATOR_FIELDS_H
 #define ROOF_OPERATOR_FIELDS_H
 
-#include "roofline/field.h"
-#include "roofline/operator.h"
+#include "catalog/field.h"
+#include "operator/operator.h"
 
 #define ROOF_DIMENSION_LIST_SIZE 400
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "catalog/precision.h"
-#include "operator/operator.h"
+#include "catalog/storage.h"
+#include "operator/resolve.h"
 
 /* --- sizes --------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/calibration.h"
+#include "predict/calibration.h"
 
 #include <math.h>
 #include <stdlib.h>

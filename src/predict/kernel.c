@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Which kernel a workload runs, which fit stands for it, and the time to expect of it. */
-#include "roofline/kernel.h"
+#include "predict/kernel.h"
 
 #include <math.h>
 
-#include "predict/kernel.h"
+#include "predict/kernel_task.h"
 
 /* --- limits -------------------------------------------------------------------------------- */
 

@@ -1,85 +1,83 @@
 // SPDX-License-Identifier: MIT
-/* The shared pieces of the formulas of kernels: what they take, and the arithmetic of caches and of
- * times that overlap. Each family of kernels has a file of its own. */
-#ifndef ROOF_KERNEL_PRIVATE_H
-#define ROOF_KERNEL_PRIVATE_H
+/**
+ * The time to expect of a kernel: closed formulas with fitted parameters (calibration.h).
+ * docs/accuracy.md derives them. Nothing here allocates, locks or writes anything but its result.
+ */
+#ifndef ROOFLINE_KERNEL_H
+#define ROOFLINE_KERNEL_H
 
-#include <math.h>
+#include "predict/calibration.h"
 
-#include "roofline/kernel.h"
+/** The resources that bound an operator, in the terms of the roofline. */
+enum roof_bottleneck {
+    ROOF_BOTTLENECK_MEMORY,
+    ROOF_BOTTLENECK_COMPUTE,
+    ROOF_BOTTLENECK_NETWORK,
+    ROOF_BOTTLENECK_OVERHEAD, /**< launches: of expected times only */
+    ROOF_BOTTLENECK_COUNT
+};
+const char *roof_bottleneck_name(enum roof_bottleneck bottleneck);
 
-/* Infinity as a double: INFINITY is a float. */
-#define ROOF_UNBOUNDED ((double)INFINITY)
+/**
+ * The causes that may take most of the time of a kernel: X(constant, name, bottleneck). A kernel
+ * has more causes than the roofline has terms, and --why shows them; where kernels are added up
+ * with each other or beside a bound, each cause counts as the bottleneck in the third column.
+ */
+#define ROOF_KERNEL_LIMITS(X)                                                                      \
+    X(LAUNCH, "launch", OVERHEAD)   /* the launch */                                               \
+    X(MEMORY, "memory", MEMORY)     /* DRAM */                                                     \
+    X(COMPUTE, "compute", COMPUTE)  /* the matrix or vector units */                               \
+    X(OPERANDS, "operands", MEMORY) /* operands from the L2 to the SMs */                          \
+    X(LATENCY, "latency", OVERHEAD) /* steps that wait for each other */                           \
+    X(QUANTIZE, "quantize", MEMORY) /* the quantisation of the input */                            \
+    X(NETWORK, "network", NETWORK)  /* the links between devices */
+enum roof_kernel_limit {
+#define ROOF_KERNEL_LIMIT_CONSTANT(constant, name, bottleneck) ROOF_KERNEL_LIMIT_##constant,
+    ROOF_KERNEL_LIMITS(ROOF_KERNEL_LIMIT_CONSTANT)
+#undef ROOF_KERNEL_LIMIT_CONSTANT
+        ROOF_KERNEL_LIMIT_COUNT
+};
+const char *roof_kernel_limit_name(enum roof_kernel_limit limit);
+enum roof_bottleneck roof_kernel_limit_bottleneck(enum roof_kernel_limit limit);
 
-/* Rows of norms are blocks of as many threads as they have elements, up to this. */
-#define ROOF_ROW_THREADS 1024
-
-/* A kernel whose time is asked for, and the figures of the device that the formulas use. */
-struct roof_kernel_task {
-    const struct roof_workload *workload;
-    const struct roof_work *work;
-    double peak;  /* FLOP/s; of a collective, bytes/s of a link inside the node */
-    double ideal; /* s: the roofline bound */
-    double bandwidth;
-    double sms;
-    double clock;
-    double l2;    /* bytes */
-    double nodes; /* that a collective spans */
-    double hop;   /* s: how long a collective waits for another node */
-    const struct roof_calibration *calibration;
-    enum roof_numerics numerics;
-    enum roof_quantize quantize; /* none for inputs of 16 bits, and where there is no product */
+/** The tiling that the formula found fastest. */
+struct roof_tiling {
+    int tile_m;
+    int tile_n;
+    int split_k;
+    double grid;        /**< thread blocks */
+    double waves;       /**< of them over the SMs */
+    double utilisation; /**< fraction of the SMs that are busy, on average over the waves */
+    double l2_hit;      /**< fraction of the weights that are found in the L2 */
+    enum roof_kernel_limit bound;
 };
 
-static inline double roof_larger(double a, double b)
-{
-    return a > b ? a : b;
-}
+/** The time to expect; time_s is NAN where there is nothing to base it on, and all else is void. */
+struct roof_expected {
+    double time_s;
+    double low_s; /**< 80% of measured times lie between low and high */
+    double high_s;
+    double launch_s; /**< the part of time_s that is launches */
+    bool tiled;      /**< tiling holds; else only its l2_hit does */
+    struct roof_tiling tiling;
+    enum roof_kernel_limit bound;
+    const struct roof_kernel_fit *fit;
+    bool near; /**< the fit is of another device or of formats next to these; the band is wider */
+};
 
-/* Adds two times that overlap: the longer, and the share of the shorter that is not hidden. */
-static inline double roof_overlap(double a, double b, double shown)
-{
-    return a > b ? a + shown * b : b + shown * a;
-}
+/** Returns the kernel of a workload; COUNT: there is none. */
+enum roof_kernel roof_kernel_of(const struct roof_workload *workload);
+/** Returns the formats that meet in a resolved workload; COUNT when no kernel is known for them. */
+enum roof_numerics roof_workload_numerics(const struct roof_workload *workload);
 
-/* Returns the share of a set, read over and over, that a cache of some room still holds. The eighth
- * power is as steep as the cliff of a 96 MiB L2 was measured; set x (1 - hit) grows with the set.
+/**
+ * Works out the expected time of a workload that is resolved and no composite. work is what it
+ * does; rate is its peak in FLOP/s, or for a collective the bytes/s of a link inside the node (NAN:
+ * unknown); ideal_s is the roofline bound, below which no cold kernel is expected.
+ * hardware->calibration may be NULL.
  */
-static inline double roof_l2_hit(double set, double room)
-{
-    const double x = set / room;
-    const double x4 = x * x * x * x;
-    return 1 / (1 + x4 * x4);
-}
-
-/* Returns the bytes that are touched between two uses of the same data, of which a kernel itself
- * touches data_bytes: infinite when the data is cold. */
-static inline double roof_working_set(const struct roof_workload *w, double data_bytes)
-{
-    return w->working_set > 0            ? roof_larger(data_bytes, (double)w->working_set)
-           : w->cache == ROOF_CACHE_WARM ? data_bytes
-                                         : ROOF_UNBOUNDED;
-}
-
-/* Each fills in the launch, the time without it and the limit of a kernel from its parameters,
- * which are in the order of kernel_parameters.h. */
-void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *task,
-                      const double *parameter);
-void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *task,
-                     const double *parameter);
-void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task *task,
-                        const double *parameter);
-void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_task *task,
-                         const double *parameter);
-void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *task,
-                            const double *parameter);
-void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel_task *task,
-                             const double *parameter);
-void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task *task,
-                        const double *parameter);
-void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_task *task,
-                            const double *parameter);
-void roof_expect_one_shot(struct roof_expected *out, const struct roof_kernel_task *task,
-                          const double *parameter);
+void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
+                        const struct roof_hardware *hardware, const struct roof_work *work,
+                        double rate, double ideal_s);
 
 #endif

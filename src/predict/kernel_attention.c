@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Kernels of fused attention, over keys and values and over the latent of MLA. */
-#include "predict/kernel.h"
+#include "predict/kernel_task.h"
 
 enum {
 #define ROOF_DECODE_PARAMETER(id, key, least, most, start, meaning) D_##id,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Kernels of collectives: sends between devices, and waiting for each other. */
-#include "predict/kernel.h"
+#include "predict/kernel_task.h"
 
 enum {
 #define ROOF_COLLECTIVE_PARAMETER(id, key, least, most, start, meaning) C_##id,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Kernels of matrix products: GEMMs, batched ones, and those of routed experts. */
 #include "base/base.h"
-#include "predict/kernel.h"
+#include "predict/kernel_task.h"
 
 /* Rounds up 0 <= x < 2^51 by rounding to an integer; the slack forgives the rounding of a product
  * with an inverse. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Kernels that stream vectors: norms, activations, additions, rotary embeddings, quantisations. */
-#include "predict/kernel.h"
+#include "predict/kernel_task.h"
 
 enum {
 #define ROOF_VECTOR_PARAMETER(id, key, least, most, start, meaning) V_##id,

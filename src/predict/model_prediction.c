@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The prediction of a model: an operator of its graph, and the whole in a scenario. */
-#include "roofline/model_prediction.h"
+#include "predict/model_prediction.h"
 
 #include <math.h>
 

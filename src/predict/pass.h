@@ -3,7 +3,7 @@
 #ifndef ROOF_PASS_H
 #define ROOF_PASS_H
 
-#include "roofline/model_prediction.h"
+#include "predict/model_prediction.h"
 
 /* The times of the pipeline stages of a pass. */
 struct roof_pass_times {

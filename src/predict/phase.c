@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "predict/pass.h"
-#include "predict/predict.h"
+#include "predict/predict_sizes.h"
 
 /* Adds a value that may be unknown to a sum that is unknown until a known one comes. */
 static void add_known(double *sum, double value)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/predict.h"
+#include "predict/predict.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "operator/operator.h"
-#include "predict/predict.h"
+#include "operator/resolve.h"
+#include "predict/predict_sizes.h"
 
 enum roof_peak_table roof_part_peaks(const struct roof_part *part)
 {

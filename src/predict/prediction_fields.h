@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "roofline/field.h"
-#include "roofline/model_prediction.h"
+#include "catalog/field.h"
+#include "predict/model_prediction.h"
 
 /* Adds the fields of a prediction as a part of a result; the dimensions are those of the operator,
  * or for ROOF_OPERATOR_COUNT those of all operators. */

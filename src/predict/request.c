@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "predict/pass.h"
-#include "predict/predict.h"
+#include "predict/predict_sizes.h"
 
 /* --- sums over contexts -------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/trace.h"
+#include "predict/trace.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "predict/predict.h"
+#include "predict/predict_sizes.h"
 
 /*
  * All strings go into one buffer as offsets and become pointers at the end, when it no longer

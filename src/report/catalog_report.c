@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "report/table.h"
-#include "roofline/report.h"
+#include "report/render.h"
+#include "report/report.h"
 
 /* Writes a figure, with the published one beside it when they differ. */
 static void put_figure(struct roof_text *out, const char *label, const struct roof_figure *figure,

@@ -3,7 +3,7 @@
 #ifndef ROOF_CELLS_H
 #define ROOF_CELLS_H
 
-#include "roofline/table.h"
+#include "report/table.h"
 
 /* A value as it is printed: a number in the unit of its field. */
 struct roof_value roof_printed(const struct roof_field *field, const struct roof_value *value);

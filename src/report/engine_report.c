@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/engine_report.h"
+#include "report/engine_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,29 +11,30 @@ void roof_markdown_put_made(struct roof_text *out, struct roof_text *made)
     roof_text_free(made);
 }
 
-void roof_grid_end_cell(struct roof_grid *g)
+void roof_markdown_end_cell(struct roof_markdown_table *g)
 {
     roof_text_add(&g->text, "", 1);
     g->cells++;
 }
 
-void roof_grid_cell(struct roof_grid *g, const char *text)
+void roof_markdown_cell(struct roof_markdown_table *g, const char *text)
 {
     roof_text_put(&g->text, text);
-    roof_grid_end_cell(g);
+    roof_markdown_end_cell(g);
 }
 
-void roof_grid_begin(struct roof_grid *g, const char *const *title, size_t columns)
+void roof_markdown_begin(struct roof_markdown_table *g, const char *const *title, size_t columns)
 {
-    *g = (struct roof_grid){.columns = columns};
+    *g = (struct roof_markdown_table){.columns = columns};
     for (size_t i = 0; i < columns; i++) {
         const bool right = *title[i] == '>';
         g->right |= right ? 1U << i : 0;
-        roof_grid_cell(g, title[i] + (right ? 1 : 0));
+        roof_markdown_cell(g, title[i] + (right ? 1 : 0));
     }
 }
 
-static void put_rule(struct roof_text *out, const struct roof_grid *g, const size_t *width)
+static void put_rule(struct roof_text *out, const struct roof_markdown_table *g,
+                     const size_t *width)
 {
     roof_text_put(out, "|");
     for (size_t i = 0; i < g->columns; i++) {
@@ -45,7 +46,7 @@ static void put_rule(struct roof_text *out, const struct roof_grid *g, const siz
     roof_text_put(out, "\n");
 }
 
-void roof_grid_put(struct roof_text *out, struct roof_grid *g)
+void roof_markdown_put(struct roof_text *out, struct roof_markdown_table *g)
 {
     size_t width[ROOF_GRID_COLUMNS_MAX] = {0};
     const char *at = g->text.data;
@@ -93,33 +94,33 @@ void roof_markdown_put_quantity(struct roof_text *out, double value, enum roof_u
     roof_text_put(out, roof_format_quantity(text, value, unit));
 }
 
-void roof_grid_quantity(struct roof_grid *g, double value, enum roof_unit unit)
+void roof_markdown_quantity(struct roof_markdown_table *g, double value, enum roof_unit unit)
 {
     roof_markdown_put_quantity(&g->text, value, unit);
-    roof_grid_end_cell(g);
+    roof_markdown_end_cell(g);
 }
 
-void roof_grid_integer(struct roof_grid *g, int64_t value)
+void roof_markdown_integer(struct roof_markdown_table *g, int64_t value)
 {
     roof_text_printf(&g->text, "%" PRId64, value);
-    roof_grid_end_cell(g);
+    roof_markdown_end_cell(g);
 }
 
-void roof_grid_time(struct roof_grid *g, double seconds)
+void roof_markdown_time(struct roof_markdown_table *g, double seconds)
 {
-    roof_grid_quantity(g, seconds, ROOF_UNIT_MICROSECONDS);
+    roof_markdown_quantity(g, seconds, ROOF_UNIT_MICROSECONDS);
 }
 
-void roof_grid_share(struct roof_grid *g, double fraction)
+void roof_markdown_share(struct roof_markdown_table *g, double fraction)
 {
     roof_text_printf(&g->text, "%.1f%%", 100 * fraction);
-    roof_grid_end_cell(g);
+    roof_markdown_end_cell(g);
 }
 
-void roof_grid_number(struct roof_grid *g, double value)
+void roof_markdown_number(struct roof_markdown_table *g, double value)
 {
     char text[ROOF_QUANTITY_SIZE];
-    roof_grid_cell(g, roof_format_short(text, value));
+    roof_markdown_cell(g, roof_format_short(text, value));
 }
 
 void roof_markdown_put_rate(struct roof_text *out, double flops_per_s)

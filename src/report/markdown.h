@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 #include "base/base.h"
-#include "roofline/quantity.h"
-#include "roofline/text.h"
+#include "base/quantity.h"
+#include "base/text.h"
 
 #define ROOF_GRID_COLUMNS_MAX 16
 
-/* A table. Its cells are written into `text` one by one, each ended by roof_grid_end_cell; widths
- * are known when all of them are there. */
-struct roof_grid {
+/* A table. Its cells are written into `text` one by one, each ended by roof_markdown_end_cell;
+ * widths are known when all of them are there. */
+struct roof_markdown_table {
     struct roof_text text;
     size_t cells;
     size_t columns;
@@ -22,22 +22,22 @@ struct roof_grid {
 };
 
 /* Begins a table with the titles of its columns; '>' stands before the title of numbers. */
-void roof_grid_begin(struct roof_grid *g, const char *const *title, size_t columns);
+void roof_markdown_begin(struct roof_markdown_table *g, const char *const *title, size_t columns);
 #define ROOF_GRID_BEGIN(g, ...)                                                                    \
-    roof_grid_begin(g, (const char *const[]){__VA_ARGS__},                                         \
-                    COUNT(((const char *const[]){__VA_ARGS__})))
+    roof_markdown_begin(g, (const char *const[]){__VA_ARGS__},                                     \
+                        COUNT(((const char *const[]){__VA_ARGS__})))
 /* Writes the table and releases it. */
-void roof_grid_put(struct roof_text *out, struct roof_grid *g);
+void roof_markdown_put(struct roof_text *out, struct roof_markdown_table *g);
 
 /* Ends a cell that was written into g->text. */
-void roof_grid_end_cell(struct roof_grid *g);
+void roof_markdown_end_cell(struct roof_markdown_table *g);
 /* Each of these writes a whole cell. */
-void roof_grid_cell(struct roof_grid *g, const char *text);
-void roof_grid_quantity(struct roof_grid *g, double value, enum roof_unit unit);
-void roof_grid_integer(struct roof_grid *g, int64_t value);
-void roof_grid_time(struct roof_grid *g, double seconds);
-void roof_grid_share(struct roof_grid *g, double fraction);
-void roof_grid_number(struct roof_grid *g, double value);
+void roof_markdown_cell(struct roof_markdown_table *g, const char *text);
+void roof_markdown_quantity(struct roof_markdown_table *g, double value, enum roof_unit unit);
+void roof_markdown_integer(struct roof_markdown_table *g, int64_t value);
+void roof_markdown_time(struct roof_markdown_table *g, double seconds);
+void roof_markdown_share(struct roof_markdown_table *g, double fraction);
+void roof_markdown_number(struct roof_markdown_table *g, double value);
 
 /* Writes a text that may have anything in it, escaped, and releases it. */
 void roof_markdown_put_made(struct roof_text *out, struct roof_text *made);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/model_report.h"
+#include "report/model_report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "report/table.h"
+#include "report/render.h"
 
 size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *inference)
 {

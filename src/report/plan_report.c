@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/plan_report.h"
+#include "report/plan_report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,9 +8,9 @@
 
 #include "base/base.h"
 #include "base/json.h"
-#include "roofline/input.h"
-#include "roofline/speedup_report.h"
-#include "roofline/table.h"
+#include "decide/input.h"
+#include "report/speedup_report.h"
+#include "report/table.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
 

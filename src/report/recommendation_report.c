@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "roofline/speedup_report.h"
+#include "report/speedup_report.h"
 
 /* Writes a number of rows as a member; nothing when there is none. */
 static void json_rows(struct roof_text *out, const char *key, int64_t rows)

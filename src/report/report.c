@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The kinds of results that tables have: their fields, and a function that writes a row of each. */
-#include "report/table.h"
+#include "report/render.h"
 
 #include "base/base.h"
 #include "catalog/catalog_fields.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/speedup_report.h"
+#include "report/speedup_report.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "roofline/table.h"
+#include "report/table.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
 

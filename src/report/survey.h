@@ -3,7 +3,7 @@
 #ifndef ROOF_SURVEY_SECTIONS_H
 #define ROOF_SURVEY_SECTIONS_H
 
-#include "roofline/survey_report.h"
+#include "report/survey_report.h"
 
 /* The phase that the report begins with: decode, or prefill when there is no decode. */
 const struct roof_model_prediction *roof_survey_first(const struct roof_survey *s);

@@ -111,41 +111,41 @@ static void put_note(struct roof_text *out, const struct roof_survey_phase *phas
     }
 }
 
-static void gain_cell(struct roof_grid *g, double gain)
+static void gain_cell(struct roof_markdown_table *g, double gain)
 {
     if (isnan(gain)) {
-        roof_grid_cell(g, "-");
+        roof_markdown_cell(g, "-");
     } else {
         roof_text_printf(&g->text, "%.2fx", gain);
-        roof_grid_end_cell(g);
+        roof_markdown_end_cell(g);
     }
 }
 
 static void put_changes(struct roof_text *out, const struct roof_survey_phase *phase)
 {
-    struct roof_grid g;
+    struct roof_markdown_table g;
     const struct roof_model_prediction *const base = phase->base;
     roof_text_printf(out, "\n### %s\n\n", roof_survey_phase_name(phase));
     ROOF_GRID_BEGIN(&g, "change", ">bound time", ">expected time", ">gain at best",
                     ">expected gain", "note");
-    roof_grid_cell(&g, "(as it is)");
-    roof_grid_quantity(&g, roof_survey_time(base), ROOF_UNIT_MILLISECONDS);
-    roof_grid_quantity(&g, roof_survey_expected(base), ROOF_UNIT_MILLISECONDS);
+    roof_markdown_cell(&g, "(as it is)");
+    roof_markdown_quantity(&g, roof_survey_time(base), ROOF_UNIT_MILLISECONDS);
+    roof_markdown_quantity(&g, roof_survey_expected(base), ROOF_UNIT_MILLISECONDS);
     gain_cell(&g, 1);
     gain_cell(&g, isnan(base->total.expected_s) ? ROOF_UNKNOWN : 1);
-    roof_grid_cell(&g, base->fits == ROOF_FIT_NO ? "does not fit" : "");
+    roof_markdown_cell(&g, base->fits == ROOF_FIT_NO ? "does not fit" : "");
     for (size_t i = 0; i < phase->changes; i++) {
         const struct roof_survey_change *const c = &phase->change[i];
         put_change(&g.text, phase, c);
-        roof_grid_end_cell(&g);
-        roof_grid_quantity(&g, c->time_s, ROOF_UNIT_MILLISECONDS);
-        roof_grid_quantity(&g, c->expected_s, ROOF_UNIT_MILLISECONDS);
+        roof_markdown_end_cell(&g);
+        roof_markdown_quantity(&g, c->time_s, ROOF_UNIT_MILLISECONDS);
+        roof_markdown_quantity(&g, c->expected_s, ROOF_UNIT_MILLISECONDS);
         gain_cell(&g, c->gain);
         gain_cell(&g, c->expected_gain);
         put_note(&g.text, phase, c);
-        roof_grid_end_cell(&g);
+        roof_markdown_end_cell(&g);
     }
-    roof_grid_put(out, &g);
+    roof_markdown_put(out, &g);
 }
 
 void roof_survey_put_changes(struct roof_text *out, const struct roof_survey *s)

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "predict/predict.h"
+#include "predict/predict_sizes.h"
 #include "report/markdown.h"
-#include "roofline/report.h"
+#include "report/report.h"
 
 /* Counts for each peak the operators that run at it. */
 static void count_uses(int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT],
@@ -49,12 +49,13 @@ static void put_source(struct roof_text *out, const char *what, const struct roo
     roof_text_put(out, "\n");
 }
 
-static void limit_row(struct roof_grid *g, const char *what, double value, enum roof_unit unit)
+static void limit_row(struct roof_markdown_table *g, const char *what, double value,
+                      enum roof_unit unit)
 {
-    roof_grid_cell(g, what);
-    roof_grid_quantity(g, value, unit);
-    roof_grid_cell(g, "");
-    roof_grid_cell(g, "");
+    roof_markdown_cell(g, what);
+    roof_markdown_quantity(g, value, unit);
+    roof_markdown_cell(g, "");
+    roof_markdown_cell(g, "");
 }
 
 /* The rows of the peaks fill this in for the lines below the table. */
@@ -64,8 +65,8 @@ struct peaks {
 };
 
 /* Writes the peaks that operators run at, and the usual ones. */
-static void put_peaks(struct roof_grid *g, struct peaks *peaks, const struct roof_survey *s,
-                      const struct roof_hardware *h)
+static void put_peaks(struct roof_markdown_table *g, struct peaks *peaks,
+                      const struct roof_survey *s, const struct roof_hardware *h)
 {
     const double bandwidth = h->figure[ROOF_FIGURE_BANDWIDTH].value;
     int uses[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT] = {{0}};
@@ -83,11 +84,11 @@ static void put_peaks(struct roof_grid *g, struct peaks *peaks, const struct roo
             snprintf(name, sizeof name, "peak %s, %s",
                      roof_format((enum roof_precision)format)->name,
                      roof_peak_table_label((enum roof_peak_table)table));
-            roof_grid_cell(g, name);
+            roof_markdown_cell(g, name);
             roof_markdown_put_rate(&g->text, peak->value);
-            roof_grid_end_cell(g);
-            roof_grid_number(g, peak->value / bandwidth);
-            roof_grid_integer(g, count);
+            roof_markdown_end_cell(g);
+            roof_markdown_number(g, peak->value / bandwidth);
+            roof_markdown_integer(g, count);
             if (count > 0 && !isnan(peak->value)) {
                 put_source(&peaks->sources, name, peak);
             }
@@ -123,7 +124,7 @@ void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
     const struct roof_hardware *const h = r->total.hardware;
     const struct roof_figure *const bandwidth = &h->figure[ROOF_FIGURE_BANDWIDTH];
     struct peaks peaks = {.sources = ROOF_TEXT_INIT};
-    struct roof_grid g;
+    struct roof_markdown_table g;
     roof_text_put(out, "\n## Hardware limits\n\n");
     roof_text_markdown(out, h->name);
     roof_text_printf(out, ", with %s.\n\n", basis[h->basis]);
@@ -135,7 +136,7 @@ void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
         limit_row(&g, "link, per device and direction", h->figure[ROOF_FIGURE_LINK].value,
                   ROOF_UNIT_GB_PER_S);
     }
-    roof_grid_put(out, &g);
+    roof_markdown_put(out, &g);
     if (peaks.unknown) {
         roof_text_put(out, "\n\"-\": the device has no known peak for what these operators run "
                            "at, so their compute time is unknown, and memory alone bounds them.\n");

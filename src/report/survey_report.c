@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "roofline/survey_report.h"
+#include "report/survey_report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "report/markdown.h"
+#include "report/model_report.h"
+#include "report/report.h"
 #include "report/survey.h"
-#include "roofline/model_report.h"
-#include "roofline/report.h"
 
 /* --- what is asked ------------------------------------------------------------------------- */
 
@@ -258,33 +258,34 @@ static void put_compute(struct roof_text *out, const struct roof_prediction *p)
                      p->part[0].unit == ROOF_COMPUTE_VECTOR ? " vector" : "");
 }
 
-static void kernel_row(struct roof_grid *g, const struct roof_model_prediction *r, size_t node)
+static void kernel_row(struct roof_markdown_table *g, const struct roof_model_prediction *r,
+                       size_t node)
 {
     const struct roof_node_prediction *const n = &r->node[node];
     const struct roof_prediction *const p = &n->prediction;
-    roof_grid_cell(g, n->node.name);
-    roof_grid_integer(g, n->node.count);
+    roof_markdown_cell(g, n->node.name);
+    roof_markdown_integer(g, n->node.count);
     put_shape(&g->text, &p->workload);
-    roof_grid_end_cell(g);
+    roof_markdown_end_cell(g);
     put_formats(&g->text, p);
-    roof_grid_end_cell(g);
+    roof_markdown_end_cell(g);
     put_compute(&g->text, p);
-    roof_grid_end_cell(g);
-    roof_grid_number(g, p->intensity);
-    roof_grid_number(g, p->ridge);
-    roof_grid_cell(g, roof_bottleneck_name(p->bottleneck));
+    roof_markdown_end_cell(g);
+    roof_markdown_number(g, p->intensity);
+    roof_markdown_number(g, p->ridge);
+    roof_markdown_cell(g, roof_bottleneck_name(p->bottleneck));
     roof_markdown_put_rate(&g->text, p->attainable_flops_per_s);
-    roof_grid_end_cell(g);
-    roof_grid_share(g, roof_model_share(r, node));
-    roof_grid_time(g, roof_model_time(n));
-    roof_grid_time(g, (double)n->node.count * p->expected_s);
+    roof_markdown_end_cell(g);
+    roof_markdown_share(g, roof_model_share(r, node));
+    roof_markdown_time(g, roof_model_time(n));
+    roof_markdown_time(g, (double)n->node.count * p->expected_s);
 }
 
 static void put_kernels(struct roof_text *out, const struct roof_survey_phase *phase, size_t top)
 {
     const struct roof_model_prediction *const r = phase->base;
     struct roof_text title = ROOF_TEXT_INIT;
-    struct roof_grid g;
+    struct roof_markdown_table g;
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
     roof_model_report_scenario(&title, r);
@@ -296,7 +297,7 @@ static void put_kernels(struct roof_text *out, const struct roof_survey_phase *p
     for (size_t i = 0; i < count && i < top; i++) {
         kernel_row(&g, r, order[i]);
     }
-    roof_grid_put(out, &g);
+    roof_markdown_put(out, &g);
     if (count > top) {
         roof_text_printf(out, "\n%zu more operators take less (--top shows more).\n", count - top);
     }
@@ -356,7 +357,7 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_survey_p
 {
     static const enum roof_bottleneck causes[] = {ROOF_BOTTLENECK_MEMORY, ROOF_BOTTLENECK_COMPUTE,
                                                   ROOF_BOTTLENECK_NETWORK};
-    struct roof_grid g;
+    struct roof_markdown_table g;
     const bool prefill = is_prefill(phase);
     const size_t count = phase->base->devices > 1 ? 3 : 2;
     const char *const title[] = {prefill ? ">context" : ">batch",
@@ -369,29 +370,29 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_survey_p
                                  ">network-bound",
                                  "operators"};
     roof_text_printf(out, "\n### %s\n\n", prefill ? "Prefill by context" : "Decode by batch");
-    roof_grid_begin(&g, title, 3 + 2 * count);
+    roof_markdown_begin(&g, title, 3 + 2 * count);
     for (size_t i = 0; i < phase->points; i++) {
         const struct roof_survey_point *const p = &phase->point[i];
         if (!p->detail) {
             continue;
         }
-        roof_grid_integer(&g, p->size);
-        roof_grid_quantity(&g, roof_survey_time(p->inference), ROOF_UNIT_MILLISECONDS);
-        roof_grid_cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
+        roof_markdown_integer(&g, p->size);
+        roof_markdown_quantity(&g, roof_survey_time(p->inference), ROOF_UNIT_MILLISECONDS);
+        roof_markdown_cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
         for (size_t k = 0; k < count; k++) {
-            roof_grid_share(&g, p->share.bottleneck[causes[k]]);
+            roof_markdown_share(&g, p->share.bottleneck[causes[k]]);
             put_names(&g.text, p->inference, causes[k]);
-            roof_grid_end_cell(&g);
+            roof_markdown_end_cell(&g);
         }
     }
-    roof_grid_put(out, &g);
+    roof_markdown_put(out, &g);
 }
 
 /* Writes from which batch on products are compute-bound. */
 static void put_bounds(struct roof_text *out, const struct roof_survey_phase *phase)
 {
     const struct roof_model_prediction *const r = phase->base;
-    struct roof_grid g;
+    struct roof_markdown_table g;
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
     roof_text_printf(
@@ -402,14 +403,14 @@ static void put_bounds(struct roof_text *out, const struct roof_survey_phase *ph
         const struct roof_node_prediction *const n = &r->node[order[i]];
         const double batch = phase->limits.compute_bound_batch[order[i]];
         if (roof_is_product(n->prediction.workload.op)) {
-            roof_grid_cell(&g, n->node.name);
-            roof_grid_number(&g, n->prediction.intensity);
-            roof_grid_number(&g, n->prediction.ridge);
+            roof_markdown_cell(&g, n->node.name);
+            roof_markdown_number(&g, n->prediction.intensity);
+            roof_markdown_number(&g, n->prediction.ridge);
             roof_text_printf(&g.text, isnan(batch) ? "never" : "%.0f", batch);
-            roof_grid_end_cell(&g);
+            roof_markdown_end_cell(&g);
         }
     }
-    roof_grid_put(out, &g);
+    roof_markdown_put(out, &g);
 }
 
 static void put_bottlenecks(struct roof_text *out, const struct roof_survey *s)
@@ -467,12 +468,12 @@ static void put_room(struct roof_text *out, const struct roof_survey_phase *phas
 }
 
 /* Writes the cells that rows of both phases begin with. */
-static void begin_scaling(struct roof_grid *g, const struct roof_survey_point *p)
+static void begin_scaling(struct roof_markdown_table *g, const struct roof_survey_point *p)
 {
-    roof_grid_integer(g, p->size);
-    roof_grid_quantity(g, roof_survey_time(p->inference), ROOF_UNIT_MILLISECONDS);
-    roof_grid_quantity(g, roof_survey_expected(p->inference), ROOF_UNIT_MILLISECONDS);
-    roof_grid_number(g, p->inference->tokens_per_s);
+    roof_markdown_integer(g, p->size);
+    roof_markdown_quantity(g, roof_survey_time(p->inference), ROOF_UNIT_MILLISECONDS);
+    roof_markdown_quantity(g, roof_survey_expected(p->inference), ROOF_UNIT_MILLISECONDS);
+    roof_markdown_number(g, p->inference->tokens_per_s);
 }
 
 static void put_scaling_decode(struct roof_text *out, const struct roof_survey_phase *phase)
@@ -481,30 +482,30 @@ static void put_scaling_decode(struct roof_text *out, const struct roof_survey_p
         ">batch", ">bound",   ">expected", ">tokens/s",    ">expected tokens/s", "bound by",
         "fits",   ">weights", ">KV cache", ">activations", ">compute",           ">network"};
     const int causes = ROOF_SURVEY_CAUSE_COUNT - (phase->base->devices > 1 ? 0 : 1);
-    struct roof_grid g;
+    struct roof_markdown_table g;
     roof_text_printf(out, "\n### Decode over batch, context %" PRId64 "\n\n",
                      phase->base->scenario.context);
-    roof_grid_begin(&g, title, 7 + (size_t)causes);
+    roof_markdown_begin(&g, title, 7 + (size_t)causes);
     for (size_t i = 0; i < phase->points; i++) {
         const struct roof_survey_point *const p = &phase->point[i];
         if (!p->scaling) {
             continue;
         }
         begin_scaling(&g, p);
-        roof_grid_number(&g, p->inference->expected_tokens_per_s);
-        roof_grid_cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
-        roof_grid_cell(&g, fits(p->inference));
+        roof_markdown_number(&g, p->inference->expected_tokens_per_s);
+        roof_markdown_cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
+        roof_markdown_cell(&g, fits(p->inference));
         for (int cause = 0; cause < causes; cause++) {
-            roof_grid_share(&g, p->share.cause[cause]);
+            roof_markdown_share(&g, p->share.cause[cause]);
         }
     }
-    roof_grid_put(out, &g);
+    roof_markdown_put(out, &g);
     put_room(out, phase);
 }
 
 static void put_scaling_prefill(struct roof_text *out, const struct roof_survey_phase *phase)
 {
-    struct roof_grid g;
+    struct roof_markdown_table g;
     roof_text_printf(out, "\n### Prefill over context, batch %" PRId64 "\n\n",
                      phase->base->scenario.common.shape.batch);
     ROOF_GRID_BEGIN(&g, ">context", ">bound", ">expected", ">tokens/s", ">attention", ">weights",
@@ -515,14 +516,14 @@ static void put_scaling_prefill(struct roof_text *out, const struct roof_survey_
             continue;
         }
         begin_scaling(&g, p);
-        roof_grid_share(&g, p->share.attention);
-        roof_grid_share(&g, p->share.cause[ROOF_SURVEY_WEIGHTS]);
-        roof_grid_share(&g, p->share.cause[ROOF_SURVEY_COMPUTE]);
-        roof_grid_cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
-        roof_grid_quantity(&g, p->inference->kv_cache_bytes, ROOF_UNIT_CAPACITY);
-        roof_grid_cell(&g, fits(p->inference));
+        roof_markdown_share(&g, p->share.attention);
+        roof_markdown_share(&g, p->share.cause[ROOF_SURVEY_WEIGHTS]);
+        roof_markdown_share(&g, p->share.cause[ROOF_SURVEY_COMPUTE]);
+        roof_markdown_cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
+        roof_markdown_quantity(&g, p->inference->kv_cache_bytes, ROOF_UNIT_CAPACITY);
+        roof_markdown_cell(&g, fits(p->inference));
     }
-    roof_grid_put(out, &g);
+    roof_markdown_put(out, &g);
     put_room(out, phase);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/table.h"
+#include "report/render.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,22 +1,144 @@
 // SPDX-License-Identifier: MIT
-/* The renderer of tables: it writes values under the columns of a table, whatever they describe. */
-#ifndef ROOF_TABLE_PRIVATE_H
-#define ROOF_TABLE_PRIVATE_H
+/**
+ * Rows of results as text, JSON, NDJSON, CSV and Markdown. The fields of each kind of result say
+ * which value stands under which key, in which unit (field.h); nothing is computed here.
+ */
+#ifndef ROOFLINE_TABLE_H
+#define ROOFLINE_TABLE_H
 
-#include "roofline/table.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* The fields of a kind of result. The selection for people may have an order of its own. */
-void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum roof_operator op,
-                       bool for_people);
+#include "base/text.h"
+#include "catalog/field.h"
+#include "catalog/precision.h"
+#include "decide/engine.h"
+#include "decide/plan.h"
+#include "decide/recommend.h"
+#include "decide/speedup.h"
+#include "model/layout.h"
+#include "operator/operator.h"
+#include "predict/model_prediction.h"
+#include "roofline/question.h"
 
-/* Writes a row with a value for each column. */
-void roof_table_row(struct roof_table *table, struct roof_text *out,
-                    const struct roof_value *values);
+/** The formats of rows; the same numbers as those of enum roof_answer_format. */
+enum roof_output {
+    ROOF_OUTPUT_TEXT = ROOF_TEXT,
+    ROOF_OUTPUT_JSON = ROOF_JSON,
+    ROOF_OUTPUT_NDJSON = ROOF_NDJSON,
+    ROOF_OUTPUT_CSV = ROOF_CSV,
+    ROOF_OUTPUT_MARKDOWN = ROOF_MARKDOWN
+};
 
-/* Opens a table for one entry of a list: all its keys become a JSON object or lines. */
-void roof_table_begin_entry(struct roof_table *table, struct roof_text *out, bool json,
-                            enum roof_table_kind kind);
-/* Ends the object of an entry. */
-void roof_table_end_entry(struct roof_text *out, bool json);
+/** What the rows of a table are. */
+enum roof_table_kind {
+    ROOF_TABLE_PREDICTIONS,
+    ROOF_TABLE_RECOMMENDATIONS, /**< candidates */
+    ROOF_TABLE_HARDWARE,
+    ROOF_TABLE_PRECISIONS,
+    ROOF_TABLE_OPERATORS,
+    ROOF_TABLE_MODEL_PREDICTIONS,
+    ROOF_TABLE_NODES, /**< operators of a model's prediction */
+    ROOF_TABLE_MODELS,
+    ROOF_TABLE_LAYOUTS,
+    ROOF_TABLE_PLANS,
+    ROOF_TABLE_SPEEDUPS,
+    ROOF_TABLE_ENGINES
+};
+
+/** What a row becomes. */
+enum roof_table_form {
+    ROOF_FORM_ROW,     /**< a row of the output format */
+    ROOF_FORM_MEMBERS, /**< the members of a JSON object, without its braces */
+    ROOF_FORM_LINES    /**< a line "key value" for people for each value */
+};
+
+#define ROOF_CELL_SIZE 40
+
+/** What a column had in the row before: most cells of a long table have the same value again, and
+ * are copied. */
+struct roof_cell {
+    bool known;                  /**< the rest holds */
+    double number;               /**< the value, when it is a number */
+    char source[ROOF_CELL_SIZE]; /**< the value, when it is a text */
+    size_t length;               /**< of text */
+    char text[ROOF_CELL_SIZE];   /**< as the output has it */
+    size_t lead_length;          /**< of lead; 0: it is not made yet */
+    char lead[ROOF_CELL_SIZE];   /**< "key": as an object has it before the value */
+};
+
+/** Rows of results in one format. Fill in with roof_table_open; one thread at a time writes rows.
+ * A copy, made before rows are written, is a table of its own. */
+struct roof_table {
+    enum roof_output output;
+    enum roof_table_form form;
+    enum roof_table_kind kind;
+    enum roof_operator op;
+    const char *separator; /**< of ROOF_FORM_MEMBERS: before each member */
+    struct roof_fields columns;
+    struct roof_cell cell[ROOF_FIELDS_MAX];
+    uint64_t rows;                      /**< written so far */
+    const struct roof_carried *carried; /**< borrowed */
+    size_t carried_count;
+};
+
+/**
+ * Chooses the columns: all keys, or for text and Markdown a readable selection; columns
+ * ("key,key", NULL: the default) chooses others for csv, ndjson and md. op is the operator of all
+ * rows, for tables of predictions, recommendations and nodes. For predictions
+ * ROOF_OPERATOR_COUNT stands for any: the dimensions of all operators are columns, and a row has
+ * those of its own. ROOF_USAGE for columns that do not exist or that the format does not take.
+ */
+enum roof_status roof_table_open(struct roof_table *out, enum roof_output output,
+                                 enum roof_table_kind kind, enum roof_operator op,
+                                 const char *columns, struct roof_error *error);
+/** Opens a table whose rows are the members of a JSON object, without its braces, each after the
+ * separator. All keys are columns. */
+void roof_table_open_members(struct roof_table *out, enum roof_table_kind kind,
+                             enum roof_operator op, const char *separator);
+/** Opens a table whose rows are lines "key value" for people. All keys are columns. */
+void roof_table_open_lines(struct roof_table *out, enum roof_table_kind kind);
+
+/** Shows a key of model predictions too, if it is not among the columns. */
+void roof_table_show(struct roof_table *table, const char *key);
+/** Removes the dimensions that are not in a set of bits (1 << dimension) from a table of any
+ * operator. */
+void roof_table_keep_dimensions(struct roof_table *table, uint32_t dimensions);
+/** Sets columns that stand before the table's own, in its header and in the rows that follow: the
+ * caller sets their texts before each row. */
+void roof_table_carry(struct roof_table *table, const struct roof_carried *carried, size_t count);
+
+/** Writes the header, which stands before the rows. */
+void roof_table_begin(struct roof_table *table, struct roof_text *out);
+/** Writes what stands behind the rows. */
+void roof_table_end(struct roof_table *table, struct roof_text *out);
+
+/* Each function writes one row to a table of its kind. */
+
+void roof_table_prediction(struct roof_table *table, struct roof_text *out,
+                           const struct roof_prediction *prediction);
+void roof_table_candidate(struct roof_table *table, struct roof_text *out,
+                          const struct roof_candidate *candidate);
+void roof_table_hardware(struct roof_table *table, struct roof_text *out,
+                         const struct roof_hardware *hardware);
+void roof_table_precision(struct roof_table *table, struct roof_text *out,
+                          const struct roof_precision_entry *precision);
+void roof_table_operator(struct roof_table *table, struct roof_text *out,
+                         const struct roof_operator_row *row);
+void roof_table_model_prediction(struct roof_table *table, struct roof_text *out,
+                                 const struct roof_model_prediction *prediction);
+void roof_table_node(struct roof_table *table, struct roof_text *out,
+                     const struct roof_node_prediction *node);
+void roof_table_model(struct roof_table *table, struct roof_text *out,
+                      const struct roof_model_entry *model);
+void roof_table_layout(struct roof_table *table, struct roof_text *out,
+                       const struct roof_layout_about *layout);
+void roof_table_plan(struct roof_table *table, struct roof_text *out,
+                     const struct roof_plan_row *plan);
+void roof_table_speedup(struct roof_table *table, struct roof_text *out,
+                        const struct roof_speedup_row *speedup);
+void roof_table_engine(struct roof_table *table, struct roof_text *out,
+                       const struct roof_engine_entry *engine);
 
 #endif

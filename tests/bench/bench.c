@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "roofline/roofline.h"
+#include "../library.h"
 
 #define RUNS 9
 #define RUN_S 0.15

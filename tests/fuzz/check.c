@@ -2,7 +2,7 @@
 /* A file of checks, against answers that are always the same; what `check --update` would write is
  * read again.
  * Keys: src/ask/check.c src/decide/input.c src/operator/operator.c src/report/table.c
- * Keys: include/roofline/operator.h */
+ * Keys: src/operator/operator.h */
 #include "mutate_json.h"
 
 static const char config[] =

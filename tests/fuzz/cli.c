@@ -5,7 +5,7 @@
  * follow a digit (--shard 1/4). Commands come from the program's own table.
  * Bytes: 512
  * Arguments: src/cli/main.c src/cli/cmd_list.c src/decide/input.c src/operator/operator.c
- * Arguments: include/roofline/operator.h
+ * Arguments: src/operator/operator.h
  * Arguments: src/catalog/precision.c
  * Words: src/report/table.c tests/fuzz/cli.c
  */

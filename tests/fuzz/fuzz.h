@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../library.h"
 #include "base/json.h"
-#include "roofline/roofline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

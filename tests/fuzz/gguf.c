@@ -6,7 +6,7 @@
  * Words: src/model/gguf_tensors.c src/model/gguf_model.c */
 #include "model/gguf.h"
 #include "fuzz.h"
-#include "model/model.h"
+#include "model/model_make.h"
 
 #define WEIGHTS (UINT64_C(1) << 22)
 #define FIRST_WEIGHTS 4096

@@ -2,7 +2,7 @@
 /* Values from texts: the first byte says which parser, the rest is its text.
  * Bytes: 64
  * Words: src/base/quantity.c src/catalog/precision.c src/operator/operator.c src/model/weights.c
- * Words: include/roofline/operator.h
+ * Words: src/operator/operator.h
  * Words: src/decide/input.c */
 #include <inttypes.h>
 #include <strings.h>

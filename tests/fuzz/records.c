@@ -3,7 +3,7 @@
  * A file of records, CSV or NDJSON. The first byte says what they may ask for: o operators, m
  * models, b both, g of one operator, c for compare.
  * Words: src/decide/records.c src/operator/operator.c src/decide/input.c src/catalog/precision.c
- * Words: include/roofline/operator.h
+ * Words: src/operator/operator.h
  */
 #include "fuzz.h"
 

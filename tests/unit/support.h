@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "roofline/roofline.h"
+#include "../library.h"
 
 /*
  * 100 GB/s; matrix units: fp16 1 TFLOP/s (ridge point 10), fp8 2, int8 2, nvfp4 4; vector units:

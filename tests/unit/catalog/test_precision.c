@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "catalog/precision.h"
+#include "catalog/storage.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define P(id) ROOF_PRECISION_##id

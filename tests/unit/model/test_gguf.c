@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "model/gguf.h"
-#include "model/model.h"
+#include "model/model_make.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/model.h"
+#include "model/model_make.h"
 #include "model/safetensors.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

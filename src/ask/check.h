@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Check files: what predictions and recommendations should say, and whether they do.
+ * docs/formats.md ("Check files") has the keys. A check asks one thing, by the texts of options,
+ * and expects values in the JSON document that answers it, so what is compared is what is printed.
+ */
+#ifndef ROOFLINE_CHECK_H
+#define ROOFLINE_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+#include "decide/input.h"
+#include "roofline/error.h"
+
+/** An option that is given. */
+struct roof_check_input {
+    size_t input;     /**< number of its row */
+    const char *text; /**< its value; "" for a flag */
+};
+
+/** What is asked, to be answered as JSON. */
+struct roof_check_request {
+    enum roof_command command;            /**< ROOF_COMMAND_PREDICT or ROOF_COMMAND_RECOMMEND */
+    const char *workload;                 /**< an operator, or "model" */
+    const char *model;                    /**< its name or file; NULL for an operator */
+    const struct roof_check_input *input; /**< those that may be given several times in order */
+    size_t count;
+};
+
+/** What answered a request. */
+struct roof_check_answer {
+    enum roof_status status; /**< ROOF_OK: text has the document; else why says what is wrong */
+    char *text;
+    size_t length;
+    struct roof_error why;
+};
+
+/** A number is as expected when it is within one of the two; each 0 when it is not given. */
+struct roof_tolerance {
+    double relative; /**< of the expected value */
+    double absolute;
+};
+/** Where a file says nothing. */
+#define ROOF_TOLERANCE_RELATIVE 1e-9
+
+/** One expected value. */
+struct roof_expectation {
+    const char *key;      /**< path in the document: "operators.attention.time_us"; "error" of a
+                               refusal */
+    bool refusal;         /**< the request should be refused */
+    const char *expected; /**< as JSON; "null": absent. Of an error a part of the message */
+    int line;
+    int column;
+    bool number; /**< with a tolerance */
+    struct roof_tolerance tolerance;
+    /** After roof_checks_run: */
+    const char *got;   /**< as JSON, as printed; "null": absent */
+    bool nowhere;      /**< what the key is of, an operator or a candidate, is not there */
+    double difference; /**< got - expected; NAN where one of them is no number */
+    bool passed;
+};
+
+struct roof_check {
+    const char *name;
+    int line;
+    struct roof_check_request request;
+    struct roof_expectation *expectation;
+    size_t count;
+    size_t deviations; /**< of the expectations, after roof_checks_run */
+};
+
+/** The checks of one file. Only read its fields. */
+struct roof_checks {
+    const char *name; /**< of the file */
+    struct roof_check *check;
+    size_t count;
+    size_t values;     /**< expectations of all checks */
+    size_t deviations; /**< after roof_checks_run, of these */
+    size_t failed;     /**< checks with a deviation */
+    struct roof_checks_private *private_data;
+};
+
+/**
+ * Reads a check file, or for "-" standard input. ROOF_INVALID with the place for anything that is
+ * not as it should be: inputs that no option has, keys that the document cannot have, values of
+ * another type. The caller owns *out: roof_checks_free, also after a failure.
+ */
+enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
+                                  struct roof_error *error);
+/** Compares the answer of one request with what is expected. Deviations are no failure;
+ * ROOF_INVALID (or ROOF_IO) with the place when a request is refused that expects values,
+ * ROOF_MEMORY. */
+enum roof_status roof_check_take(struct roof_checks *checks, size_t check,
+                                 const struct roof_check_answer *answer, struct roof_error *error);
+/** Asks every request and compares, as roof_check_take. */
+enum roof_status roof_checks_run(struct roof_checks *checks, struct roof_store *store,
+                                 struct roof_error *error);
+/** Whether what was got can stand in the file: not where a refusal did not come, nor for a key of
+ * what is not there, which is rather mistyped. */
+bool roof_expectation_updates(const struct roof_expectation *expectation);
+/** The text of the file with what was got in place of each value that deviates, and nothing else
+ * changed. Returns how many were replaced. */
+size_t roof_checks_updated(struct roof_text *out, const struct roof_checks *checks);
+void roof_checks_free(struct roof_checks *checks);
+
+#endif

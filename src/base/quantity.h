@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Numbers with units: parsing, ranges and lists, and formatting. The only place where a power of
+ * ten or of two, or the name of a unit, is written. No function depends on the locale.
+ */
+#ifndef ROOFLINE_QUANTITY_H
+#define ROOFLINE_QUANTITY_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "roofline/error.h"
+
+/** "Not known", for any double of this library; ask with isnan. Called NAN in comments. */
+#define ROOF_UNKNOWN ((double)NAN)
+
+/** Units of the values that go in and out. Inside, all values are in SI base: byte, FLOP, second,
+ * byte/s... */
+enum roof_unit {
+    ROOF_UNIT_NONE,          /**< a plain number */
+    ROOF_UNIT_BYTES,         /**< key suffix _bytes */
+    ROOF_UNIT_CAPACITY,      /**< _bytes of a memory or cache, shown to people in MiB and GiB */
+    ROOF_UNIT_FLOPS,         /**< a count of floating-point (or integer) operations */
+    ROOF_UNIT_COUNTS,        /**< a count shown to people with a prefix: "8.03 G" */
+    ROOF_UNIT_MICROSECONDS,  /**< _us */
+    ROOF_UNIT_MILLISECONDS,  /**< _ms */
+    ROOF_UNIT_GB_PER_S,      /**< _gb_s: 10^9 bytes per second */
+    ROOF_UNIT_TFLOPS,        /**< _tflops: 10^12 FLOP per second */
+    ROOF_UNIT_GIGABYTES,     /**< _gb: the number printed on the box */
+    ROOF_UNIT_MEGAHERTZ,     /**< _mhz */
+    ROOF_UNIT_WATTS,         /**< _w */
+    ROOF_UNIT_FLOP_PER_BYTE, /**< arithmetic intensity */
+    ROOF_UNIT_FRACTION,      /**< 0..1, shown to people as a percentage */
+    ROOF_UNIT_COUNT
+};
+
+/** Convert SI base to the unit of a key and back, by one multiplication or division by an exact
+ * power. */
+double roof_to_unit(double si, enum roof_unit unit);
+double roof_from_unit(double value, enum roof_unit unit);
+/** Converts a figure that somebody gave back to the unit of its key: it chooses, among the numbers
+ * that come to si, the one with the fewest digits, so that a number of up to 15 comes back. */
+double roof_given(double si, enum roof_unit unit);
+/** Returns the unit's name as people read it ("GB/s"); "" for a plain number. */
+const char *roof_unit_name(enum roof_unit unit);
+
+/** Large enough for any number that roof_format_number writes. */
+#define ROOF_NUMBER_SIZE 32
+
+/**
+ * Writes the shortest decimal text that reads back to exactly the same double, terminated, and
+ * returns its length: "33570816", "116.97149128919861", "1.5e-7". Not finite: writes nothing.
+ */
+size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value);
+
+#define ROOF_QUANTITY_SIZE 48
+/**
+ * Writes an SI value for people, in engineering units with four significant digits: "117 us",
+ * "33.57 MB", "287 GB/s", "0.46%". Not finite: "-". Returns out.
+ */
+const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit);
+/** Writes four significant digits without a unit: "0.9995", "1.234e+10" beyond a million. Returns
+ * out. */
+const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value);
+
+/**
+ * Reads an integer, optionally with k, M, G (powers of 1000) or Ki, Mi, Gi (of 1024): "4096",
+ * "4Ki". ROOF_USAGE, with the range in the message, when it is outside min..max; what names the
+ * quantity there.
+ */
+enum roof_status roof_parse_integer(int64_t *out, const char *text, const char *what, int64_t min,
+                                    int64_t max, struct roof_error *error);
+/** Reads a finite decimal number, min <= value <= max. */
+enum roof_status roof_parse_number(double *out, const char *text, const char *what, double min,
+                                   double max, struct roof_error *error);
+/** Reads a time with its unit (ns, us, ms, s), 1e-12 to 1e9 s; the result is in seconds. */
+enum roof_status roof_parse_time(double *out_s, const char *text, const char *what,
+                                 struct roof_error *error);
+/** Reads a rate from 1 to 1e24 with its unit: FLOPS, FLOP/s, OPS or B/s with a prefix k to P; the
+ * result is in FLOP/s or byte/s, and *unit says which: ROOF_UNIT_TFLOPS or ROOF_UNIT_GB_PER_S. */
+enum roof_status roof_parse_rate(double *out, enum roof_unit *unit, const char *text,
+                                 const char *what, struct roof_error *error);
+
+/** An arithmetic run of count integers: first, first + step, ... */
+struct roof_run {
+    int64_t first;
+    int64_t step;
+    int64_t count;
+};
+
+/** The values of a list such as "1,8,64:4096:x2": runs in the order written. */
+struct roof_values {
+    struct roof_run *run; /**< owned */
+    size_t run_count;
+    int64_t count; /**< of all values */
+};
+
+/** One list or range may have at most this many values. */
+#define ROOF_VALUES_MAX 1000000000000
+
+/**
+ * Reads a list of integers and ranges: a,b,c; START:STOP:STEP (arithmetic, STEP 1 when left out);
+ * START:STOP:xFACTOR (geometric, rounded to integers, equal neighbours once). Both ends belong to
+ * a range when a step hits them. Each value must be within min..max. Empty, reversed and endless
+ * ranges are refused. On success *out is owned by the caller: roof_values_free.
+ */
+enum roof_status roof_parse_values(struct roof_values *out, const char *text, const char *what,
+                                   int64_t min, int64_t max, struct roof_error *error);
+/** Returns value number index, 0 <= index < count. */
+int64_t roof_values_at(const struct roof_values *values, int64_t index);
+/** Appends one run; for values that are not parsed from text. */
+enum roof_status roof_values_append(struct roof_values *values, struct roof_run run,
+                                    struct roof_error *error);
+void roof_values_free(struct roof_values *values);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A growing byte buffer. Everything the library "writes" it writes here; the caller decides where
+ * the bytes go. Out of memory is remembered in the buffer and asked for once, at the end.
+ */
+#ifndef ROOFLINE_TEXT_H
+#define ROOFLINE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "roofline/error.h"
+
+/** Start with ROOF_TEXT_INIT; release with roof_text_free. data is always terminated once anything
+ * was added. Not thread safe: one buffer, one thread. */
+struct roof_text {
+    char *data; /**< NULL while nothing was added */
+    size_t length;
+    size_t capacity;
+    bool failed; /**< an allocation failed: the content is not complete */
+};
+#define ROOF_TEXT_INIT                                                                             \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+/** Adds length bytes. */
+void roof_text_add(struct roof_text *text, const char *bytes, size_t length);
+/** Adds a terminated string. */
+void roof_text_put(struct roof_text *text, const char *string);
+/** Adds a text from outside for people to read: a blank stands for each control character. */
+void roof_text_plain(struct roof_text *text, const char *string);
+/** Adds such a text to Markdown: characters that have a meaning there are escaped. */
+void roof_text_markdown(struct roof_text *text, const char *string);
+/** Adds formatted text; for words and integers. Numbers that others read back go through
+ * roof_text_number, which no locale changes. */
+void roof_text_printf(struct roof_text *text, const char *format, ...) ROOF_PRINTF(2, 3);
+/** Adds count copies of a byte. */
+void roof_text_fill(struct roof_text *text, char byte, size_t count);
+/** Makes room for so many bytes after the text and returns it; NULL when memory is out. The caller
+ * writes there and adds to length; the next addition terminates the text. */
+char *roof_text_room(struct roof_text *text, size_t bytes);
+/** Adds the shortest decimal text that reads back to the same double (roof_format_number). */
+void roof_text_number(struct roof_text *text, double value);
+/** Forgets the content and keeps the memory. */
+void roof_text_clear(struct roof_text *text);
+/** Releases the memory; NULL and an empty buffer are fine. */
+void roof_text_free(struct roof_text *text);
+
+/** Returns the display width of UTF-8 text in code points, which is good enough to align columns of
+ * our own text. */
+size_t roof_text_width(const char *string);
+
+/**
+ * Reports an unknown name: "unknown KIND 'WANTED'; known, nearest first: ..." with all count names
+ * in the order of their edit distance; those that begin with the wanted name come first. Returns
+ * status, or ROOF_MEMORY.
+ */
+enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
+                                   const char *kind, const char *wanted, const char *const *names,
+                                   size_t count);
+
+#endif

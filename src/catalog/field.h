@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Fields: which value of a result stands under which key, in which unit and of which type. Each
+ * kind of result has its rows of fields beside the code that fills in the result, and one function
+ * that reads their values; tables (table.h) write the values and know no results.
+ */
+#ifndef ROOFLINE_FIELD_H
+#define ROOFLINE_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/quantity.h"
+
+/** How a value lies in a result, and how it is written. */
+enum roof_type {
+    ROOF_TYPE_NUMBER,    /**< double in SI base units; absent when it is not finite */
+    ROOF_TYPE_GIVEN,     /**< like a number; somebody gave it, so it comes back with their digits */
+    ROOF_TYPE_INTEGER,   /**< int64_t */
+    ROOF_TYPE_POSITIVE,  /**< int64_t; absent when it is 0 */
+    ROOF_TYPE_INT,       /**< int */
+    ROOF_TYPE_FLAG,      /**< bool */
+    ROOF_TYPE_TEXT,      /**< const char *; absent when it is NULL or empty */
+    ROOF_TYPE_CHARS,     /**< char[], like a text */
+    ROOF_TYPE_PRECISION, /**< enum roof_precision, written as its name */
+    ROOF_TYPE_WORDS,     /**< const char *, words with blanks between them: an array in JSON */
+    ROOF_TYPE_NUMBERS    /**< const char *, numbers with blanks between them: an array in JSON */
+};
+
+/** A field of a result. */
+struct roof_field {
+    const char *key;
+    enum roof_type type;
+    enum roof_unit unit; /**< in which a number is printed */
+    size_t offset;       /**< of the value in its result, when it is not derived */
+    int derived;         /**< not 0: the module computes the value, and this number says which */
+    int part;    /**< of a result made of several structs: the one that has the value, from 0 */
+    int width;   /**< in text tables; negative: left-aligned; 0: not in tables for people */
+    bool hidden; /**< left out of tables for people although it has a width */
+    const char *label; /**< heading in text tables; NULL: the key */
+};
+
+/** More than any kind of result has. */
+#define ROOF_FIELDS_MAX 80
+
+/** The fields of one kind of result, in the order in which they are printed. */
+struct roof_fields {
+    size_t count;
+    struct roof_field field[ROOF_FIELDS_MAX];
+};
+
+/** The value of a field: a number (0 or 1 for a flag, NAN: absent) in SI base units, or a text
+ * (NULL: absent) that is borrowed from the result. The type of the field says which. */
+struct roof_value {
+    double number;
+    const char *text;
+};
+
+/** Whether the values of a type are texts. */
+static inline bool roof_type_is_text(enum roof_type type)
+{
+    return type >= ROOF_TYPE_TEXT;
+}
+
+/** Adds fields that belong to a part of a result. */
+void roof_fields_add(struct roof_fields *fields, const struct roof_field *field, size_t count,
+                     int part);
+/** The field with a key; NULL: there is none. */
+const struct roof_field *roof_fields_find(const struct roof_fields *fields, const char *key);
+/**
+ * Reads all values of a part that lie in its struct, at their offsets; the values of other parts
+ * and those that are derived stay as they are. out has room for fields->count values.
+ */
+void roof_fields_read(struct roof_value *out, const struct roof_fields *fields, int part,
+                      const char *result);
+
+/** A column of a table that comes from elsewhere and stands before the table's own columns. Its
+ * owner sets the texts before each row. */
+struct roof_carried {
+    const char *name;
+    const char *text; /**< of the row at hand; "": none */
+    const char *json; /**< how it stood in JSON, without quotes; NULL: only the text is known */
+    bool quoted;      /**< json is a string */
+};
+
+#endif

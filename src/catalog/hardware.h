@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Devices: their figures with sources, the registry that finds them, and which unit and peak a
+ * format runs at.
+ *
+ * A device is one JSON file (docs/formats.md has the keys). All of data/hardware is embedded in the
+ * library; a user's file is named by its path, or lies in a search directory, and wins.
+ *
+ * A loaded device is read only: any number of threads may use it. Loading is independent per call.
+ */
+#ifndef ROOFLINE_HARDWARE_H
+#define ROOFLINE_HARDWARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/quantity.h"
+#include "base/text.h"
+#include "catalog/precision.h"
+#include "roofline/error.h"
+
+/** Where the figures of a device come from. */
+enum roof_basis {
+    ROOF_BASIS_DOCUMENTS, /**< as the source documents specify it */
+    ROOF_BASIS_PUBLISHED, /**< checked against published figures */
+    ROOF_BASIS_USER       /**< a user's file, or changed with --set */
+};
+
+enum roof_confidence {
+    ROOF_CONFIDENCE_UNKNOWN,
+    ROOF_CONFIDENCE_LOW,
+    ROOF_CONFIDENCE_MEDIUM,
+    ROOF_CONFIDENCE_HIGH
+};
+
+/** One number from outside. Strings belong to the device; NULL where there is none. */
+struct roof_figure {
+    double value; /**< SI base units; NAN when unknown */
+    const char *source;
+    const char *note;
+    enum roof_confidence confidence;
+};
+
+/** The single figures of a device; the keys, units and ranges are in roof_figure_keys. */
+enum roof_figure_id {
+    ROOF_FIGURE_BANDWIDTH,       /**< byte/s of device memory */
+    ROOF_FIGURE_MEMORY_CAPACITY, /**< bytes that software can use */
+    ROOF_FIGURE_MEMORY_NOMINAL,  /**< bytes printed on the box */
+    ROOF_FIGURE_SM_COUNT,
+    ROOF_FIGURE_BOOST_CLOCK, /**< Hz */
+    ROOF_FIGURE_L2,          /**< bytes */
+    ROOF_FIGURE_LLC,         /**< bytes of a cache behind the L2 */
+    ROOF_FIGURE_TDP,         /**< W */
+    ROOF_FIGURE_DEVICES_PER_NODE,
+    ROOF_FIGURE_LINK,            /**< byte/s per device and direction inside a node */
+    ROOF_FIGURE_NETWORK,         /**< byte/s per device and direction between nodes */
+    ROOF_FIGURE_LINK_LATENCY,    /**< s per step of a collective inside a node */
+    ROOF_FIGURE_NETWORK_LATENCY, /**< s per step between nodes */
+    ROOF_FIGURE_COUNT
+};
+
+/** The peak tables of a device, each indexed by format, in FLOP/s. */
+enum roof_peak_table {
+    ROOF_PEAK_MATRIX, /**< key peak_tflops: matrix units (tensor cores), dense */
+    ROOF_PEAK_SPARSE, /**< key sparse_tflops: matrix units, 2:4 structured sparsity */
+    ROOF_PEAK_VECTOR, /**< key vector_tflops: vector units (CUDA cores, SIMD) */
+    ROOF_PEAK_TABLE_COUNT
+};
+
+enum roof_compute_unit { ROOF_COMPUTE_MATRIX, ROOF_COMPUTE_VECTOR };
+const char *roof_compute_unit_name(enum roof_compute_unit unit);
+
+/** How products in a format are computed on a device. */
+struct roof_compute {
+    enum roof_precision
+        precision; /**< the format computed in; the asked one when there is no unit */
+    enum roof_compute_unit unit;
+    bool native;               /**< false: a fallback, or no unit at all */
+    double peak_flops_per_s;   /**< dense; NAN when the device has no unit for it */
+    double sparse_flops_per_s; /**< with 2:4 sparsity; NAN: no such peak */
+};
+
+struct roof_calibration;
+
+/** A device. Read the fields; change figures with roof_hardware_set only. */
+struct roof_hardware {
+    const char *id;
+    const char *name;
+    const char *vendor; /**< "" when unknown, like architecture */
+    const char *architecture;
+    const char *product; /**< the id with the published figures, or NULL */
+    enum roof_basis basis;
+    struct roof_figure figure[ROOF_FIGURE_COUNT];
+    struct roof_figure peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
+    struct roof_compute compute[ROOF_PRECISION_COUNT]; /**< derived: by format asked for */
+    double vector_flops_per_s;  /**< derived: what vector operators run at (fp32); NAN: unknown */
+    const char *const *aliases; /**< NULL-terminated */
+    const char *const *notes;   /**< NULL-terminated */
+    /** For expected times (calibration.h); NULL: none. The device owns what roof_device_calibrate
+     * attached, until roof_device_free; a calibration that is set by hand stays its setter's. */
+    struct roof_calibration *calibration;
+    void *private_data;
+};
+
+/** Key, unit, range and label of a figure. */
+struct roof_figure_key {
+    const char *key;
+    const char *label;
+    enum roof_unit unit;
+    double min; /**< in the key's unit */
+    double max;
+};
+const struct roof_figure_key *roof_figure_key(enum roof_figure_id id);
+/** Key of a peak table ("peak_tflops") and its label. */
+const char *roof_peak_table_key(enum roof_peak_table table);
+const char *roof_peak_table_label(enum roof_peak_table table);
+
+/**
+ * Loads a device by id or alias, or from a file when name contains '/' or ends with ".json".
+ * directories (NULL-terminated, may be NULL) are searched for hardware/<id>.json first.
+ * Unknown name: ROOF_USAGE, the message lists the ids, nearest first. On success the caller owns
+ * *out: roof_hardware_free.
+ */
+enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name,
+                                    const char *const *directories, struct roof_error *error);
+/** From JSON text; source names it in messages. Basis "user" unless the text says otherwise. */
+enum roof_status roof_hardware_parse(struct roof_hardware **out, const char *text, size_t length,
+                                     const char *source, struct roof_error *error);
+void roof_hardware_free(struct roof_hardware *hardware);
+
+/**
+ * Overrides a figure: "bandwidth_gb_s=500", "peak_tflops.fp16=100". The value is in the key's unit;
+ * the device's basis becomes "user".
+ */
+enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *assignment,
+                                   struct roof_error *error);
+
+/** Ids of all devices: those in directories, then the embedded ones, each once, sorted. Adds
+ * NULL-terminated strings to out, count of them in *count. */
+enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
+                                   const char *const *directories, struct roof_error *error);
+
+/** What a group of devices sends over. */
+struct roof_link {
+    double bytes_per_s;               /**< per device and direction */
+    double latency_s;                 /**< per step; 0 when the device does not say it */
+    const struct roof_figure *figure; /**< where bytes_per_s comes from */
+};
+
+/**
+ * The link of a group of devices: that inside a node, the slower of link and network when the group
+ * crosses a node. ROOF_USAGE naming the missing figure when its bandwidth is unknown.
+ */
+enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
+                                    double devices, struct roof_error *error);
+
+/** Whether any figure or peak differs between two devices. */
+bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b);
+
+const char *roof_basis_name(enum roof_basis basis);
+const char *roof_confidence_name(enum roof_confidence confidence);
+
+#endif

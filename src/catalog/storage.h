@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/* The bytes of tensors in a format, ready for arithmetic on many tensors, and words that messages
+ * say about formats. */
+#ifndef ROOF_PRECISION_PRIVATE_H
+#define ROOF_PRECISION_PRIVATE_H
+
+#include "catalog/precision.h"
+
+/* Names, in messages, all formats that activations can have. A test holds it against the catalog.
+ */
+#define ROOF_TENSOR_FORMATS "fp64, fp32, tf32, bf16, fp16, the fp8, int and mx formats, and nvfp4"
+
+struct roof_storage {
+    double block_bytes;
+    double block_elements;
+    double tensor_bytes;
+    double channel_bytes;
+};
+
+static inline struct roof_storage roof_storage_of(const struct roof_format *format)
+{
+    return (struct roof_storage){(double)format->block_bytes, (double)format->block_elements,
+                                 format->tensor_bytes, format->channel_bytes};
+}
+
+/* Computes roof_tensor_bytes. */
+static inline double roof_storage_bytes(const struct roof_storage *s, double elements,
+                                        double tensors, double channels)
+{
+    return elements * s->block_bytes / s->block_elements + tensors * s->tensor_bytes +
+           channels * s->channel_bytes;
+}
+
+#endif

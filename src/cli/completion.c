@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: MIT
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "cli.h"
+#include "decide/engine.h"
+#include "model/layout.h"
+#include "model/load.h"
+#include "report/table.h"
+
+/* What completes a line is asked of the program itself, by "completion words": the scripts of the
+ * shells have no names, so none can be out of date, and files of the user's count. A line of one
+ * slash asks the shell for names of files. */
+
+static const char bash_script[] =
+    "# bash completion of roofline: written by roofline completion bash\n"
+    "_roofline() {\n"
+    "    local raw=${COMP_WORDS[COMP_CWORD]} current='' files='' line i\n"
+    "    local -a words=()\n"
+    "    for ((i = 1; i <= COMP_CWORD; i++)); do # bash cuts at = and :\n"
+    "        if [[ ${COMP_WORDS[i]} == [=:] || ${COMP_WORDS[i - 1]} == [=:] ]] && "
+    "((${#words[@]} > 0)); then\n"
+    "            words[${#words[@]} - 1]+=${COMP_WORDS[i]}\n"
+    "        else\n"
+    "            words+=(\"${COMP_WORDS[i]}\")\n"
+    "        fi\n"
+    "    done\n"
+    "    current=${words[${#words[@]} - 1]}\n"
+    "    [[ $raw != [=:] ]] || raw=''\n"
+    "    COMPREPLY=()\n"
+    "    while IFS= read -r line; do\n"
+    "        if [[ $line == / ]]; then\n"
+    "            files=yes\n"
+    "        else\n"
+    "            line=${line%%$'\\t'*}\n"
+    "            line=${line#\"${current%\"$raw\"}\"}\n"
+    "            [[ $line != *[\\<\\>]* ]] || printf -v line %q \"$line\"\n"
+    "            COMPREPLY+=(\"$line\")\n"
+    "        fi\n"
+    "    done < <(\"${COMP_WORDS[0]}\" completion words \"${words[@]}\" 2> /dev/null)\n"
+    "    if [[ -n $files ]]; then\n"
+    "        compopt -o filenames 2> /dev/null\n"
+    "        while IFS= read -r line; do\n"
+    "            COMPREPLY+=(\"$line\")\n"
+    "        done < <(compgen -f -- \"$raw\")\n"
+    "    fi\n"
+    "}\n"
+    "complete -F _roofline roofline\n";
+
+static const char zsh_script[] =
+    "#compdef roofline\n"
+    "# zsh completion of roofline: written by roofline completion zsh\n"
+    "_roofline() {\n"
+    "    local line files=\n"
+    "    local -a names shown\n"
+    "    for line in ${(f)\"$(${words[1]} completion words \"${(@Q)words[2,CURRENT]}\" "
+    "2> /dev/null)\"}; do\n"
+    "        if [[ $line == / ]]; then\n"
+    "            files=yes\n"
+    "        else\n"
+    "            names+=(\"${line%%$'\\t'*}\")\n"
+    "            shown+=(\"${line/$'\\t'/  -- }\")\n"
+    "        fi\n"
+    "    done\n"
+    "    (( $#names == 0 )) || compadd -l -d shown -a names\n"
+    "    if [[ -n $files ]]; then\n"
+    "        compset -P '--*='\n"
+    "        _files\n"
+    "    fi\n"
+    "}\n"
+    "if [[ ${funcstack[1]} == _roofline ]]; then\n"
+    "    _roofline \"$@\"\n"
+    "else\n"
+    "    compdef _roofline roofline\n"
+    "fi\n";
+
+static const char fish_script[] =
+    "# fish completion of roofline: written by roofline completion fish\n"
+    "function __roofline_words\n"
+    "    set -l words (commandline -opc)\n"
+    "    set -l current (commandline -ct)\n"
+    "    set -l program $words[1]\n"
+    "    set -e words[1]\n"
+    "    for line in ($program completion words $words \"$current\" 2> /dev/null)\n"
+    "        if test \"$line\" = /\n"
+    "            set -l kept (string match -r -- '^--[^=]*=' \"$current\")\n"
+    "            for path in (__fish_complete_path (string replace -r -- '^--[^=]*=' '' "
+    "\"$current\"))\n"
+    "                echo \"$kept$path\"\n"
+    "            end\n"
+    "        else\n"
+    "            echo $line\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "complete -c roofline -f -a '(__roofline_words)'\n";
+
+static const struct {
+    const char *name;
+    const char *script;
+} shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+enum { SHELLS = sizeof shells / sizeof *shells };
+
+/* --- what fits the word that is typed ------------------------------------------------------ */
+
+/* The word, and what fits it. */
+struct offers {
+    struct roof_text *text;
+    const char *kept; /* the beginning of the word that all offers have, kept_length of it */
+    int kept_length;
+    const char *typed; /* the rest */
+};
+
+static void offer(struct offers *o, const char *name, const char *what)
+{
+    if (strncmp(name, o->typed, strlen(o->typed)) == 0) {
+        roof_text_printf(o->text, "%.*s%s%s%s\n", o->kept_length, o->kept, name,
+                         what == NULL ? "" : "\t", what == NULL ? "" : what);
+    }
+}
+
+static void offer_files(struct offers *o)
+{
+    roof_text_put(o->text, "/\n");
+}
+
+/* Of the word the first `length` characters are kept. */
+static void keep(struct offers *o, const char *word, size_t length)
+{
+    o->kept = word;
+    o->kept_length = (int)length;
+    o->typed = word + length;
+}
+
+/* Names of files in search directories and of those built in. */
+static enum roof_status offer_ids(struct offers *o,
+                                  enum roof_status (*ids_of)(struct roof_text *, size_t *,
+                                                             const char *const *,
+                                                             struct roof_error *),
+                                  struct roof_error *error)
+{
+    struct roof_text ids = ROOF_TEXT_INIT;
+    struct roof_store *store = NULL;
+    size_t count = 0;
+    enum roof_status status = cli_store(&store, error);
+    if (status == ROOF_OK) {
+        status = ids_of(&ids, &count, roof_store_folders(store), error);
+    }
+    const char *id = ids.data;
+    for (size_t i = 0; i < count && status == ROOF_OK; i++) {
+        offer(o, id, NULL);
+        id += strlen(id) + 1;
+    }
+    roof_text_free(&ids);
+    roof_store_free(store);
+    return status;
+}
+
+static enum roof_status offer_hardware(struct offers *o, struct roof_error *error)
+{
+    return offer_ids(o, roof_hardware_ids, error);
+}
+
+static enum roof_status offer_models(struct offers *o, struct roof_error *error)
+{
+    return offer_ids(o, roof_model_ids, error);
+}
+
+static enum roof_status offer_layouts(struct offers *o, struct roof_error *error)
+{
+    return offer_ids(o, roof_layout_ids, error);
+}
+
+static enum roof_status offer_engines(struct offers *o, struct roof_error *error)
+{
+    struct roof_engines *engines = NULL;
+    const enum roof_status status = roof_engines_load(&engines, error);
+    for (size_t i = 0; status == ROOF_OK && i < engines->count; i++) {
+        offer(o, engines->engine[i].id, engines->engine[i].name);
+    }
+    roof_engines_free(engines);
+    return status;
+}
+
+static enum roof_status offer_precisions(struct offers *o, struct roof_error *error)
+{
+    (void)error;
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        const struct roof_format *const format = roof_format((enum roof_precision)p);
+        offer(o, format->name, format->label);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status offer_operators(struct offers *o, struct roof_error *error)
+{
+    (void)error;
+    for (int i = 0; i < ROOF_OPERATOR_COUNT; i++) {
+        const struct roof_operator_row *const row = roof_operator_row((enum roof_operator)i);
+        offer(o, row->name, row->summary);
+    }
+    return ROOF_OK;
+}
+
+/* What names there are, as `list` calls them. */
+static const struct names {
+    const char *list;
+    enum roof_table_kind kind;
+    enum roof_status (*offer)(struct offers *, struct roof_error *);
+} known[] = {{"hardware", ROOF_TABLE_HARDWARE, offer_hardware},
+             {"precisions", ROOF_TABLE_PRECISIONS, offer_precisions},
+             {"operators", ROOF_TABLE_OPERATORS, offer_operators},
+             {"models", ROOF_TABLE_MODELS, offer_models},
+             {"layouts", ROOF_TABLE_LAYOUTS, offer_layouts},
+             {"engines", ROOF_TABLE_ENGINES, offer_engines}};
+
+static const struct names *names_of(const char *list)
+{
+    for (size_t i = 0; list != NULL && i < sizeof known / sizeof *known; i++) {
+        if (strcmp(known[i].list, list) == 0) {
+            return &known[i];
+        }
+    }
+    return NULL;
+}
+
+static enum roof_status offer_names(struct offers *o, const char *list, struct roof_error *error)
+{
+    const struct names *const names = names_of(list);
+    return names == NULL ? ROOF_OK : names->offer(o, error);
+}
+
+/* What texts are names of. */
+static const struct {
+    size_t input;
+    const char *list;
+    const char *beside; /* another word that stands for one */
+} texts[] = {{ROOF_INPUT_HARDWARE, "hardware", NULL},
+             {ROOF_INPUT_EXPLAIN, "hardware", NULL},
+             {ROOF_INPUT_EXPLAIN, "precisions", NULL},
+             {ROOF_INPUT_FORMATS, "precisions", "all"},
+             {ROOF_INPUT_CEILINGS, "precisions", NULL},
+             {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
+             {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
+             {ROOF_INPUT_ENGINE, "engines", "all"},
+             {ROOF_INPUT_EMIT, "engines", NULL}};
+
+/* --- the line ------------------------------------------------------------------------------ */
+
+/* A command line up to the word that is typed. */
+struct line {
+    const struct cli_command *command;
+    const char *operand[CLI_OPERANDS_MAX]; /* NULL: not there */
+    int operand_count;
+    size_t input; /* the option whose value comes next; ROOF_INPUT_COUNT: none */
+};
+
+/* The option of a command that a word is, "-H" or "--hardware"; ROOF_INPUT_COUNT: none. */
+static size_t find_option(const struct cli_command *command, const char *word, size_t length)
+{
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        const struct roof_input *const input = roof_input(i);
+        const bool is_letter = length == 2 && word[0] == '-' && word[1] == input->letter;
+        const bool is_long = length > 3 && strncmp(word, "--", 2) == 0 &&
+                             strlen(input->option) == length - 2 &&
+                             strncmp(word + 2, input->option, length - 2) == 0;
+        if (roof_input_allowed(i, command->id) && (is_letter || is_long)) {
+            return i;
+        }
+    }
+    return ROOF_INPUT_COUNT;
+}
+
+static void read_line(struct line *line, int count, char **words)
+{
+    line->input = ROOF_INPUT_COUNT;
+    for (int i = 0; i < count; i++) {
+        if (line->input < ROOF_INPUT_COUNT) { /* this is its value */
+            line->input = ROOF_INPUT_COUNT;
+        } else if (words[i][0] == '-' && words[i][1] != '\0') {
+            const size_t input = find_option(line->command, words[i], strlen(words[i]));
+            line->input = input < ROOF_INPUT_COUNT && roof_input(input)->kind != ROOF_INPUT_FLAG
+                              ? input
+                              : ROOF_INPUT_COUNT;
+        } else if (line->operand_count < CLI_OPERANDS_MAX) {
+            line->operand[line->operand_count++] = words[i];
+        }
+    }
+}
+
+/* The keys of the rows that the command prints. */
+static enum roof_status offer_columns(struct offers *o, const struct line *line,
+                                      struct roof_error *error)
+{
+    const struct names *const listed =
+        line->command->id == ROOF_COMMAND_LIST ? names_of(line->operand[0]) : NULL;
+    const bool model = line->operand_count > 0 && strcmp(line->operand[0], "model") == 0;
+    const bool recommended = line->command->id == ROOF_COMMAND_RECOMMEND;
+    const enum roof_table_kind kind =
+        listed != NULL ? listed->kind
+        : recommended  ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
+                       : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
+    struct roof_table table;
+    struct roof_text header = ROOF_TEXT_INIT;
+    enum roof_operator op = ROOF_OPERATOR_GEMM;
+    if (line->operand_count > 0 && !model && listed == NULL) {
+        (void)roof_operator_find(&op, line->operand[0], NULL);
+    }
+    enum roof_status status = roof_table_open(&table, ROOF_OUTPUT_CSV, kind, op, NULL, error);
+    if (status == ROOF_OK) {
+        roof_table_begin(&table, &header);
+        status = header.failed ? roof_no_memory(error) : ROOF_OK;
+    }
+    char *rest = header.data;
+    while (rest != NULL && *rest != '\0') {
+        char *const key = rest;
+        rest += strcspn(rest, ",\n");
+        if (*rest != '\0') {
+            *rest++ = '\0';
+        }
+        offer(o, key, NULL);
+    }
+    roof_text_free(&header);
+    return status;
+}
+
+/* The values of an option, the last of a list. */
+static enum roof_status offer_values(struct offers *o, const struct line *line, size_t id,
+                                     struct roof_error *error)
+{
+    const struct roof_input *const input = roof_input(id);
+    const char *const comma = strrchr(o->typed, ',');
+    enum roof_status status = ROOF_OK;
+    if (comma != NULL) {
+        keep(o, o->kept, (size_t)(comma + 1 - o->kept));
+    }
+    for (size_t i = 0; input->choices != NULL && input->choices[i] != NULL; i++) {
+        offer(o, input->choices[i], NULL);
+    }
+    if (input->kind == ROOF_INPUT_PRECISION) {
+        status = offer_precisions(o, error);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && status == ROOF_OK; i++) {
+        if (texts[i].input == id) {
+            status = offer_names(o, texts[i].list, error);
+            if (texts[i].beside != NULL) {
+                offer(o, texts[i].beside, NULL);
+            }
+        }
+    }
+    if (id == ROOF_INPUT_COLUMNS && status == ROOF_OK) {
+        status = offer_columns(o, line, error);
+    }
+    for (int i = 0; id == ROOF_INPUT_MAX_ACCURACY_LOSS && i < ROOF_ACCURACY_CLASS_COUNT; i++) {
+        offer(o, roof_accuracy_name((enum roof_accuracy_class)i), NULL);
+    }
+    if (input->value != NULL && strstr(input->value, "FILE") != NULL) {
+        offer_files(o);
+    }
+    return status;
+}
+
+static void offer_options(struct offers *o, const struct line *line)
+{
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        const char *const help =
+            cli_help_of(line->command, line->operand_count > 0 ? line->operand[0] : NULL, i);
+        if (help != NULL) {
+            const char *const option = roof_input(i)->option;
+            char name[ROOF_INPUT_NAME_SIZE];
+            snprintf(name, sizeof name, "%s%s", strlen(option) > 1 ? "--" : "-", option);
+            offer(o, name, help);
+        }
+    }
+    offer(o, "--help", "print this help");
+}
+
+/* The operand that comes next, by how the usage line calls it. */
+static enum roof_status offer_operands(struct offers *o, const struct line *line,
+                                       struct roof_error *error)
+{
+    const char *const usage = line->command->operands;
+    const bool workload = strstr(usage, "WORKLOAD") != NULL;
+    enum roof_status status = ROOF_OK;
+    if (line->operand_count == 0 && workload) {
+        status = offer_operators(o, error);
+        offer(o, "model", "a whole model: its name or file comes next");
+    } else if (line->operand_count == 0 && strstr(usage, "FILE") != NULL) {
+        offer_files(o);
+    } else if (line->operand_count == 0) { /* a|b|c [...] */
+        char name[32];
+        for (const char *at = usage; at != NULL;) {
+            const size_t length = strcspn(at, "| ");
+            snprintf(name, sizeof name, "%.*s", (int)length, at);
+            offer(o, name, NULL);
+            at = at[length] == '|' ? at + length + 1 : NULL;
+        }
+    } else if (line->operand_count == 1 && workload && strcmp(line->operand[0], "model") == 0) {
+        const char *const comma = strrchr(o->typed, ',');
+        keep(o, o->kept, comma == NULL ? 0 : (size_t)(comma + 1 - o->kept));
+        status = offer_models(o, error);
+        offer_files(o);
+    } else if (line->operand_count == 1 && line->command->id == ROOF_COMMAND_LIST) {
+        status = offer_names(o, line->operand[0], error);
+    }
+    return status;
+}
+
+/* Offers for the last of the words of a line, the program's name apart. */
+static enum roof_status offer_words(struct roof_text *text, int count, char **words,
+                                    struct roof_error *error)
+{
+    size_t commands = 0;
+    const struct cli_command *const command = cli_commands(&commands);
+    const char *const word = words[count - 1];
+    struct offers o = {.text = text};
+    struct line line = {.command = NULL};
+    keep(&o, word, 0);
+    const bool help = strcmp(words[0], "help") == 0;
+    if (count == 1 || (help && count == 2)) {
+        for (size_t i = 0; i < commands; i++) {
+            offer(&o, command[i].name, command[i].summary);
+        }
+    }
+    if (count == 1) {
+        offer(&o, "help", "the options of a command, and examples");
+        offer(&o, "--help", NULL);
+        offer(&o, "--version", NULL);
+        return ROOF_OK;
+    }
+    for (size_t i = 0; i < commands; i++) {
+        line.command = strcmp(command[i].name, words[0]) == 0 ? &command[i] : line.command;
+    }
+    if (line.command == NULL) {
+        return ROOF_OK;
+    }
+    read_line(&line, count - 2, words + 1);
+    if (line.input < ROOF_INPUT_COUNT) {
+        return offer_values(&o, &line, line.input, error);
+    }
+    const size_t length = strcspn(word, "=");
+    if (word[0] == '-' && word[length] == '=') {
+        const size_t input = find_option(line.command, word, length);
+        keep(&o, word, length + 1);
+        return input < ROOF_INPUT_COUNT ? offer_values(&o, &line, input, error) : ROOF_OK;
+    }
+    if (word[0] == '-') {
+        offer_options(&o, &line);
+        return ROOF_OK;
+    }
+    return offer_operands(&o, &line, error);
+}
+
+/* Puts the script of a shell, or prints the help. */
+static enum roof_status put_script(struct roof_text *text, const struct cli_options *options,
+                                   struct roof_error *error)
+{
+    const char *names[SHELLS];
+    if (options->operand_count != 1) {
+        return roof_error_set(error, ROOF_USAGE, "of which shell? bash, zsh or fish");
+    }
+    for (size_t i = 0; i < SHELLS; i++) {
+        names[i] = shells[i].name;
+        if (strcmp(options->operand[0], names[i]) == 0) {
+            roof_text_put(text, shells[i].script);
+            return ROOF_OK;
+        }
+    }
+    return roof_unknown_name(error, ROOF_USAGE, "shell", options->operand[0], names, SHELLS);
+}
+
+static enum roof_status read_script(struct roof_text *text, const struct cli_command *command,
+                                    int argc, char **argv, struct roof_error *error)
+{
+    struct cli_options options;
+    enum roof_status status = cli_options_read(&options, command, argc, argv, error);
+    if (status == ROOF_OK && !options.help) {
+        status = put_script(text, &options, error);
+    }
+    cli_options_free(&options);
+    return status;
+}
+
+int cli_completion(const struct cli_command *command, int argc, char **argv)
+{
+    struct roof_error error = {.status = ROOF_OK};
+    struct roof_text text = ROOF_TEXT_INIT;
+    const bool words = argc > 2 && strcmp(argv[1], "words") == 0; /* they are no options of ours */
+    enum roof_status status = words ? offer_words(&text, argc - 2, argv + 2, &error)
+                                    : read_script(&text, command, argc, argv, &error);
+    if (status == ROOF_OK && text.failed) {
+        status = roof_no_memory(&error);
+    }
+    if (status == ROOF_OK) {
+        status = cli_output_all(NULL, text.data, text.length, &error);
+    }
+    roof_text_free(&text);
+    return status == ROOF_OK ? 0 : cli_fail(command->name, &error);
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Measured times against predictions: a file of CSV or NDJSON row by row (records.h), and error
+ * statistics by group. docs/formats.md ("Measured rows") has the columns.
+ */
+#ifndef ROOFLINE_COMPARE_H
+#define ROOFLINE_COMPARE_H
+
+#include <stddef.h>
+
+#include "decide/input.h"
+#include "predict/model_prediction.h"
+
+/** One row of the file, predicted. */
+struct roof_compared {
+    const char *const *column; /**< names in the header */
+    const char *const *cell;   /**< as in the file; borrowed until the callback returns */
+    size_t cells;
+    int line;
+    const struct roof_hardware *hardware;
+    const struct roof_prediction *prediction; /**< of a model: its total */
+    double measured_s;
+    double time_s;     /**< the roofline bound */
+    double expected_s; /**< NAN: nothing to expect, like the band */
+    double low_s;
+    double high_s;
+};
+
+/** What a comparison asks its caller for, and tells it. */
+struct roof_compare_calls {
+    void *context;
+    /** A device by the name in the file; borrowed, and must outlive the comparison. For
+     * ROOF_UNSATISFIED the row is skipped and counted; another error ends the comparison. */
+    enum roof_status (*hardware)(void *context, const struct roof_hardware **out, const char *name,
+                                 struct roof_error *error);
+    /** A model, likewise, in the layout of its checkpoint that the row names (empty: none); a row
+     * with an error is a bad one. */
+    enum roof_status (*model)(void *context, const struct roof_model **out, const char *name,
+                              const char *layout, struct roof_error *error);
+    /** The header, once, before the rows. May be NULL. */
+    enum roof_status (*header)(void *context, const char *const *column, size_t columns,
+                               struct roof_error *error);
+    /** A row that was predicted. May be NULL. */
+    enum roof_status (*row)(void *context, const struct roof_compared *row,
+                            struct roof_error *error);
+    /** A row that is not what it should be; it is counted and left out. */
+    void (*bad)(void *context, const struct roof_error *error);
+};
+
+/** Statistics of a group of rows. Errors are fractions of the measured time; NAN where no row has
+ * what they need. */
+struct roof_compare_group {
+    const char *const *value; /**< of the columns that form the group; owned by the comparison */
+    size_t rows;
+    size_t skipped;             /**< rows on devices that are not known */
+    double ideal_mape;          /**< mean of |time / measured - 1| */
+    double expected_mape;       /**< mean of |expected / measured - 1| */
+    double expected_median_ape; /**< half of the rows are nearer */
+    double expected_p90_ape;    /**< nine tenths are */
+    double expected_bias;       /**< mean of expected / measured - 1: above 0 too slow */
+    double band_coverage;       /**< fraction of rows between expected_low and expected_high */
+    double below_ideal;         /**< fraction of rows measured faster than the bound */
+};
+
+struct roof_comparison {
+    const char *const *column; /**< that form the groups; owned */
+    size_t columns;
+    struct roof_compare_group overall;
+    struct roof_compare_group *group; /**< in order of appearance; owned */
+    size_t groups;
+    size_t bad; /**< rows left out as invalid */
+    void *private_data;
+};
+
+/**
+ * Reads path row by row ("-": standard input). Of NDJSON the keys of the first record are the
+ * columns. base holds what the columns do not say, hardware and model (either may be
+ * NULL) likewise; group_by is "column,column" or NULL. ROOF_INVALID when the header lacks operator
+ * or measured_us; bad rows only count. On success the caller owns *out: roof_comparison_free.
+ */
+enum roof_status roof_compare(struct roof_comparison *out, const char *path,
+                              const struct roof_scenario *base, const char *hardware,
+                              const char *group_by, const struct roof_compare_calls *calls,
+                              struct roof_error *error);
+void roof_comparison_free(struct roof_comparison *comparison);
+
+#endif

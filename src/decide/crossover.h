@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Where a recommendation changes as an operator gets more rows (sequences in flight, tokens of a
+ * prompt): which format is best from where on, where a format turns compute-bound, and where it
+ * stops being faster than fp16.
+ */
+#ifndef ROOFLINE_CROSSOVER_H
+#define ROOFLINE_CROSSOVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decide/recommend.h"
+#include "decide/speedup.h"
+
+/** The scan goes up to this many rows, or up to as many queries as there are keys. */
+#define ROOF_CROSSOVER_MAX 1048576
+#define ROOF_CROSSOVER_WINNERS 32
+/** A format that is faster by less than this fraction gains nothing. */
+#define ROOF_CROSSOVER_GAIN 0.01
+
+/** A candidate, which the constraints may reject. 0 stands for "nowhere up to the last". */
+struct roof_crossover {
+    enum roof_precision format;
+    int64_t compute_bound; /**< the fewest rows from which on its roofline bound is compute */
+    int64_t no_gain; /**< the fewest rows from which on it is never faster than fp16; 0 for fp16 */
+};
+
+struct roof_crossovers {
+    enum roof_dimension
+        along; /**< the dimension that has the rows; ROOF_DIM_COUNT: there is none */
+    int64_t last;
+    size_t count; /**< formats, in the order of the recommendation */
+    struct roof_crossover of[ROOF_PRECISION_COUNT];
+    size_t winners;
+    struct {
+        int64_t from;
+        enum roof_precision format;   /**< ROOF_PRECISION_AUTO: nothing satisfies the constraints */
+    } winner[ROOF_CROSSOVER_WINNERS]; /**< by rows, from 1 on */
+    bool more;                        /**< it changes again after the last of them */
+};
+
+/**
+ * Finds the crossovers of a workload along m, the queries or the tokens, whichever it has; a gemv
+ * is taken as the gemm that it is. They are exact between points that lie an eighth of an octave
+ * apart: shorter interludes are not seen. The times that rank decide about best and gain. It takes
+ * some milliseconds.
+ */
+enum roof_status roof_crossovers(struct roof_crossovers *out, const struct roof_workload *workload,
+                                 const struct roof_hardware *hardware,
+                                 const struct roof_accuracy *accuracy,
+                                 const struct roof_recommend_options *options,
+                                 struct roof_error *error);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A script that runs a plan on an engine: shell commands with comments, from the words of
+ * data/engines.
+ *
+ * Their lines have placeholders: {tp} {pp} {ep} {tp_ep} (the product), {batch}, {batch_per_ep} (of
+ * one of ep groups, rounded up), {context}, {tokens} (context x batch), {memory} (the fraction that
+ * is not kept free), {model}, {name} (its last part), {checkpoint}; and, alone on a line, {format},
+ * {kv} and {split}: the words of those. Files have no {model}, {name} and {checkpoint}.
+ */
+#ifndef ROOFLINE_EMIT_H
+#define ROOFLINE_EMIT_H
+
+#include "base/text.h"
+#include "decide/plan.h"
+
+/**
+ * Writes a script for the best of the plans that the engine (its number) runs. model is the name
+ * that the user gave: a file, or a name that stands for the repository that the registry has.
+ * others (NULL: none) are plans of the same question for other engines: a comment says when the
+ * best of them is one that this engine does not run. ROOF_UNSATISFIED when the engine runs none:
+ * *out then says why, as comments. ROOF_INVALID: a line of the engine has an unknown placeholder.
+ */
+enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
+                           const struct roof_plans *others, const struct roof_plan_query *query,
+                           const char *model, struct roof_error *error);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Serving engines (data/engines, with their sources): which formats each of them runs on which
+ * architecture, over which splits, and with which words. What no engine runs is never recommended.
+ *
+ * A loaded table is read only: any number of threads may use it.
+ */
+#ifndef ROOFLINE_ENGINE_H
+#define ROOFLINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalog/hardware.h"
+#include "catalog/precision.h"
+#include "model/model.h"
+#include "roofline/error.h"
+
+#define ROOF_ENGINES_MAX 32
+
+/** Formats that go together, under the name that the first engine gives them. */
+struct roof_serving {
+    const char *id;                  /**< "fp8" */
+    const char *layout;              /**< layout of the weights; NULL: all are as in `weights` */
+    const char *quantization;        /**< only for models that are published so; NULL: for all */
+    enum roof_precision weights;     /**< with a layout, the format of most weights */
+    enum roof_precision activations; /**< with a layout, that of most activations */
+    enum roof_precision kv;
+};
+
+/** Lines with {placeholders} (emit.h); the lists end with NULL. */
+struct roof_engine_words {
+    const char *const *command; /**< on the command line */
+    const char *const *file;    /**< in a file that the command reads */
+};
+
+/** Formats of one engine, under the name that it gives them. */
+struct roof_engine_format {
+    const char *id;
+    const char *layout; /**< like those of struct roof_serving */
+    const char *quantization;
+    enum roof_precision weights;
+    enum roof_precision activations;
+    const enum roof_precision *kv;
+    size_t kvs;
+    const char *const *on; /**< the architectures whose names begin so */
+    struct roof_engine_words words;
+    const char *checkpoint;  /**< a checkpoint to be made first; NULL: the published one is read */
+    const char *const *make; /**< the commands that make it */
+};
+
+/** The words for a format of the KV cache. */
+struct roof_engine_kv {
+    enum roof_precision format;
+    struct roof_engine_words words;
+};
+
+/** The sizes that limit a split; roof_split_limits has their names. */
+enum roof_split_limit {
+    ROOF_SPLIT_TP,
+    ROOF_SPLIT_PP,
+    ROOF_SPLIT_EP,
+    ROOF_SPLIT_BATCH,
+    ROOF_SPLIT_LIMITS
+};
+extern const char *const roof_split_limits[ROOF_SPLIT_LIMITS];
+
+/** Splits that an engine runs, up to these sizes; INT64_MAX: any. */
+struct roof_engine_split {
+    int64_t most[ROOF_SPLIT_LIMITS];
+    struct roof_engine_words words;
+    const char *note; /**< NULL: none */
+};
+
+/** A file to write, or a command to run. */
+struct roof_engine_step {
+    const char *file; /**< NULL: a command */
+    const char *const *line;
+};
+
+struct roof_engine {
+    const char *id;     /**< "vllm" */
+    const char *name;   /**< "vLLM" */
+    const char *beware; /**< kernels that were not measured: the times are of others; or NULL */
+    const char *nodes;  /**< says what several nodes need beside; NULL: it runs on one only */
+    const char *const *sources; /**< lists end with NULL */
+    const char *const *notes;
+    const struct roof_engine_format *format;
+    size_t formats;
+    const struct roof_engine_kv *kv;
+    size_t kvs;
+    const struct roof_engine_split *split; /**< the first that fits holds */
+    size_t splits;
+    const struct roof_engine_step *step;
+    size_t steps;
+};
+
+struct roof_engines {
+    size_t count;
+    const struct roof_engine *engine;
+    unsigned lent;   /**< those whose kernels were not measured, as bits */
+    size_t servings; /**< combinations of formats, each once */
+    const struct roof_serving *serving;
+    void *private_data;
+};
+
+/** Loads the embedded table. On success the caller owns *out: roof_engines_free. */
+enum roof_status roof_engines_load(struct roof_engines **out, struct roof_error *error);
+void roof_engines_free(struct roof_engines *engines);
+
+/** Finds the number of an engine by its id. ROOF_USAGE with the known ones. */
+enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engines, const char *id,
+                                  struct roof_error *error);
+
+/** Tells whether the weights are those of the published checkpoint. */
+bool roof_serving_published(const struct roof_serving *serving);
+/** Tells whether a combination is for a model: those of published checkpoints are for some only. */
+bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model);
+/** Tells whether a name is that of a combination (its number): the name that engines give it or,
+ * for a name that they give to none, the format of its weights. */
+bool roof_serving_called(const struct roof_engines *engines, size_t serving, const char *name);
+
+/** Returns the engines whose kernels were measured, as bits by number. */
+unsigned roof_engines_measured(const struct roof_engines *engines);
+
+/** Returns the engines that run a combination (its number) on a device, as bits by number. */
+unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
+                          const struct roof_hardware *hardware);
+/** Returns the engines that run a batch over a split, as bits by number. */
+unsigned roof_engines_split(const struct roof_engines *engines,
+                            const struct roof_hardware *hardware, int64_t tp, int64_t pp,
+                            int64_t ep, int64_t batch);
+/** Tells whether so many devices are more than one node has; an unknown size is large enough. */
+bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices);
+
+/** These return the words of an engine for a combination on a device, for a format of the KV cache
+ * and for a split; NULL if the engine does not run it. */
+const struct roof_engine_format *roof_engine_format(const struct roof_engine *engine,
+                                                    const struct roof_serving *serving,
+                                                    const struct roof_hardware *hardware);
+const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
+                                            enum roof_precision kv);
+const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine, int64_t tp,
+                                                  int64_t pp, int64_t ep, int64_t batch);
+
+/** An engine with the names of its formats: a row of the table of engines (engine_report.h). */
+struct roof_engine_entry {
+    const char *id;
+    const char *name;
+    char formats[256]; /**< as the engine calls them, with blanks between them */
+    const struct roof_engine *engine;
+};
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Inputs: one row per key, and values from text. The only source of options, sweep axes, columns,
+ * completion and manual.
+ */
+#ifndef ROOFLINE_INPUT_H
+#define ROOFLINE_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/quantity.h"
+#include "base/text.h"
+#include "model/graph.h"
+#include "operator/operator.h"
+#include "roofline/error.h"
+#include "roofline/question.h"
+
+/** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */
+enum roof_input_id {
+    ROOF_INPUT_HARDWARE = ROOF_DIM_COUNT,
+    ROOF_INPUT_PRECISION_BOTH,
+    ROOF_INPUT_WEIGHTS,
+    ROOF_INPUT_ACTIVATIONS,
+    ROOF_INPUT_KV,
+    ROOF_INPUT_OUT,
+    ROOF_INPUT_COMPUTE,
+    ROOF_INPUT_SPARSE,
+    ROOF_INPUT_SET,
+    ROOF_INPUT_STACK,
+    ROOF_INPUT_CACHE,
+    ROOF_INPUT_QUANTIZE_INPUT,
+    ROOF_INPUT_WORKING_SET,
+    ROOF_INPUT_NO_LAUNCH_OVERHEAD,
+    ROOF_INPUT_CALIBRATION,
+    ROOF_INPUT_PHASE,
+    ROOF_INPUT_CONTEXT,
+    ROOF_INPUT_CHUNK,
+    ROOF_INPUT_PROMPT,
+    ROOF_INPUT_GENERATE,
+    ROOF_INPUT_PREFIX_HIT,
+    ROOF_INPUT_PREFILL_BATCH,
+    ROOF_INPUT_PREFILL_CONTEXT,
+    ROOF_INPUT_DRAFT_TOKENS,
+    ROOF_INPUT_ACCEPTANCE,
+    ROOF_INPUT_DRAFT_MODEL,
+    ROOF_INPUT_TP,
+    ROOF_INPUT_PP,
+    ROOF_INPUT_LAYOUT,
+    ROOF_INPUT_CLASS,
+    ROOF_INPUT_SPLIT_PROJECTIONS,
+    ROOF_INPUT_UNFUSED_ATTENTION,
+    ROOF_INPUT_RESERVE,
+    ROOF_INPUT_TOP,
+    ROOF_INPUT_FROM,
+    ROOF_INPUT_MEASURED,
+    ROOF_INPUT_WHY,
+    ROOF_INPUT_TILING,
+    ROOF_INPUT_EXPLAIN,
+    ROOF_INPUT_FORMATS,
+    ROOF_INPUT_OBJECTIVE,
+    ROOF_INPUT_BY,
+    ROOF_INPUT_MAX_ACCURACY_LOSS,
+    ROOF_INPUT_NATIVE_ONLY,
+    ROOF_INPUT_MAX_TTFT,
+    ROOF_INPUT_MAX_TPOT,
+    ROOF_INPUT_MIN_TOKENS_PER_S,
+    ROOF_INPUT_CONCURRENCY,
+    ROOF_INPUT_MAX_COST,
+    ROOF_INPUT_MAX_POWER,
+    ROOF_INPUT_PRICE,
+    ROOF_INPUT_ENGINE,
+    ROOF_INPUT_EMIT,
+    ROOF_INPUT_SHARD,
+    ROOF_INPUT_RESUME,
+    ROOF_INPUT_THREADS,
+    ROOF_INPUT_SUMMARY,
+    ROOF_INPUT_GROUP_BY,
+    ROOF_INPUT_CEILINGS,
+    ROOF_INPUT_LINE,
+    ROOF_INPUT_ATTAINABLE,
+    ROOF_INPUT_EXPECTED,
+    ROOF_INPUT_TITLE,
+    ROOF_INPUT_SIZE,
+    ROOF_INPUT_CHARSET,
+    ROOF_INPUT_UPDATE,
+    ROOF_INPUT_FORMAT,
+    ROOF_INPUT_PREDICT_FORMAT, /**< the same option of predict, with html */
+    ROOF_INPUT_CHART_FORMAT,   /**< of plot */
+    ROOF_INPUT_CHECK_FORMAT,   /**< and of check */
+    ROOF_INPUT_COLUMNS,
+    ROOF_INPUT_OUTPUT,
+    ROOF_INPUT_COUNT
+};
+
+/** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands but
+ * list and completion. */
+const struct roof_input *roof_input(size_t id);
+/** The number of the first row with a key; ROOF_INPUT_COUNT: none has it. */
+size_t roof_input_number(const char *key);
+/** The first row with a key; NULL: none has it. */
+const struct roof_input *roof_input_find(const char *key);
+/** Whether a command takes an input. */
+bool roof_input_allowed(size_t id, enum roof_command command);
+
+/** The device when none is given. */
+#define ROOF_DEFAULT_HARDWARE "gb10"
+
+/** ROOF_USAGE with "X does not take --OPTION" when operators (or models) do not. */
+enum roof_status roof_input_taken(const struct roof_input *input, bool model,
+                                  struct roof_error *error);
+
+/** The value of a ROOF_INPUT_NUMBER from text, into a struct roof_scenario. */
+enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
+                                         const struct roof_input *input, const char *text,
+                                         struct roof_error *error);
+
+/** One value of an input from text; not for ROOF_INPUT_TEXT and ROOF_INPUT_NUMBER. */
+enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, const char *text,
+                                  struct roof_error *error);
+
+/** One value as it is written on a command line; of the kinds that have one (roof_input_parse). */
+void roof_input_show(struct roof_text *out, const struct roof_input *input, int64_t value);
+
+/** All values of an input: a list, and for integers ranges too (roof_parse_values). The caller owns
+ * *out: roof_values_free. */
+enum roof_status roof_input_parse_list(struct roof_values *out, const struct roof_input *input,
+                                       const char *text, struct roof_error *error);
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+/**
+ * How to serve a model: formats, batch, split and device, searched under constraints. Every plan is
+ * two predictions that roofline predict gives to the last digit: the prefill of one prompt and a
+ * decode step of the batch.
+ */
+#ifndef ROOFLINE_PLAN_H
+#define ROOFLINE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "decide/engine.h"
+#include "predict/model_prediction.h"
+
+enum roof_plan_objective {
+    ROOF_PLAN_THROUGHPUT, /**< most tokens/s per device */
+    ROOF_PLAN_LATENCY,    /**< least time per token */
+    ROOF_PLAN_COST,       /**< least cost per million tokens */
+    ROOF_PLAN_ENERGY      /**< least energy per token, at TDP */
+};
+
+/** A limit that a plan may miss; the number of its place in `limit` of a query. */
+enum roof_plan_limit {
+    ROOF_PLAN_LIMIT_TTFT,         /**< s, at most */
+    ROOF_PLAN_LIMIT_TPOT,         /**< s, at most */
+    ROOF_PLAN_LIMIT_TOKENS_PER_S, /**< at least */
+    ROOF_PLAN_LIMIT_CONCURRENCY,  /**< sequences in flight in all copies, at least */
+    ROOF_PLAN_LIMIT_COST,         /**< per million tokens, at most */
+    ROOF_PLAN_LIMIT_POWER,        /**< W of all devices, at most */
+    ROOF_PLAN_LIMIT_COUNT
+};
+const char *roof_plan_limit_name(enum roof_plan_limit limit);
+
+/** Reasons why candidates are no plans. */
+enum roof_plan_rejection {
+    ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device, or the split */
+    ROOF_REJECTED_WIDER,   /**< no narrower than what the model is published in, which runs there */
+    ROOF_REJECTED_LOSS,    /**< typical loss above what is allowed */
+    ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
+    ROOF_REJECTED_SPLIT,   /**< the split does not divide the model, or a link is unknown */
+    ROOF_REJECTED_MEMORY,  /**< does not fit, or the capacity is unknown */
+    ROOF_REJECTED_UNKNOWN, /**< an operator has no expected time */
+    ROOF_REJECTED_LIMIT,   /**< misses one or more limits */
+    ROOF_REJECTED_COUNT
+};
+const char *roof_plan_rejection_name(enum roof_plan_rejection rejection);
+
+/** A way to serve a model. Its times are expected ones, with the bounds beside them. */
+struct roof_plan {
+    size_t hardware; /**< number in the query */
+    size_t serving;  /**< number in the engines */
+    unsigned engines;
+    int64_t tp;
+    int64_t pp;
+    int64_t ep;
+    int64_t dp;      /**< copies of the model that share nothing, each on tp x pp x ep devices */
+    int64_t devices; /**< dp x tp x pp x ep */
+    int64_t batch;   /**< sequences in flight in each copy */
+    double ttft_s;   /**< time to the first token, with one prompt alone */
+    double step_s;   /**< a decode step at the whole context */
+    double tpot_s;   /**< time between two tokens of a user: a step, and its share of the prefills
+                          of others */
+    double ideal_ttft_s;
+    double ideal_step_s;
+    double ideal_tpot_s;
+    double ttft_low_s; /**< the ends of the bands, if all kernels err alike */
+    double ttft_high_s;
+    double step_low_s;
+    double step_high_s;
+    double tokens_per_s; /**< rate of all sequences of all copies, their prefills in between */
+    double tokens_per_s_per_user;
+    double tokens_per_s_per_device;
+    double memory_bytes; /**< need of the device that needs most */
+    double near;      /**< fraction of step_s that other devices, stacks or formats stand in for; 1
+                           where the kernels of none of the engines were measured */
+    double ttft_near; /**< that fraction of ttft_s */
+    double cost;      /**< per million tokens; NAN without a price */
+    double joule;     /**< per token, every device at its TDP; NAN without one */
+    double watt;      /**< TDP of all devices */
+    enum roof_accuracy_class loss;
+    bool pareto; /**< nothing has both more tokens/s per user and per device */
+    double value[ROOF_PLAN_LIMIT_COUNT]; /**< the values that the limits are compared with */
+};
+
+struct roof_plan_query {
+    const struct roof_model *model;
+    const struct roof_model *published; /**< the model in the formats of its file, which are then
+                                             those of the layout "checkpoint"; NULL: its config says
+                                             them */
+    const struct roof_hardware *const *hardware; /**< with their calibrations */
+    size_t hardware_count;
+    const double *price; /**< per hour and device, of each hardware; NAN: unknown. May be NULL */
+    const struct roof_engines *engines;
+    const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
+    const struct roof_accuracy *accuracy;
+    /** The scenario that all plans share: context, or prompt and generate; reserve, stack and so
+     * on. A format of the KV cache that it gives is the only one. */
+    struct roof_scenario base;
+    const enum roof_precision *formats; /**< formats of weights that may be used; NULL: all */
+    size_t format_count;
+    unsigned by;          /**< engines that may run a plan, bits by number; 0: all */
+    const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
+    const int64_t *batch; /**< ascending */
+    size_t batches;
+    const int64_t *devices; /**< numbers of devices: a plan uses all of one number, with copies of
+                                 the model if need be */
+    size_t device_counts;
+    enum roof_plan_objective objective;
+    double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none */
+    enum roof_accuracy_class max_loss;
+    bool native_only; /**< each product runs on a unit for the format of its weights or KV cache:
+                           nothing is stored narrower than it is multiplied */
+};
+
+struct roof_plans {
+    struct roof_plan *plan; /**< best first; owned */
+    size_t count;
+    size_t rejected[ROOF_REJECTED_COUNT];
+    /** Candidates that miss this limit alone, and the one that misses it least. */
+    size_t missed[ROOF_PLAN_LIMIT_COUNT];
+    struct roof_plan nearest[ROOF_PLAN_LIMIT_COUNT];
+    /** The candidate whose largest excess over a limit is least, and that excess; 1: no miss. */
+    struct roof_plan closest;
+    double closest_excess;
+    /** The model for each combination of formats, in its layout if it has one; NULL: the
+     * combination is not for this model. The copies are owned. */
+    const struct roof_model **model;
+    struct roof_model **copy;
+    size_t copies;
+};
+
+/**
+ * Searches all combinations. ROOF_UNSATISFIED when none is left (*out then says why). On both the
+ * caller owns *out: roof_plans_free.
+ */
+enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_query *query,
+                                  struct roof_error *error);
+void roof_plans_free(struct roof_plans *plans);
+
+/** A plan with its names, for tables. The plan stands first, so that a row is one. */
+struct roof_plan_row {
+    struct roof_plan plan;
+    int rank;
+    const char *model;
+    const char *hardware;
+    const char *formats; /**< the name that engines give the formats, "fp8" */
+    const char *layout;  /**< NULL: none */
+    enum roof_precision weights;
+    enum roof_precision activations;
+    enum roof_precision kv;
+    char engines[128]; /**< "trtllm vllm" */
+    int64_t context;   /**< tokens of a sequence in the end */
+};
+void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
+                    const struct roof_plan_query *query);
+
+/** Returns the typical accuracy loss of a combination of formats: the largest of its members. A
+ * model that is published in a format loses nothing by it. */
+enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *query, size_t serving);
+
+/** Returns the engines of the query that run a combination on one of its devices, as bits. */
+unsigned roof_plan_engines(const struct roof_plan_query *query, size_t serving, size_t hardware);
+
+/** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64". */
+void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
+                        const struct roof_plan_query *query);
+
+/** Makes the two scenarios whose predictions a plan is. They are for the model that roof_plans has
+ * for the formats of the plan. */
+void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
+                         const struct roof_plan *plan, const struct roof_plan_query *query);
+
+#endif

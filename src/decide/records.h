@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Records of a file: rows of CSV or lines of NDJSON, each of which asks for one prediction.
+ * docs/formats.md ("Records") has the columns. A record is bad or good by itself: bad ones are told
+ * and counted, and the next is read. Memory does not grow with the number of records.
+ */
+#ifndef ROOFLINE_RECORDS_H
+#define ROOFLINE_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalog/field.h"
+#include "decide/input.h"
+#include "predict/model_prediction.h"
+
+/** Most columns of a file; of NDJSON, most different keys. */
+#define ROOF_RECORD_COLUMNS_MAX 256
+
+/** What the records may ask for. */
+enum roof_records_kind {
+    ROOF_RECORDS_OPERATORS,
+    ROOF_RECORDS_MODELS,
+    ROOF_RECORDS_BOTH /**< those with operator `model` ask for models */
+};
+
+/** What stands where a record says nothing, and what is told while reading. */
+struct roof_records_options {
+    const struct roof_scenario *base; /**< borrowed while the records are open, like all here */
+    enum roof_records_kind kind;
+    enum roof_operator op; /**< ROOF_OPERATOR_COUNT: each record names its own */
+    const char *hardware;
+    const char *model; /**< NULL: each record names its own */
+    bool measured;     /**< a record without measured_us is bad */
+    void *context;     /**< of the calls */
+    /** A model by its name, in the layout of its checkpoint (empty: none); borrowed. What it
+     * returns is wrong with the record, but for ROOF_MEMORY. */
+    enum roof_status (*load_model)(void *context, const struct roof_model **out, const char *name,
+                                   const char *layout, struct roof_error *error);
+    /** A record that is not what it should be, with its place; it is counted and left out. */
+    void (*bad)(void *context, const struct roof_error *error);
+    /** Told when more of the file is read, which may take long, and when that has ended. What was
+     * made of the records so far may be sent on. May be NULL. */
+    void (*wait)(void *context, bool begins);
+};
+
+/** An open file, and the record that was read last. Only read its fields. */
+struct roof_records {
+    const char *name;          /**< of the input, for messages */
+    int line;                  /**< of the record, at first of the header */
+    bool json;                 /**< NDJSON; its columns may become more */
+    uint64_t count;            /**< records so far, bad ones included */
+    uint64_t bad;              /**< of these */
+    const char *const *column; /**< names */
+    const char *const *cell;   /**< texts of the record; until the next one is read */
+    size_t columns;
+    const struct roof_carried *carried; /**< columns that are no input and not predicted */
+    size_t carried_count;
+    uint32_t dimensions;  /**< among the columns; bits (1 << dimension) */
+    const char *hardware; /**< the device of the record */
+    double measured_s;    /**< with roof_records_predict; NAN: none */
+    /** With roof_records_predict, of a model; NULL: the record is of an operator. */
+    const struct roof_model_prediction *inference;
+    struct roof_records_private *private_data;
+};
+
+/**
+ * Opens a file, FIFO or device, or for "-" standard input, and reads what says its columns: a CSV
+ * header, or up to the first good record of NDJSON, which is what begins with '{'. Names of inputs
+ * may have another case, and - for _. ROOF_INVALID for an input that stands twice, and for a JSON
+ * array. An empty file has no columns. Release with roof_records_close, also
+ * after a failure.
+ */
+enum roof_status roof_records_open(struct roof_records *out, const char *path,
+                                   const struct roof_records_options *options,
+                                   struct roof_error *error);
+/** Whether there is a column of that name, or one that comes to the same input. */
+bool roof_records_has(const struct roof_records *records, const char *column);
+/** Reads the next record that can be told apart into cells; *more is false at the end. */
+enum roof_status roof_records_next(struct roof_records *records, bool *more,
+                                   struct roof_error *error);
+/**
+ * Predicts the record on a device, with what it achieved in a measured time; *out lies in records
+ * until the next call, and in its inference for a model. What fails, but for ROOF_MEMORY, is wrong
+ * with the record, and not yet counted: roof_records_refuse.
+ */
+enum roof_status roof_records_predict(const struct roof_prediction **out,
+                                      struct roof_records *records,
+                                      const struct roof_hardware *hardware,
+                                      struct roof_error *error);
+/** Counts the record as a bad one and tells so, with its place unless the error has one. */
+void roof_records_refuse(struct roof_records *records, const struct roof_error *why);
+void roof_records_close(struct roof_records *records);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Why one prediction is faster than another: the saved time by cause, per operator and in all.
+ *
+ * Two predictions of the same work differ in the time of their bytes, of their FLOPs, of what they
+ * send, in launches, and in what kernels make of these. A cause alone saves one time when it is
+ * the first to change and another when it is the last, since the longest of several times counts.
+ * Its share is the mean over all orders (the Shapley value): shares add up to the whole
+ * difference, over causes and over operators, and no order is preferred. docs/formulas.md
+ * ("Speedups") derives it. Nothing here allocates, locks or writes anything but its result.
+ */
+#ifndef ROOFLINE_SPEEDUP_H
+#define ROOFLINE_SPEEDUP_H
+
+#include <stddef.h>
+
+#include "predict/model_prediction.h"
+
+enum roof_cause {
+    ROOF_CAUSE_MEMORY,  /**< bytes over bandwidth: devices differ in this, formats in those */
+    ROOF_CAUSE_COMPUTE, /**< FLOPs over the peak */
+    ROOF_CAUSE_NETWORK, /**< bytes over links */
+    ROOF_CAUSE_LAUNCH,  /**< launches count in expected times only, and so do kernels */
+    ROOF_CAUSE_KERNELS, /**< how near kernels come: tiles, SMs, clocks, caches, latencies */
+    ROOF_CAUSE_COUNT
+};
+const char *roof_cause_name(enum roof_cause cause);
+
+/** The saved time and its causes; all are NAN where either time is unknown. */
+struct roof_gain {
+    double from_s;
+    double to_s;
+    double speedup;                   /**< from_s / to_s */
+    double saved_s[ROOF_CAUSE_COUNT]; /**< their sum is from_s - to_s; negative: lost */
+    double alone_s[ROOF_CAUSE_COUNT]; /**< the time if this were all that changed */
+};
+
+/** An operator; its times are those of all its instances in one pass. */
+struct roof_speedup_row {
+    const char *from; /**< names of the two sides; borrowed */
+    const char *to;
+    const char *name;
+    double count;
+    size_t to_node; /**< the number of the operator in the model on the `to` side */
+    struct roof_gain ideal;
+    struct roof_gain expected;
+    enum roof_bottleneck from_bottleneck;
+    enum roof_bottleneck to_bottleneck;
+    enum roof_bottleneck expected_from_bottleneck; /**< means nothing if no time is expected */
+    enum roof_bottleneck expected_to_bottleneck;
+};
+
+struct roof_speedup {
+    struct roof_speedup_row total; /**< sums over the rows */
+    size_t count;
+    struct roof_speedup_row row[ROOF_GRAPH_MAX];
+};
+
+/** One side. The other side has the same operators, on another device or in other formats. */
+struct roof_speedup_side {
+    const char *name;
+    const struct roof_prediction *prediction;      /**< the prediction of an operator */
+    const struct roof_model_prediction *inference; /**< ... or of one phase of a model; else NULL */
+};
+
+/**
+ * Takes the difference of two predictions apart. All that the sides point to must outlive *out.
+ * Operators of models are paired by name. ROOF_USAGE when the sides have different operators, or
+ * are whole requests. The times of a model are those of one pass through all its layers.
+ */
+enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedup_side *from,
+                              const struct roof_speedup_side *to, struct roof_error *error);
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/**
+ * The operators of a model: from a description and a scenario to the list that one device runs.
+ * docs/formulas.md ("Models") has every node and its shape.
+ *
+ * Nothing here allocates or locks; all functions may run in any number of threads.
+ */
+#ifndef ROOFLINE_GRAPH_H
+#define ROOFLINE_GRAPH_H
+
+#include "model/scenario.h"
+
+/** The most operators of a graph. */
+#define ROOF_GRAPH_MAX 160
+
+/** An operator of the model. */
+struct roof_node {
+    const char *name;        /**< "qkv_proj" */
+    enum roof_weight weight; /**< whose format its weights have; COUNT: it has none */
+    int64_t count;           /**< how often one pass runs it */
+    struct roof_workload workload;
+    /** Weights that are resident for one instance, on one device: elements in the format of
+     * workload.formats.weights (tensors and channels say how many scales), and elements of vectors
+     * in vector_format. */
+    double elements;
+    double tensors;
+    double channels;
+    double vectors;
+    enum roof_precision vector_format;
+    bool borrowed; /**< the elements are another node's (tied embeddings); vectors are its own */
+    bool routed;   /**< experts: a token uses top_k / experts of the resident weights */
+};
+
+/** The operators that one device runs in one pass. */
+struct roof_graph {
+    struct roof_node node[ROOF_GRAPH_MAX];
+    size_t count;
+    double kv_bytes;       /**< the cache of all sequences, on one device */
+    double residual_bytes; /**< the hidden states of all tokens of a pass */
+};
+
+/**
+ * Builds what a device of pipeline stage `stage` (from 0) runs in one pass. scenario must be
+ * resolved, and its phase not a request. node_size is how many devices a node has (0: unknown,
+ * taken as large enough). ROOF_USAGE when the layers differ in too many formats.
+ */
+enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
+                                  const struct roof_scenario *scenario, int64_t stage,
+                                  int64_t node_size, struct roof_error *error);
+
+/** Counts the parameters of the whole model over its graph: all, and those that one token uses
+ * (both with embedding and head). */
+enum roof_status roof_model_parameters(double *total, double *active,
+                                       const struct roof_model *model, struct roof_error *error);
+
+/** Returns true if two workloads are equal in all that matters to a prediction. */
+bool roof_same_workload(const struct roof_workload *a, const struct roof_workload *b);
+/** Returns ROOF_USAGE: the layers of a model differ in too many ways for ROOF_GRAPH_MAX operators.
+ */
+enum roof_status roof_graph_full(const struct roof_model *model, struct roof_error *error);
+
+/** Returns the bytes of the resident weights of all instances of a node. */
+double roof_node_bytes(const struct roof_node *node);
+
+/** Returns the bytes of the resident weights of the whole model in the formats it is stored in
+ * (fp16 where it gives none), by the formats alone: without padding and the odd scales that a file
+ * may have. NAN when the model has too many different layers. */
+double roof_model_bytes(const struct roof_model *model);
+
+/** Returns the bytes that one more token adds to the cache of the whole model, as long as windows
+ * are not full. */
+double roof_kv_bytes_per_token(const struct roof_model *model,
+                               const struct roof_scenario *scenario);
+
+#endif

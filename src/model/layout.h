@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Layouts: the weights that each kind of quantised checkpoint really quantises, and in which
+ * format. All of data/layouts is embedded in the library; docs/formats.md has the file format.
+ */
+#ifndef ROOFLINE_LAYOUT_H
+#define ROOFLINE_LAYOUT_H
+
+#include "base/text.h"
+#include "model/model.h"
+#include "roofline/error.h"
+
+/**
+ * Writes a layout's formats into the model: those of each class of weights, of the inputs of
+ * quantised products, and of the KV cache. name is that of a file in data/layouts (or in layouts/
+ * of directories, or a path); "checkpoint" means the quantization_config of the model's own
+ * config.json. The status is ROOF_USAGE when the layout is unknown, or the config says nothing of a
+ * quantisation.
+ */
+enum roof_status roof_layout_apply(struct roof_model *model, const char *name,
+                                   const char *const *directories, struct roof_error *error);
+
+/** A description of a layout, which owns its strings. */
+struct roof_layout_about {
+    const char *id;
+    const char *name;
+    const char *const *notes; /**< NULL-terminated, like sources */
+    const char *const *sources;
+    void *private_data;
+};
+/** Reads the description of a layout; the caller owns *out: roof_layout_about_free. */
+enum roof_status roof_layout_load(struct roof_layout_about *out, const char *name,
+                                  const char *const *directories, struct roof_error *error);
+void roof_layout_about_free(struct roof_layout_about *about);
+
+/** Lists the ids of all layouts, like roof_model_ids. */
+enum roof_status roof_layout_ids(struct roof_text *out, size_t *count,
+                                 const char *const *directories, struct roof_error *error);
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Reads models. A description comes from a Hugging Face config.json, from the header of a GGUF
+ * file, or from the headers of safetensors files with the config.json beside them. Only headers are
+ * read, never the weights.
+ *
+ * All of data/models is embedded in the library. A user's file, which is named by its path or lies
+ * in a search directory, wins.
+ */
+#ifndef ROOFLINE_CONFIG_H
+#define ROOFLINE_CONFIG_H
+
+#include <stddef.h>
+
+#include "base/text.h"
+#include "model/model.h"
+#include "roofline/error.h"
+
+/**
+ * Loads a model by id or alias. The name is a path when it contains '/' or ends with ".json",
+ * ".gguf" or ".safetensors": that of a config.json, a GGUF file, a safetensors file or index with
+ * its config.json beside it, or a folder with these. directories (NULL-terminated, may be NULL) are
+ * searched for models/<id>.json first. An unknown name is ROOF_USAGE, and the message lists the
+ * ids, nearest first. On success the caller owns *out: roof_model_free.
+ */
+enum roof_status roof_model_load(struct roof_model **out, const char *name,
+                                 const char *const *directories, struct roof_error *error);
+/** Reads a model from the text of a config.json; source names it in messages. */
+enum roof_status roof_model_parse(struct roof_model **out, const char *text, size_t length,
+                                  const char *source, struct roof_error *error);
+
+/** Lists the ids of all models, in directories and embedded, each once, sorted. Adds *count
+ * terminated strings to out. */
+enum roof_status roof_model_ids(struct roof_text *out, size_t *count,
+                                const char *const *directories, struct roof_error *error);
+
+#endif

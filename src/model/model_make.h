@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/* How a struct roof_model is made. The readers of config.json, GGUF and safetensors share this. */
+#ifndef ROOF_MODEL_H
+#define ROOF_MODEL_H
+
+#include "base/json.h"
+#include "model/model.h"
+
+/* Returns an empty model that says nothing about formats, or NULL when out of memory. The caller
+ * owns it: roof_model_free. */
+struct roof_model *roof_model_new(void);
+
+/* Gives the model the document that its strings point into; the model then owns it. */
+void roof_model_attach(struct roof_model *model, struct roof_json *json);
+const struct roof_json *roof_model_json(const struct roof_model *model);
+
+/* The object of the config that describes a quantisation; NULL when there is none. */
+void roof_model_set_quantization(struct roof_model *model, const roof_json_value *value);
+const roof_json_value *roof_model_quantization(const struct roof_model *model);
+
+/* Takes a string from malloc over, so that it lives as long as the model. Returns it, or NULL when
+ * string is NULL, or when out of memory. */
+const char *roof_model_own(struct roof_model *model, char *string);
+/* Sets the name of the layout that the formats come from; false when out of memory. */
+bool roof_model_set_layout(struct roof_model *model, const char *name);
+/* Adds a remark; the string must live as long as the model. */
+void roof_model_note(struct roof_model *model, const char *remark);
+
+/* Leaves the formats of `count` layers to the request. */
+void roof_layers_clear(struct roof_layer *layer, int64_t count);
+/* Writes the layers one by one. */
+void roof_model_spread(struct roof_layer out[ROOF_LAYERS_MAX], const struct roof_model *model);
+/* Gathers layers into classes of equal ones. */
+void roof_model_classes(struct roof_model *model, const struct roof_layer layer[ROOF_LAYERS_MAX]);
+
+/* Fills in what follows from the other sizes (head_dim, kv_heads, ...), and checks that all fit
+ * together. On failure it returns ROOF_INVALID, with an error that has no place. */
+enum roof_status roof_model_check(struct roof_model *model, struct roof_error *error);
+/* Ends the reading of a file of weights: gathers the layers and checks the model. Errors are placed
+ * in path. */
+enum roof_status roof_model_finish(struct roof_model *model,
+                                   const struct roof_layer layer[ROOF_LAYERS_MAX], const char *path,
+                                   struct roof_error *error);
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A model at work: the phase, lengths, formats and split over devices that are asked of it.
+ *
+ * Nothing here allocates or locks; all functions may run in any number of threads.
+ */
+#ifndef ROOFLINE_SCENARIO_H
+#define ROOFLINE_SCENARIO_H
+
+#include "model/model.h"
+#include "operator/operator.h"
+
+/** The phases, which have the numbers of the choices of the input "phase". */
+enum roof_phase {
+    ROOF_PHASE_DECODE,  /**< one new token per sequence */
+    ROOF_PHASE_PREFILL, /**< a prompt, or a chunk of one on top of what is cached */
+    ROOF_PHASE_MIXED,   /**< some sequences in prefill, the others in decode, in one pass */
+    ROOF_PHASE_REQUEST, /**< a prompt and the tokens generated after it; given by `generate` */
+    ROOF_PHASE_COUNT
+};
+const char *roof_phase_name(enum roof_phase phase);
+
+/**
+ * What is asked of a model. Start with roof_scenario_init; 0 means not given. A model uses these
+ * members of `common`: the formats, sparse, shape.batch (sequences), shape.routing, shape.ep, and
+ * how kernels run.
+ */
+struct roof_scenario {
+    struct roof_workload common;
+    int64_t phase;   /**< enum roof_phase */
+    int64_t context; /**< KV length: tokens of the prompt, or cached by a decode step, the new one
+                          included (default 4096, or the model's limit if that is less) */
+    int64_t chunk;   /**< prefill: new tokens of this pass (default: the whole context); mixed: of
+                          each sequence in prefill (default 512) */
+    int64_t prefill_batch;   /**< mixed: sequences in prefill (default 1) */
+    int64_t prefill_context; /**< mixed: KV length of those (default: the chunk) */
+    int64_t prompt;          /**< request: tokens of the prompt */
+    int64_t generate;     /**< request: tokens generated, the first one from the prefill included */
+    int64_t draft_tokens; /**< speculative decoding: tokens proposed per step */
+    int64_t tp;           /**< tensor parallelism: devices that share each layer */
+    int64_t pp;           /**< pipeline parallelism: stages */
+    int64_t split_projections; /**< flag: Q, K, V and gate, up as products of their own */
+    int64_t unfused_attention; /**< flag: scores are stored */
+    enum roof_precision weight[ROOF_WEIGHT_COUNT]; /**< by class; AUTO: layout, file or default */
+    double acceptance; /**< probability that a proposed token is accepted, 0..1 */
+    double prefix_hit; /**< prefill: fraction of the prompt that is cached already, 0..1 */
+    double reserve;    /**< fraction of the memory that is kept free, 0..1 */
+    const struct roof_model *draft; /**< the model that proposes; NULL: proposals cost nothing */
+};
+/** The reserve is what vLLM keeps free by default (gpu_memory_utilization 0.9). */
+#define ROOF_DRAFT_TOKENS_MAX 64
+#define ROOF_SCENARIO_RESERVE 0.1
+#define ROOF_SCENARIO_ACCEPTANCE 0.7
+void roof_scenario_init(struct roof_scenario *scenario);
+
+/**
+ * Fills in every default in place and checks the scenario against the model: sizes in range, a
+ * split that divides heads, widths and experts. The scenario is unchanged on failure (ROOF_USAGE).
+ */
+enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
+                                       const struct roof_model *model, struct roof_error *error);
+
+/** Makes scenarios of the two phases of what is asked, not resolved. A request gives the prefill of
+ * its prompt, and a decode step at its end, when the cache holds all; other scenarios give a
+ * prefill and a decode step at the same context. Each lacks the inputs that only the other takes.
+ */
+void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *decode,
+                          const struct roof_scenario *asked);
+
+/** Reads class assignments "NAME=P" (roof_weight_find) into a scenario; a narrower name wins over a
+ * wider one in any order. */
+enum roof_status roof_scenario_classes(struct roof_scenario *scenario,
+                                       const char *const *assignment, int count,
+                                       struct roof_error *error);
+
+/** Returns how many parts a batch runs in: with pipeline stages min(pp, batch), where a mixed pass
+ * counts the larger of its batches. */
+int64_t roof_microbatches(const struct roof_scenario *scenario);
+
+/** Returns how many new tokens each sequence of the phase brings. */
+int64_t roof_query_len(const struct roof_scenario *scenario);
+
+#endif

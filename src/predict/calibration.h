@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Parameters of the expected-time model: fitted to measured kernels, one file per device
+ * (data/calibration). docs/accuracy.md has their meaning and the errors on rows that no fit saw.
+ *
+ * A loaded calibration is read only: any number of threads may use it.
+ */
+#ifndef ROOFLINE_CALIBRATION_H
+#define ROOFLINE_CALIBRATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalog/hardware.h"
+#include "operator/operator.h"
+#include "roofline/error.h"
+
+/** The kinds of kernels that have fits. Append only. */
+enum roof_kernel {
+    ROOF_KERNEL_GEMM,
+    ROOF_KERNEL_BMM,
+    ROOF_KERNEL_DECODE,  /**< attention of one query per sequence */
+    ROOF_KERNEL_PREFILL, /**< attention of several */
+    ROOF_KERNEL_MLA_DECODE,
+    ROOF_KERNEL_MLA_PREFILL,
+    ROOF_KERNEL_MOE,
+    ROOF_KERNEL_NORM, /**< vector operators, by what they do with a row */
+    ROOF_KERNEL_ADD,
+    ROOF_KERNEL_ACTIVATION,
+    ROOF_KERNEL_ROPE,
+    ROOF_KERNEL_QUANTIZE,
+    ROOF_KERNEL_ALL_REDUCE, /**< collectives inside a node */
+    ROOF_KERNEL_ONE_SHOT,   /**< an all-reduce in which each device reads all others */
+    ROOF_KERNEL_ALL_GATHER,
+    ROOF_KERNEL_REDUCE_SCATTER,
+    ROOF_KERNEL_ALL_TO_ALL,
+    ROOF_KERNEL_COUNT
+};
+
+/** The formats that meet in a product; kernels of different ones have different parameters. */
+enum roof_numerics {
+    ROOF_NUMERICS_16BIT, /**< bf16 or fp16, both operands */
+    ROOF_NUMERICS_FP8,   /**< W8A8, FP8 */
+    ROOF_NUMERICS_INT8,  /**< W8A8, INT8 */
+    ROOF_NUMERICS_FP4,   /**< W4A4, nvfp4 or mxfp4 */
+    ROOF_NUMERICS_W8A16, /**< 8-bit weights, 16-bit activations */
+    ROOF_NUMERICS_W4A16, /**< weights below 8 bits, 16-bit activations */
+    ROOF_NUMERICS_W4A8,  /**< weights below 8 bits, 8-bit activations */
+    ROOF_NUMERICS_32BIT, /**< an operand above 16 bits */
+    ROOF_NUMERICS_COUNT
+};
+const char *roof_numerics_name(enum roof_numerics numerics);
+const char *roof_stack_name(enum roof_stack stack);
+/** Returns the numerics of a product; COUNT when no kernel is known for the pair. */
+enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations);
+
+#define ROOF_FIT_PARAMETERS_MAX 24
+
+/** One parameter of the formula of a kernel. */
+struct roof_parameter {
+    const char *key; /**< in files, with its unit: "launch_us" */
+    double min;
+    double max;   /**< equal to min: the value is common to all fits */
+    double start; /**< where a fit begins, and what it is held near */
+    const char *meaning;
+};
+/** Returns the parameters of a kernel, *count of them, in the order of struct roof_kernel_fit. */
+const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, size_t *count);
+const char *roof_kernel_name(enum roof_kernel kernel);
+
+/** Parameters of one kernel, stack, pair of formats and way to quantise the input. */
+struct roof_kernel_fit {
+    enum roof_kernel kernel;
+    enum roof_stack stack; /**< BEST: the same in all */
+    enum roof_numerics numerics;
+    enum roof_quantize quantize;               /**< what the measured times include */
+    double parameter[ROOF_FIT_PARAMETERS_MAX]; /**< in the units of their keys */
+    double low;  /**< the band: measured / expected, tenth percentile of rows no fit saw */
+    double high; /**< ninetieth percentile */
+    int64_t rows;
+    double mape;      /**< on rows no fit saw */
+    const char *lent; /**< the device that was measured; NULL: the calibration's own */
+};
+
+struct roof_calibration {
+    const char *id;                  /**< the device that was measured */
+    bool inherited;                  /**< the device is another of its architecture */
+    const char *const *attributions; /**< NULL-terminated: what the licences of the data ask for */
+    const struct roof_kernel_fit *fit; /**< grouped by kernel in a loaded one: not to be changed */
+    size_t count;
+    void *private_data; /**< NULL in one that a caller makes of fits of its own */
+};
+
+/**
+ * Loads the calibration of a device: from a file when path is not NULL, else the embedded one of
+ * its id, of its product, or of its architecture's family (inherited). *out is NULL when there is
+ * none. The caller owns it: roof_calibration_free. Most callers want roof_device_calibrate.
+ */
+enum roof_status roof_calibration_load(struct roof_calibration **out,
+                                       const struct roof_hardware *hardware, const char *path,
+                                       const char *const *directories, struct roof_error *error);
+void roof_calibration_free(struct roof_calibration *calibration);
+
+/**
+ * Loads the calibration of a device as roof_calibration_load does and attaches it, so that
+ * predictions have expected times. The device, which must have none before, owns it from then on:
+ * release both by roof_device_free.
+ */
+enum roof_status roof_device_calibrate(struct roof_hardware *hardware, const char *path,
+                                       const char *const *directories, struct roof_error *error);
+/** Frees a device and the calibration that roof_device_calibrate attached, where there is one.
+ * Accepts NULL. */
+void roof_device_free(struct roof_hardware *hardware);
+
+/** Returns the rows of the matrix instruction of an architecture, which query heads of MLA fill:
+ * the parameter tile_rows of a loaded calibration, wherever its fit comes from. */
+double roof_matrix_rows(const char *architecture);
+
+/** Finds the fit for a kernel: that of the stack, else the one common to all; with the wanted way
+ * to quantise, or for ROOF_QUANTIZE_NONE with the simplest, whose kernel is the same. Returns NULL
+ * when there is none. */
+const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibration *calibration,
+                                                    enum roof_kernel kernel, enum roof_stack stack,
+                                                    enum roof_numerics numerics,
+                                                    enum roof_quantize quantize);
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+/* The shared pieces of the formulas of kernels: what they take, and the arithmetic of caches and of
+ * times that overlap. Each family of kernels has a file of its own. */
+#ifndef ROOF_KERNEL_PRIVATE_H
+#define ROOF_KERNEL_PRIVATE_H
+
+#include <math.h>
+
+#include "predict/kernel.h"
+
+/* Infinity as a double: INFINITY is a float. */
+#define ROOF_UNBOUNDED ((double)INFINITY)
+
+/* Rows of norms are blocks of as many threads as they have elements, up to this. */
+#define ROOF_ROW_THREADS 1024
+
+/* A kernel whose time is asked for, and the figures of the device that the formulas use. */
+struct roof_kernel_task {
+    const struct roof_workload *workload;
+    const struct roof_work *work;
+    double peak;  /* FLOP/s; of a collective, bytes/s of a link inside the node */
+    double ideal; /* s: the roofline bound */
+    double bandwidth;
+    double sms;
+    double clock;
+    double l2;    /* bytes */
+    double nodes; /* that a collective spans */
+    double hop;   /* s: how long a collective waits for another node */
+    const struct roof_calibration *calibration;
+    enum roof_numerics numerics;
+    enum roof_quantize quantize; /* none for inputs of 16 bits, and where there is no product */
+};
+
+static inline double roof_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Adds two times that overlap: the longer, and the share of the shorter that is not hidden. */
+static inline double roof_overlap(double a, double b, double shown)
+{
+    return a > b ? a + shown * b : b + shown * a;
+}
+
+/* Returns the share of a set, read over and over, that a cache of some room still holds. The eighth
+ * power is as steep as the cliff of a 96 MiB L2 was measured; set x (1 - hit) grows with the set.
+ */
+static inline double roof_l2_hit(double set, double room)
+{
+    const double x = set / room;
+    const double x4 = x * x * x * x;
+    return 1 / (1 + x4 * x4);
+}
+
+/* Returns the bytes that are touched between two uses of the same data, of which a kernel itself
+ * touches data_bytes: infinite when the data is cold. */
+static inline double roof_working_set(const struct roof_workload *w, double data_bytes)
+{
+    return w->working_set > 0            ? roof_larger(data_bytes, (double)w->working_set)
+           : w->cache == ROOF_CACHE_WARM ? data_bytes
+                                         : ROOF_UNBOUNDED;
+}
+
+/* Each fills in the launch, the time without it and the limit of a kernel from its parameters,
+ * which are in the order of kernel_parameters.h. */
+void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *task,
+                      const double *parameter);
+void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *task,
+                     const double *parameter);
+void roof_expect_decode(struct roof_expected *out, const struct roof_kernel_task *task,
+                        const double *parameter);
+void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_task *task,
+                         const double *parameter);
+void roof_expect_mla_decode(struct roof_expected *out, const struct roof_kernel_task *task,
+                            const double *parameter);
+void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel_task *task,
+                             const double *parameter);
+void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task *task,
+                        const double *parameter);
+void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_task *task,
+                            const double *parameter);
+void roof_expect_one_shot(struct roof_expected *out, const struct roof_kernel_task *task,
+                          const double *parameter);
+
+#endif

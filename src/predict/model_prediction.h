@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/**
+ * Operators of a model meet a device: the time of a phase, tokens per second, memory, and limits.
+ *
+ * Sums run over the operators in order, so that totals equal them to the last bit. Nothing here
+ * allocates or locks; all functions may run in any number of threads. docs/formulas.md ("Models")
+ * has the formulas.
+ */
+#ifndef ROOFLINE_MODEL_PREDICTION_H
+#define ROOFLINE_MODEL_PREDICTION_H
+
+#include "model/graph.h"
+#include "predict/predict.h"
+
+/** An operator of the model with its prediction, which is for one instance. */
+struct roof_node_prediction {
+    struct roof_prediction prediction;
+    struct roof_node node; /**< node.count: how often a pass runs it, over all pipeline stages */
+    int64_t device_count;  /**< how often the device with the most work does */
+};
+
+/** The answer to whether the model fits the memory of the device. */
+enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
+
+/**
+ * A model on a device. FLOPs, bytes and memory are per device: of the pipeline stage that takes
+ * longest, memory of the one that needs most; times and tokens/s are those of the whole. NAN where
+ * a value is unknown or has no meaning.
+ */
+struct roof_model_prediction {
+    /** The totals over the operators of one pass of a microbatch. They come first, so that the
+     * prediction of a model is a prediction, too; its workload has the formats, and its time_s is
+     * the sum over all stages. */
+    struct roof_prediction total;
+    struct roof_scenario scenario; /**< resolved */
+    const struct roof_model *model;
+    const char *phase;
+    double weights_memory_bytes;
+    double kv_cache_bytes;          /**< of all sequences */
+    double activation_memory_bytes; /**< the hidden states and the largest operator beside them */
+    double memory_capacity_bytes;
+    double memory_reserve_bytes; /**< kept free */
+    enum roof_fit fits;
+    double kv_bytes_per_token; /**< of the whole model */
+    /** Sums of the operators' times in the unit that is printed, equal to the last bit. */
+    double time_us;
+    double memory_time_us;
+    double compute_time_us;
+    double network_time_us;
+    double devices;         /**< tp x pp x ep */
+    double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
+    double slowest_stage_s; /**< one pass of the slowest pipeline stage */
+    double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */
+    double tokens_per_step; /**< per sequence: 1, or what is expected with drafts */
+    double ttft_s;          /**< prefill of a whole prompt */
+    double tpot_s;          /**< per token of a sequence: the inter-token latency */
+    double e2e_s;           /**< request: from the prompt to the last token */
+    double tokens_per_s;    /**< all sequences; NAN where it does not fit */
+    double tokens_per_s_per_user;
+    /** The times that real kernels are expected to take; NAN where one operator has none. */
+    double expected_near; /**< fraction of it that other devices, stacks or formats stand in for */
+    double expected_step_s;
+    double expected_ttft_s;
+    double expected_tpot_s;
+    double expected_e2e_s;
+    double expected_tokens_per_s;
+    double expected_tokens_per_s_per_user;
+    size_t count;
+    struct roof_node_prediction node[ROOF_GRAPH_MAX];
+};
+
+/**
+ * Predicts a scenario, which need not be resolved. model and hardware must outlive *out, which is
+ * large: keep it off small stacks. ROOF_USAGE when the scenario is not valid for the model, or a
+ * split needs a link figure that is unknown.
+ */
+enum roof_status roof_predict_model(struct roof_model_prediction *out,
+                                    const struct roof_model *model,
+                                    const struct roof_scenario *scenario,
+                                    const struct roof_hardware *hardware, struct roof_error *error);
+
+/** Returns the bound time of all instances of an operator; those of all sum to total.time_s. */
+double roof_model_time(const struct roof_node_prediction *node);
+
+/** Predicts one instance of an operator of a graph; all-reduces take the faster of their
+ * algorithms. Fails as roof_predict does. */
+enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
+                                   const struct roof_hardware *hardware, struct roof_error *error);
+
+/** Returns the share of the time of a pass that all instances of operator number `node` take. */
+double roof_model_share(const struct roof_model_prediction *prediction, size_t node);
+/** Returns the band around an expected time of a model (of a step, a token, a request), were all
+ * kernels off in the same direction. */
+void roof_model_band(double *low_s, double *high_s, const struct roof_model_prediction *prediction,
+                     double expected_s);
+
+/** The limits at other sizes; NAN where a limit does not exist. */
+struct roof_limits {
+    double parameters;
+    double active_parameters;
+    double max_batch;   /**< the most sequences that fit; 0: not even one */
+    double max_context; /**< the longest context that fits; 0: none */
+    /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
+    double kv_crossover_context;
+    /** Per operator of the prediction: the smallest batch from which it is compute-bound. */
+    double compute_bound_batch[ROOF_GRAPH_MAX];
+};
+/** Batches and contexts are searched up to this. */
+#define ROOF_LIMIT_MAX 1000000000
+
+/** Finds compute_bound_batch of the limits alone. */
+void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
+                               const struct roof_model_prediction *prediction,
+                               const struct roof_scenario *scenario);
+
+/** Finds the limits around a prediction; scenario is the one it was made from (not resolved). */
+enum roof_status roof_model_limits(struct roof_limits *out,
+                                   const struct roof_model_prediction *prediction,
+                                   const struct roof_scenario *scenario, struct roof_error *error);
+
+#endif

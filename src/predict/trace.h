@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/**
+ * A prediction taken apart: every formula with the numbers put in, and the source of every figure.
+ */
+#ifndef ROOFLINE_TRACE_H
+#define ROOFLINE_TRACE_H
+
+#include <stddef.h>
+
+#include "predict/predict.h"
+
+/** One step. Strings belong to the trace. */
+struct roof_step {
+    const char *part;    /**< operator of a composite that the step belongs to; "" for the whole */
+    const char *name;    /**< what is computed or looked up */
+    const char *formula; /**< "" for a figure that is looked up */
+    const char *numbers; /**< the formula with the numbers put in; "" when there is none */
+    const char *result;  /**< the value with its unit */
+    const char *source;  /**< where a figure comes from; "" for what is computed */
+};
+
+/** The steps of a prediction, in order. */
+struct roof_trace {
+    struct roof_step *step;
+    size_t count;
+    void *private_data;
+};
+
+/** Takes a prediction apart. On success the caller owns *out: roof_trace_free. */
+enum roof_status roof_trace_prediction(struct roof_trace *out,
+                                       const struct roof_prediction *prediction,
+                                       struct roof_error *error);
+void roof_trace_free(struct roof_trace *trace);
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/** A report about what is known of an engine, for people and for programs. It computes nothing. */
+#ifndef ROOFLINE_ENGINE_REPORT_H
+#define ROOFLINE_ENGINE_REPORT_H
+
+#include "base/text.h"
+#include "report/table.h"
+
+/** Makes a row of the table of engines; it borrows from the engine. */
+void roof_engine_entry_make(struct roof_engine_entry *out, const struct roof_engine *engine);
+/** Writes the formats, splits and words of an engine, with notes and sources. */
+void roof_engine_report(struct roof_text *out, bool json, const struct roof_engine_entry *entry);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+/** Reports about what a search of plans found, for people and for programs. */
+#ifndef ROOFLINE_PLAN_REPORT_H
+#define ROOFLINE_PLAN_REPORT_H
+
+#include "base/text.h"
+#include "decide/plan_speedup.h"
+
+/** Each writes the best plans (at most top), why the first is first (NULL: there is nothing to
+ * compare it with), those that no other beats in both rates, what was left out and how near it
+ * came. plans may be empty. */
+void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
+                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
+                           size_t top);
+void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
+                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
+                           size_t top);
+
+/** Each takes one change apart for both phases, with at most top operators of each, at the split
+ * and batch of the best plan. */
+void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_speedup *why,
+                               const struct roof_plan *best, const struct roof_plan_query *query,
+                               size_t top);
+void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_speedup *why,
+                               const struct roof_plan *best, const struct roof_plan_query *query);
+
+#endif

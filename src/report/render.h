@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/* The renderer of tables: it writes values under the columns of a table, whatever they describe. */
+#ifndef ROOF_TABLE_PRIVATE_H
+#define ROOF_TABLE_PRIVATE_H
+
+#include "report/table.h"
+
+/* The fields of a kind of result. The selection for people may have an order of its own. */
+void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum roof_operator op,
+                       bool for_people);
+
+/* Writes a row with a value for each column. */
+void roof_table_row(struct roof_table *table, struct roof_text *out,
+                    const struct roof_value *values);
+
+/* Opens a table for one entry of a list: all its keys become a JSON object or lines. */
+void roof_table_begin_entry(struct roof_table *table, struct roof_text *out, bool json,
+                            enum roof_table_kind kind);
+/* Ends the object of an entry. */
+void roof_table_end_entry(struct roof_text *out, bool json);
+
+#endif

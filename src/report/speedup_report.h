@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/** Reports about why one side is faster than another, for people and for programs. */
+#ifndef ROOFLINE_SPEEDUP_REPORT_H
+#define ROOFLINE_SPEEDUP_REPORT_H
+
+#include "base/text.h"
+#include "decide/speedup.h"
+
+/** Writes the saved time by cause, and the operators that take most of it (at most top). */
+void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *speedup,
+                              size_t top);
+/** Writes the causes that matter after the separator: ": memory 91.0%, kernels 9.0%". Writes
+ * nothing when next to nothing is saved, because its shares would be noise. */
+void roof_speedup_report_shares(struct roof_text *out, const struct roof_gain *gain,
+                                const char *separator);
+/** Writes the total as an object, with the operators in it; no newline after it. */
+void roof_speedup_report_json(struct roof_text *out, const struct roof_speedup *speedup);
+
+#endif
