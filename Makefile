@@ -49,7 +49,7 @@ COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trappi
 LINK    = $(COMPILE) $(HARDEN_LINK) $(LDFLAGS)
 
 # The version is written once, in the public header.
-ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/roofline.h)
+ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/version.h)
 VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))

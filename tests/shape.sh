@@ -71,6 +71,7 @@ upward() {
             rank["roofline"] = rank["cli"]
             # The floors of the public headers.
             home["error"] = "base"
+            home["version"] = "base"
             home["question"] = "decide"
         }
         NF == 1 {

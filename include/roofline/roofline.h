@@ -24,11 +24,8 @@
 #ifndef ROOFLINE_ROOFLINE_H
 #define ROOFLINE_ROOFLINE_H
 
-#define ROOF_VERSION_MAJOR 0
-#define ROOF_VERSION_MINOR 1
-#define ROOF_VERSION_PATCH 0
-
 #include "roofline/error.h"
 #include "roofline/question.h"
+#include "roofline/version.h"
 
 #endif

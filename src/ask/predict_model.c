@@ -8,7 +8,7 @@
 #include "report/model_report.h"
 #include "report/report.h"
 #include "report/survey_report.h"
-#include "roofline/roofline.h"
+#include "roofline/version.h"
 
 /* What is asked of one model. */
 struct model_input {
