@@ -212,8 +212,9 @@ static void put_name(struct roof_text *out, const char *name)
     }
 }
 
-void roof_asking_carried(const struct roof_asking *a, const char *what,
-                         const struct roof_records *records, const char *const *used)
+enum roof_status roof_asking_carried(const struct roof_asking *a, const char *what,
+                                     const struct roof_records *records, const char *const *used,
+                                     struct roof_error *error)
 {
     struct roof_text names = ROOF_TEXT_INIT;
     struct roof_error told;
@@ -239,7 +240,9 @@ void roof_asking_carried(const struct roof_asking *a, const char *what,
         (void)roof_error_set(&told, ROOF_OK, "%s%s", what, names.data);
         complain(a, &told);
     }
+    const enum roof_status status = names.failed ? roof_no_memory(error) : ROOF_OK;
     roof_text_free(&names);
+    return status;
 }
 
 /* --- answers ------------------------------------------------------------------------------- */

@@ -88,8 +88,9 @@ void roof_asking_bad_record(const struct roof_asking *a, const struct roof_recor
                             const struct roof_error *error);
 /* Names the columns that nothing reads, which may be inputs with another name; those in `used`,
  * which ends with NULL, are left out. */
-void roof_asking_carried(const struct roof_asking *a, const char *what,
-                         const struct roof_records *records, const char *const *used);
+enum roof_status roof_asking_carried(const struct roof_asking *a, const char *what,
+                                     const struct roof_records *records, const char *const *used,
+                                     struct roof_error *error);
 /* Tells how many records were bad, if any. */
 void roof_asking_bad_records(const struct roof_asking *a, const struct roof_records *records);
 

@@ -387,7 +387,7 @@ static enum roof_status add_file(struct plotting *p, struct roof_error *error)
         }
         TRY(add_record(p, error));
     }
-    roof_asking_carried(p->asking, "not read: ", &p->records, used);
+    TRY(roof_asking_carried(p->asking, "not read: ", &p->records, used, error));
     roof_asking_bad_records(p->asking, &p->records);
     if (p->records.count == 0) {
         return roof_error_at(error, ROOF_INVALID, p->records.name, 0, 0, "no records");

@@ -252,7 +252,9 @@ enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *erro
     r->known.question = a->question;
     enum roof_status status = answer(r, error);
     if (status == ROOF_OK) {
-        roof_asking_carried(a, "carried through, not read: ", &r->records, none);
+        status = roof_asking_carried(a, "carried through, not read: ", &r->records, none, error);
+    }
+    if (status == ROOF_OK) {
         roof_asking_bad_records(a, &r->records);
         status = r->records.bad > 0 ? ROOF_INVALID : ROOF_OK;
         *error = (struct roof_error){.status = status};

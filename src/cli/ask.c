@@ -22,7 +22,8 @@ struct listening {
     bool waits;   /* for records that may be a while in coming: they are in no file */
     bool records; /* the answer is made record by record */
     enum roof_status opened;
-    struct roof_error open_error;
+    enum roof_status flushed;     /* while records were waited for */
+    struct roof_error open_error; /* why it was not opened, or not flushed */
     struct cli_progress progress;
     const char *doing;     /* what progress is shown of; NULL: nothing */
     struct roof_error sum; /* of a sweep, told at the end */
@@ -44,11 +45,20 @@ static enum roof_status open_output(struct listening *l, struct roof_error *erro
     return l->opened;
 }
 
+static enum roof_status check_flush(const struct listening *l, struct roof_error *error)
+{
+    if (l->flushed != ROOF_OK) {
+        *error = l->open_error;
+    }
+    return l->flushed;
+}
+
 static enum roof_status on_write(void *context, const char *bytes, size_t length,
                                  struct roof_error *error)
 {
     struct listening *const l = context;
     TRY(open_output(l, error));
+    TRY(check_flush(l, error));
     l->written = l->written || length > 0;
     return cli_output_bytes(&l->output, bytes, length, error);
 }
@@ -101,7 +111,7 @@ static void on_wait(void *context, bool begins)
         return;
     }
     if (l->open && l->opened == ROOF_OK) {
-        l->opened = cli_output_flush(&l->output, &l->open_error);
+        l->flushed = cli_output_flush(&l->output, &l->open_error);
     }
     if (l->waits) {
         cli_interrupt_rest();
@@ -257,6 +267,9 @@ static enum roof_status close_output(struct listening *l, enum roof_status statu
     }
     if (!l->open || l->opened != ROOF_OK) {
         return status;
+    }
+    if (whole && check_flush(l, error) != ROOF_OK) {
+        return cli_output_close(&l->output, l->flushed, error);
     }
     choose_keep(l, error);
     const enum roof_status closed = cli_output_close(&l->output, whole ? ROOF_OK : status, error);
