@@ -126,7 +126,9 @@ def code_lines(text):
 
 def generic(module):
     """(file, line number, line, changed line) for each operator and number of a module."""
-    file = glob.glob(os.path.join(ROOT, "src/*/%s.c" % module))[0][len(ROOT) + 1:]
+    # Questions are answered under the names of what they ask for: src/ask and src/cli stand apart.
+    files = [path[len(ROOT) + 1:] for path in glob.glob(os.path.join(ROOT, "src/*/%s.c" % module))]
+    file = next(path for path in files if not re.match("src/(ask|cli)/", path))
     with open(os.path.join(ROOT, file), encoding="utf-8") as source:
         text = source.read()
     lines = text.split("\n")
