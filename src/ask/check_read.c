@@ -1,50 +1,20 @@
 // SPDX-License-Identifier: MIT
-#include "ask/check.h"
-
-#include <math.h>
+/* Reads check files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/check_private.h"
 #include "base/base.h"
-#include "base/json.h"
-#include "catalog/schema.h"
 #include "operator/operator.h"
 
-#define KEYS_MAX 200
-#define KEY_SIZE 64
-
-/* The documents that answer. */
-enum document {
-    PREDICTION,
-    MODEL_PREDICTION,
-    RECOMMENDATION,
-    PLANS,
-    SPEEDUP,
-    PLAN_SPEEDUP,
-    DOCUMENTS
-};
-static const char *const document_names[DOCUMENTS] = {
-    "prediction", "model-prediction", "recommendation", "plans", "speedup", "plan-speedup"};
-
 /* A text that lives as long as the checks. */
-struct kept {
-    struct kept *next;
+struct roof_kept_text {
+    struct roof_kept_text *next;
     char text[];
 };
 
-struct roof_checks_private {
-    struct roof_json *json;
-    struct roof_schema *schema[DOCUMENTS]; /* NULL: not needed yet */
-    struct kept *kept;
-    const roof_json_value **place; /* of the expected value of each expectation */
-    const roof_json_value **inputs;
-    struct roof_expectation *expectation; /* of all checks */
-    struct roof_check_input *input;
-    size_t given; /* inputs so far */
-};
-
-/* What is known while one check is read. */
+/* The state of reading one check, or the members above all checks. */
 struct reader {
     struct roof_checks *checks;
     struct roof_checks_private *p;
@@ -52,33 +22,26 @@ struct reader {
     const roof_json_value *defaults; /* inputs; NULL: none */
     struct roof_tolerance tolerance;
 };
-
-static enum roof_status no_memory(struct roof_error *error)
+const char *roof_checks_keep(struct roof_checks_private *p, const char *text, size_t length)
 {
-    return roof_no_memory(error);
-}
-
-/* A copy that lives as long as the checks; NULL when memory is out. */
-static const char *keep(struct roof_checks_private *p, const char *text, size_t length)
-{
-    struct kept *const kept = malloc(sizeof *kept + length + 1);
+    struct roof_kept_text *const kept = malloc(sizeof *kept + length + 1);
     if (kept == NULL) {
         return NULL;
     }
     memcpy(kept->text, text, length);
     kept->text[length] = '\0';
-    kept->next = p->kept;
-    p->kept = kept;
+    kept->next = p->texts;
+    p->texts = kept;
     return kept->text;
 }
 
-/* Takes a built text over; frees it. */
-static enum roof_status keep_text(const char **out, struct roof_checks_private *p,
-                                  struct roof_text *text, struct roof_error *error)
+enum roof_status roof_checks_keep_text(const char **out, struct roof_checks_private *p,
+                                       struct roof_text *text, struct roof_error *error)
 {
-    *out = text->failed ? NULL : keep(p, text->length == 0 ? "" : text->data, text->length);
+    *out = text->failed ? NULL
+                        : roof_checks_keep(p, text->length == 0 ? "" : text->data, text->length);
     roof_text_free(text);
-    return *out == NULL ? no_memory(error) : ROOF_OK;
+    return *out == NULL ? roof_no_memory(error) : ROOF_OK;
 }
 
 /* --- members ------------------------------------------------------------------------------- */
@@ -88,7 +51,7 @@ static enum roof_status bad(const struct reader *r, const roof_json_value *at, c
     return roof_json_error(r->p->json, at, r->error, "%s", what);
 }
 
-/* A member that is a line of text; *out is NULL when it is absent. */
+/* Reads a member that is a line of text; *out is NULL when it is absent. */
 static enum roof_status read_line(const char **out, const struct reader *r,
                                   const roof_json_value *object, const char *key)
 {
@@ -100,7 +63,7 @@ static enum roof_status read_line(const char **out, const struct reader *r,
                                  key);
 }
 
-/* "relative" and "absolute" of an object, each of which may be missing. */
+/* Reads "relative" and "absolute" of an object, each of which may be missing. */
 static enum roof_status read_tolerance(struct roof_tolerance *out, const struct reader *r,
                                        const roof_json_value *object)
 {
@@ -121,7 +84,7 @@ static enum roof_status read_tolerance(struct roof_tolerance *out, const struct 
     return ROOF_OK;
 }
 
-/* The member "tolerance" of the file or of a check. */
+/* Reads the member "tolerance" of the file or of a check. */
 static enum roof_status read_tolerance_of(struct roof_tolerance *out, const struct reader *r,
                                           const roof_json_value *object)
 {
@@ -133,13 +96,13 @@ static enum roof_status read_tolerance_of(struct roof_tolerance *out, const stru
     if (!roof_json_is_object(node)) {
         return bad(r, node, "tolerance must be {\"relative\": ..., \"absolute\": ...}");
     }
-    const enum roof_status status = roof_json_only(r->p->json, node, known, 2, r->error);
-    return status == ROOF_OK ? read_tolerance(out, r, node) : status;
+    TRY(roof_json_only(r->p->json, node, known, COUNT(known), r->error));
+    return read_tolerance(out, r, node);
 }
 
 /* --- inputs -------------------------------------------------------------------------------- */
 
-/* Whether a check can give an input: what a document hangs on. */
+/* Tells if a check can give an input: the document that answers depends on it. */
 static bool is_asked(size_t id)
 {
     static const size_t others[] = {ROOF_INPUT_FROM,    ROOF_INPUT_EMIT,
@@ -147,13 +110,13 @@ static bool is_asked(size_t id)
                                     ROOF_INPUT_COLUMNS, ROOF_INPUT_OUTPUT};
     bool asked = roof_input_allowed(id, ROOF_COMMAND_PREDICT) ||
                  roof_input_allowed(id, ROOF_COMMAND_RECOMMEND);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    for (size_t i = 0; i < COUNT(others); i++) {
         asked = asked && id != others[i];
     }
     return asked;
 }
 
-/* The number of an input; ROOF_INPUT_COUNT: none. */
+/* Finds the number of an input by its key; ROOF_INPUT_COUNT when there is none. */
 static size_t find_input(const char *key)
 {
     char own[ROOF_INPUT_NAME_SIZE];
@@ -170,7 +133,7 @@ static bool is_workload(const char *key)
     return strcmp(key, "operator") == 0 || strcmp(key, "model") == 0;
 }
 
-/* Every member must be an input. */
+/* Refuses members that are no inputs. */
 static enum roof_status check_inputs(const struct reader *r, const roof_json_value *inputs)
 {
     char keys[ROOF_INPUT_COUNT][ROOF_INPUT_NAME_SIZE];
@@ -196,7 +159,7 @@ static enum roof_status check_inputs(const struct reader *r, const roof_json_val
     return ROOF_OK;
 }
 
-/* The text that an option would have for a string or number. */
+/* Writes the text that an option would have for a string or number. */
 static enum roof_status put_scalar(struct roof_text *out, const struct reader *r, size_t id,
                                    const roof_json_value *node)
 {
@@ -216,45 +179,60 @@ static enum roof_status put_scalar(struct roof_text *out, const struct reader *r
                            roof_input_key(key, roof_input(id)));
 }
 
+/* Adds an input with its text, whose building came to `built`, and frees the text. */
 static enum roof_status add_input(const struct reader *r, struct roof_check *check, size_t id,
-                                  struct roof_text *text)
+                                  struct roof_text *text, enum roof_status built)
 {
+    if (built != ROOF_OK) {
+        roof_text_free(text);
+        return built;
+    }
     struct roof_check_input *const input = &r->p->input[r->p->given++];
     input->input = id;
     check->request.count++;
-    return keep_text(&input->text, r->p, text, r->error);
+    return roof_checks_keep_text(&input->text, r->p, text, r->error);
 }
 
-/* Of an option that may be given several times: an array of its values, or {"KEY": VALUE}. */
+/* Reads an option that may be given several times: an array of its values, or {"KEY": VALUE}. */
 static enum roof_status read_many(const struct reader *r, struct roof_check *check, size_t id,
                                   const roof_json_value *node)
 {
-    enum roof_status status = ROOF_OK;
-    for (const roof_json_value *m = roof_json_first(node); m != NULL && status == ROOF_OK;
-         m = roof_json_next(m)) {
+    for (const roof_json_value *m = roof_json_first(node); m != NULL; m = roof_json_next(m)) {
         struct roof_text text = ROOF_TEXT_INIT;
         if (roof_json_is_object(node)) {
             roof_text_printf(&text, "%s=", roof_json_key(m));
         }
-        status = put_scalar(&text, r, id, m);
-        if (status == ROOF_OK) {
-            status = add_input(r, check, id, &text);
-        } else {
-            roof_text_free(&text);
-        }
+        const enum roof_status built = put_scalar(&text, r, id, m);
+        TRY(add_input(r, check, id, &text, built));
     }
-    return status;
+    return ROOF_OK;
 }
 
-/* null stands for an option that is not given, whatever the defaults are. */
+/* Writes the text that an option would have for a value or for a list of values. */
+static enum roof_status put_value(struct roof_text *out, const struct reader *r, size_t id,
+                                  const roof_json_value *node)
+{
+    if (!roof_json_is_array(node)) {
+        return put_scalar(out, r, id, node);
+    }
+    if (roof_json_first(node) == NULL) {
+        return bad(r, node, "an empty list");
+    }
+    for (const roof_json_value *m = roof_json_first(node); m != NULL; m = roof_json_next(m)) {
+        roof_text_put(out, out->length == 0 ? "" : ",");
+        TRY(put_scalar(out, r, id, m));
+    }
+    return ROOF_OK;
+}
+
+/* Reads the value of an input; null stands for an option that is not given, whatever the defaults
+ * are. */
 static enum roof_status read_input(const struct reader *r, struct roof_check *check, size_t id,
                                    const roof_json_value *node)
 {
     const struct roof_input *const input = roof_input(id);
-    const bool array = roof_json_is_array(node);
     struct roof_text text = ROOF_TEXT_INIT;
     bool flag = false;
-    enum roof_status status = ROOF_OK;
     if (roof_json_is_null(node)) {
         return ROOF_OK;
     }
@@ -263,30 +241,16 @@ static enum roof_status read_input(const struct reader *r, struct roof_check *ch
             return roof_json_error(r->p->json, node, r->error, "%s must be true or false",
                                    roof_json_key(node));
         }
-        return flag ? add_input(r, check, id, &text) : ROOF_OK;
+        return flag ? add_input(r, check, id, &text, ROOF_OK) : ROOF_OK;
     }
-    if (input->many && (array || roof_json_is_object(node))) {
+    if (input->many && (roof_json_is_array(node) || roof_json_is_object(node))) {
         return read_many(r, check, id, node);
     }
-    if (!array) {
-        status = put_scalar(&text, r, id, node);
-    }
-    const roof_json_value *item = array ? roof_json_first(node) : NULL;
-    if (array && item == NULL) {
-        status = bad(r, node, "an empty list");
-    }
-    for (; item != NULL && status == ROOF_OK; item = roof_json_next(item)) {
-        roof_text_put(&text, text.length == 0 ? "" : ",");
-        status = put_scalar(&text, r, id, item);
-    }
-    if (status != ROOF_OK) {
-        roof_text_free(&text);
-        return status;
-    }
-    return add_input(r, check, id, &text);
+    const enum roof_status built = put_value(&text, r, id, node);
+    return add_input(r, check, id, &text, built);
 }
 
-/* A default is for the checks that can take it. */
+/* Tells if a check can take a default. */
 static bool default_applies(const struct roof_check_request *request, size_t id)
 {
     const bool model = request->model != NULL;
@@ -304,20 +268,15 @@ static bool default_applies(const struct roof_check_request *request, size_t id)
     return roof_input_taken(roof_input(id), model, NULL) == ROOF_OK;
 }
 
-/* operator or model, of the inputs, else of the defaults. */
+/* Reads operator or model from the inputs, else from the defaults. */
 static enum roof_status read_workload(const struct reader *r, struct roof_check *check,
                                       const roof_json_value *inputs, const roof_json_value *at)
 {
     const roof_json_value *const of[] = {inputs, r->defaults};
     for (size_t i = 0; i < 2 && check->request.workload == NULL; i++) {
         const char *op = NULL;
-        enum roof_status status = read_line(&op, r, of[i], "operator");
-        if (status == ROOF_OK) {
-            status = read_line(&check->request.model, r, of[i], "model");
-        }
-        if (status != ROOF_OK) {
-            return status;
-        }
+        TRY(read_line(&op, r, of[i], "operator"));
+        TRY(read_line(&check->request.model, r, of[i], "model"));
         if (op != NULL && check->request.model != NULL) {
             return bad(r, roof_json_get(of[i], "model"), "operator and model at once");
         }
@@ -330,139 +289,35 @@ static enum roof_status read_workload(const struct reader *r, struct roof_check 
 static enum roof_status read_inputs(const struct reader *r, struct roof_check *check,
                                     const roof_json_value *inputs)
 {
-    enum roof_status status = ROOF_OK;
     check->request.input = &r->p->input[r->p->given];
-    for (const roof_json_value *m = roof_json_first(inputs); m != NULL && status == ROOF_OK;
-         m = roof_json_next(m)) {
-        const size_t id = find_input(roof_json_key(m));
-        if (is_workload(roof_json_key(m))) {
+    for (const roof_json_value *m = roof_json_first(inputs); m != NULL; m = roof_json_next(m)) {
+        const char *const key = roof_json_key(m);
+        const size_t id = find_input(key);
+        if (is_workload(key)) {
             continue;
         }
-        status = roof_input_allowed(id, check->request.command)
-                     ? read_input(r, check, id, m)
-                     : roof_json_error(r->p->json, m, r->error, "%s does not take %s",
-                                       check->request.command == ROOF_COMMAND_PREDICT ? "predict"
-                                                                                      : "recommend",
-                                       roof_json_key(m));
+        if (!roof_input_allowed(id, check->request.command)) {
+            return roof_json_error(
+                r->p->json, m, r->error, "%s does not take %s",
+                check->request.command == ROOF_COMMAND_PREDICT ? "predict" : "recommend", key);
+        }
+        TRY(read_input(r, check, id, m));
     }
-    for (const roof_json_value *m = roof_json_first(r->defaults); m != NULL && status == ROOF_OK;
+    for (const roof_json_value *m = roof_json_first(r->defaults); m != NULL;
          m = roof_json_next(m)) {
         const char *const key = roof_json_key(m);
         const size_t id = find_input(key);
         if (!is_workload(key) && roof_json_get(inputs, key) == NULL &&
             default_applies(&check->request, id)) {
-            status = read_input(r, check, id, m);
+            TRY(read_input(r, check, id, m));
         }
-    }
-    return status;
-}
-
-/* --- keys ---------------------------------------------------------------------------------- */
-
-static enum document document_of(const struct roof_check_request *request)
-{
-    const bool model = request->model != NULL;
-    const bool recommend = request->command == ROOF_COMMAND_RECOMMEND;
-    for (size_t i = 0; i < request->count; i++) {
-        if (request->input[i].input == ROOF_INPUT_EXPLAIN) {
-            return model && recommend ? PLAN_SPEEDUP : SPEEDUP;
-        }
-    }
-    return recommend ? (model ? PLANS : RECOMMENDATION) : (model ? MODEL_PREDICTION : PREDICTION);
-}
-
-/* The next part of a path, up to a dot; false at its end. */
-static bool next_part(char out[KEY_SIZE], const char **path)
-{
-    if (*path == NULL) {
-        return false;
-    }
-    const size_t length = strcspn(*path, ".");
-    snprintf(out, KEY_SIZE, "%.*s", (int)(length < KEY_SIZE ? length : KEY_SIZE - 1), *path);
-    *path = (*path)[length] == '\0' ? NULL : *path + length + 1;
-    return true;
-}
-
-/* Whether the document can have the key, and its type. */
-static enum roof_status check_key(const char **type, const struct reader *r, enum document document,
-                                  const roof_json_value *at)
-{
-    const char *path = roof_json_key(at);
-    char part[KEY_SIZE];
-    enum roof_status status = ROOF_OK;
-    if (r->p->schema[document] == NULL) {
-        status = roof_schema_open(&r->p->schema[document], document_names[document], r->error);
-    }
-    if (status != ROOF_OK) {
-        return status;
-    }
-    const struct roof_schema *const schema = r->p->schema[document];
-    struct roof_schema_node node = roof_schema_root(schema);
-    *type = roof_schema_type(schema, node);
-    while (next_part(part, &path)) {
-        const char *known[KEYS_MAX];
-        const struct roof_schema_node of = node;
-        if (strcmp(*type, "array") == 0) {
-            node = roof_schema_items(schema, of);
-        } else {
-            node = roof_schema_member(schema, of, part);
-        }
-        if (node.value == NULL) {
-            const size_t count = roof_schema_keys(schema, of, known, KEYS_MAX);
-            return roof_json_place_error(
-                r->p->json, at, "", r->error,
-                roof_unknown_name(r->error, ROOF_INVALID, "key", part, known, count));
-        }
-        *type = roof_schema_type(schema, node);
-    }
-    if (strcmp(*type, "array") == 0 || strcmp(*type, "object") == 0) {
-        return roof_json_error(r->p->json, at, r->error, "%s is an %s; name what is in it: %s.%s",
-                               roof_json_key(at), *type, roof_json_key(at),
-                               **type == 'a' ? "0" : "KEY");
     }
     return ROOF_OK;
 }
 
-/* The element of an array by its number, or the first that is called so. */
-static const roof_json_value *find_element(const roof_json_value *array, const char *name)
-{
-    static const char *const called[] = {"name", "precision", "operator"};
-    const bool number = *name != '\0' && name[strspn(name, "0123456789")] == '\0';
-    const unsigned long wanted = number ? strtoul(name, NULL, 10) : 0;
-    unsigned long at = 0;
-    for (size_t i = 0; i < sizeof called / sizeof *called && !number; i++) {
-        for (const roof_json_value *e = roof_json_first(array); e != NULL; e = roof_json_next(e)) {
-            const char *const own = roof_json_string(roof_json_get(e, called[i]));
-            if (own != NULL && strcmp(own, name) == 0) {
-                return e;
-            }
-        }
-    }
-    for (const roof_json_value *e = roof_json_first(array); e != NULL && number;
-         e = roof_json_next(e)) {
-        if (at++ == wanted) {
-            return e;
-        }
-    }
-    return NULL;
-}
-
-/* The value of a path in a document; NULL: it is absent. */
-static const roof_json_value *find_value(bool *nowhere, const struct roof_json *document,
-                                         const char *path)
-{
-    const roof_json_value *value = roof_json_root(document);
-    char part[KEY_SIZE];
-    while (value != NULL && next_part(part, &path)) {
-        value = roof_json_is_array(value) ? find_element(value, part) : roof_json_get(value, part);
-    }
-    *nowhere = value == NULL && next_part(part, &path);
-    return value;
-}
-
 /* --- expectations -------------------------------------------------------------------------- */
 
-/* Whether a value is of a type of the schema; null says that the key is absent. */
+/* Tells if a value has a type of the schema; null, which says that the key is absent, has any. */
 static bool is_of_type(const roof_json_value *value, const char *type)
 {
     double number = 0;
@@ -485,47 +340,57 @@ static enum roof_status add_expectation(const struct reader *r, struct roof_chec
     double unused = 0;
     const char *const span = roof_json_span(r->p->json, value, &length);
     *e = (struct roof_expectation){.key = key,
-                                   .expected = keep(r->p, span, length),
+                                   .expected = roof_checks_keep(r->p, span, length),
                                    .number = roof_json_number(&unused, value),
                                    .tolerance = tolerance,
                                    .got = "null",
                                    .difference = ROOF_UNKNOWN};
     roof_json_place(r->p->json, value, &e->line, &e->column);
     r->p->place[number] = value;
-    return e->expected == NULL ? no_memory(r->error) : ROOF_OK;
+    return e->expected == NULL ? roof_no_memory(r->error) : ROOF_OK;
 }
 
-/* "time_us": 117, or {"value": 117, "relative": 0.01}. */
+/* Reads {"value": 117, "relative": 0.01}. */
+static enum roof_status read_value(const roof_json_value **value, struct roof_tolerance *tolerance,
+                                   const struct reader *r, const roof_json_value *node)
+{
+    static const char *const known[] = {"value", "relative", "absolute"};
+    double number = 0;
+    *value = roof_json_get(node, "value");
+    TRY(roof_json_only(r->p->json, node, known, COUNT(known), r->error));
+    TRY(read_tolerance(tolerance, r, node));
+    if (*value == NULL) {
+        return bad(r, node, "needs a value");
+    }
+    if (roof_json_count(node) > 1 && !roof_json_is_null(*value) &&
+        !roof_json_number(&number, *value)) { /* null stands for a number that may come again */
+        return bad(r, node, "a tolerance is of a number");
+    }
+    return ROOF_OK;
+}
+
+/* Reads "time_us": 117, or "time_us": {"value": 117, "relative": 0.01}. */
 static enum roof_status read_expectation(const struct reader *r, struct roof_check *check,
                                          const roof_json_value *node)
 {
-    static const char *const known[] = {"value", "relative", "absolute"};
+    const enum roof_check_document document = roof_check_document(&check->request);
+    struct roof_schema **const schema = &r->p->schema[document];
     const roof_json_value *value = node;
     struct roof_tolerance tolerance = r->tolerance;
     const char *type = "";
-    double number = 0;
-    enum roof_status status = check_key(&type, r, document_of(&check->request), node);
-    if (status == ROOF_OK && roof_json_is_object(node)) {
-        value = roof_json_get(node, "value");
-        status = roof_json_only(r->p->json, node, known, sizeof known / sizeof *known, r->error);
-        if (status == ROOF_OK) {
-            status = read_tolerance(&tolerance, r, node);
-        }
-        if (status == ROOF_OK && value == NULL) {
-            status = bad(r, node, "needs a value");
-        }
-        if (status == ROOF_OK && roof_json_count(node) > 1 && !roof_json_is_null(value) &&
-            !roof_json_number(&number, value)) { /* null: of the number that may come again */
-            status = bad(r, node, "a tolerance is of a number");
-        }
+    if (*schema == NULL) {
+        TRY(roof_schema_open(schema, roof_check_schema(document), r->error));
     }
-    if (status == ROOF_OK && !is_of_type(value, type)) {
-        status = roof_json_error(
-            r->p->json, value, r->error, "%s must be a %s, or null where it should be absent",
-            roof_json_key(node), strcmp(type, "integer") == 0 ? "number" : type);
+    TRY(roof_check_key_type(&type, *schema, r->p->json, node, r->error));
+    if (roof_json_is_object(node)) {
+        TRY(read_value(&value, &tolerance, r, node));
     }
-    return status == ROOF_OK ? add_expectation(r, check, roof_json_key(node), value, tolerance)
-                             : status;
+    if (!is_of_type(value, type)) {
+        return roof_json_error(r->p->json, value, r->error,
+                               "%s must be a %s, or null where it should be absent",
+                               roof_json_key(node), strcmp(type, "integer") == 0 ? "number" : type);
+    }
+    return add_expectation(r, check, roof_json_key(node), value, tolerance);
 }
 
 static enum roof_status read_expectations(const struct reader *r, struct roof_check *check,
@@ -533,28 +398,24 @@ static enum roof_status read_expectations(const struct reader *r, struct roof_ch
 {
     const roof_json_value *const expect = roof_json_get(node, "expect");
     const roof_json_value *const refusal = roof_json_get(node, "expect_error");
-    enum roof_status status = ROOF_OK;
     check->expectation = &r->p->expectation[r->checks->values];
     if ((expect == NULL) == (refusal == NULL)) {
         return bad(r, node, "a check needs expect or expect_error, and not both");
     }
     if (refusal != NULL) {
         const char *text = NULL;
-        status = read_line(&text, r, node, "expect_error");
-        if (status == ROOF_OK) {
-            status = add_expectation(r, check, "error", refusal, r->tolerance);
-            check->expectation[0].refusal = true;
-        }
-        return status;
+        TRY(read_line(&text, r, node, "expect_error"));
+        TRY(add_expectation(r, check, "error", refusal, r->tolerance));
+        check->expectation[0].refusal = true;
+        return ROOF_OK;
     }
     if (!roof_json_is_object(expect) || roof_json_first(expect) == NULL) {
         return bad(r, expect, "expect must be an object with a key or more");
     }
-    for (const roof_json_value *m = roof_json_first(expect); m != NULL && status == ROOF_OK;
-         m = roof_json_next(m)) {
-        status = read_expectation(r, check, m);
+    for (const roof_json_value *m = roof_json_first(expect); m != NULL; m = roof_json_next(m)) {
+        TRY(read_expectation(r, check, m));
     }
-    return status;
+    return ROOF_OK;
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
@@ -563,10 +424,10 @@ static enum roof_status read_command(struct roof_check *check, const struct read
                                      const roof_json_value *node)
 {
     const char *name = NULL;
-    const enum roof_status status = read_line(&name, r, node, "command");
     check->request.command = ROOF_COMMAND_PREDICT;
-    if (status != ROOF_OK || name == NULL || strcmp(name, "predict") == 0) {
-        return status;
+    TRY(read_line(&name, r, node, "command"));
+    if (name == NULL || strcmp(name, "predict") == 0) {
+        return ROOF_OK;
     }
     check->request.command = ROOF_COMMAND_RECOMMEND;
     return strcmp(name, "recommend") == 0
@@ -578,19 +439,18 @@ static enum roof_status read_name(struct roof_check *check, const struct reader 
                                   const roof_json_value *node)
 {
     int column = 0;
-    enum roof_status status = read_line(&check->name, r, node, "name");
     roof_json_place(r->p->json, node, &check->line, &column);
-    if (status != ROOF_OK || check->name == NULL) {
-        return status != ROOF_OK ? status : bad(r, node, "a check needs a name");
+    TRY(read_line(&check->name, r, node, "name"));
+    if (check->name == NULL) {
+        return bad(r, node, "a check needs a name");
     }
-    for (size_t i = 0; status == ROOF_OK && &r->checks->check[i] < check; i++) {
-        if (strcmp(r->checks->check[i].name, check->name) == 0) {
-            status =
-                roof_json_error(r->p->json, roof_json_get(node, "name"), r->error,
-                                "the check in line %d has this name too", r->checks->check[i].line);
+    for (const struct roof_check *earlier = r->checks->check; earlier < check; earlier++) {
+        if (strcmp(earlier->name, check->name) == 0) {
+            return roof_json_error(r->p->json, roof_json_get(node, "name"), r->error,
+                                   "the check in line %d has this name too", earlier->line);
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
 static enum roof_status read_check(struct reader r, const roof_json_value *node)
@@ -602,35 +462,19 @@ static enum roof_status read_check(struct reader r, const roof_json_value *node)
     if (!roof_json_is_object(node)) {
         return bad(&r, node, "a check must be an object");
     }
-    enum roof_status status =
-        roof_json_only(r.p->json, node, known, sizeof known / sizeof *known, r.error);
-    if (status == ROOF_OK) {
-        status = read_name(check, &r, node);
-    }
-    if (status == ROOF_OK) {
-        status = read_command(check, &r, node);
-    }
-    if (status == ROOF_OK) {
-        status = check_inputs(&r, inputs);
-    }
-    if (status == ROOF_OK) {
-        status = read_tolerance_of(&r.tolerance, &r, node);
-    }
-    if (status == ROOF_OK) {
-        status = read_workload(&r, check, inputs, inputs == NULL ? node : inputs);
-    }
-    if (status == ROOF_OK) {
-        status = read_inputs(&r, check, inputs);
-    }
-    if (status == ROOF_OK) {
-        r.p->inputs[r.checks->count] = inputs == NULL ? node : inputs;
-        r.checks->count++;
-        status = read_expectations(&r, check, node);
-    }
-    return status;
+    TRY(roof_json_only(r.p->json, node, known, COUNT(known), r.error));
+    TRY(read_name(check, &r, node));
+    TRY(read_command(check, &r, node));
+    TRY(check_inputs(&r, inputs));
+    TRY(read_tolerance_of(&r.tolerance, &r, node));
+    TRY(read_workload(&r, check, inputs, inputs == NULL ? node : inputs));
+    TRY(read_inputs(&r, check, inputs));
+    r.p->inputs[r.checks->count] = inputs == NULL ? node : inputs;
+    r.checks->count++;
+    return read_expectations(&r, check, node);
 }
 
-/* Room for all, so that what points to something needs no care. */
+/* Allocates room for all checks at once, so that pointers into it stay valid. */
 static enum roof_status allocate(const struct reader *r, const roof_json_value *list)
 {
     size_t checks = roof_json_count(list);
@@ -656,7 +500,7 @@ static enum roof_status allocate(const struct reader *r, const roof_json_value *
     p->input = calloc(inputs, sizeof *p->input);
     return r->checks->check == NULL || p->inputs == NULL || p->expectation == NULL ||
                    p->place == NULL || p->input == NULL
-               ? no_memory(r->error)
+               ? roof_no_memory(r->error)
                : ROOF_OK;
 }
 
@@ -668,34 +512,24 @@ static enum roof_status read_file(struct reader *r)
     if (!roof_json_is_object(root)) {
         return bad(r, root, "a check file must be an object");
     }
-    enum roof_status status =
-        roof_json_only(r->p->json, root, known, sizeof known / sizeof *known, r->error);
-    if (status == ROOF_OK) {
-        status = read_line(&schema, r, root, "schema");
-    }
-    if (status == ROOF_OK && (schema == NULL || strcmp(schema, "roofline/check/1") != 0)) {
+    TRY(roof_json_only(r->p->json, root, known, COUNT(known), r->error));
+    TRY(read_line(&schema, r, root, "schema"));
+    if (schema == NULL || strcmp(schema, "roofline/check/1") != 0) {
         const roof_json_value *const at = roof_json_get(root, "schema");
-        status = bad(r, at == NULL ? root : at, "schema must be \"roofline/check/1\"");
+        return bad(r, at == NULL ? root : at, "schema must be \"roofline/check/1\"");
     }
     const roof_json_value *const list = roof_json_get(root, "checks");
-    if (status == ROOF_OK && (!roof_json_is_array(list) || roof_json_first(list) == NULL)) {
-        status = bad(r, list == NULL ? root : list, "checks must be an array with a check or more");
+    if (!roof_json_is_array(list) || roof_json_first(list) == NULL) {
+        return bad(r, list == NULL ? root : list, "checks must be an array with a check or more");
     }
     r->defaults = roof_json_get(root, "defaults");
-    if (status == ROOF_OK) {
-        status = check_inputs(r, r->defaults);
+    TRY(check_inputs(r, r->defaults));
+    TRY(read_tolerance_of(&r->tolerance, r, root));
+    TRY(allocate(r, list));
+    for (const roof_json_value *c = roof_json_first(list); c != NULL; c = roof_json_next(c)) {
+        TRY(read_check(*r, c));
     }
-    if (status == ROOF_OK) {
-        status = read_tolerance_of(&r->tolerance, r, root);
-    }
-    if (status == ROOF_OK) {
-        status = allocate(r, list);
-    }
-    for (const roof_json_value *c = roof_json_first(list); c != NULL && status == ROOF_OK;
-         c = roof_json_next(c)) {
-        status = read_check(*r, c);
-    }
-    return status;
+    return ROOF_OK;
 }
 
 enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
@@ -704,16 +538,11 @@ enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
     *out = (struct roof_checks){.name = ""};
     struct roof_checks_private *const p = calloc(1, sizeof *p);
     if (p == NULL) {
-        return no_memory(error);
+        return roof_no_memory(error);
     }
     out->private_data = p;
-    enum roof_status status = roof_json_read_stream(&p->json, path, error);
-    if (status == ROOF_OK) {
-        status = roof_json_index(p->json, error);
-    }
-    if (status != ROOF_OK) {
-        return status;
-    }
+    TRY(roof_json_read_stream(&p->json, path, error));
+    TRY(roof_json_index(p->json, error));
     out->name = roof_json_source(p->json);
     struct reader r = {
         .checks = out, .p = p, .error = error, .tolerance = {ROOF_TOLERANCE_RELATIVE, 0}};
@@ -726,13 +555,13 @@ void roof_checks_free(struct roof_checks *checks)
     if (p == NULL) {
         return;
     }
-    for (size_t i = 0; i < DOCUMENTS; i++) {
+    for (size_t i = 0; i < ROOF_CHECK_DOCUMENTS; i++) {
         roof_schema_free(p->schema[i]);
     }
-    while (p->kept != NULL) {
-        struct kept *const next = p->kept->next;
-        free(p->kept);
-        p->kept = next;
+    while (p->texts != NULL) {
+        struct roof_kept_text *const next = p->texts->next;
+        free(p->texts);
+        p->texts = next;
     }
     roof_json_free(p->json);
     free(p->place);
@@ -742,208 +571,4 @@ void roof_checks_free(struct roof_checks *checks)
     free(checks->check);
     free(p);
     *checks = (struct roof_checks){.name = ""};
-}
-
-/* --- running ------------------------------------------------------------------------------- */
-
-static bool is_within(double expected, double difference, struct roof_tolerance tolerance)
-{
-    const double off = fabs(difference);
-    return off == 0 || off <= tolerance.relative * fabs(expected) || off <= tolerance.absolute;
-}
-
-/* Compares one value of a document. */
-static enum roof_status compare(struct roof_expectation *e, struct roof_checks_private *p,
-                                const roof_json_value *expected, const struct roof_json *document,
-                                struct roof_error *error)
-{
-    const roof_json_value *const got = find_value(&e->nowhere, document, e->key);
-    double wanted = 0;
-    double found = 0;
-    if (got == NULL) {
-        e->passed = roof_json_is_null(expected);
-        return ROOF_OK;
-    }
-    size_t length = 0;
-    const char *const span = roof_json_span(document, got, &length);
-    e->got = keep(p, span, length);
-    if (e->got == NULL) {
-        return no_memory(error);
-    }
-    if (roof_json_number(&wanted, expected) && roof_json_number(&found, got)) {
-        e->difference = found - wanted;
-        e->passed = is_within(wanted, e->difference, e->tolerance);
-        return ROOF_OK;
-    }
-    bool one = false;
-    bool other = false;
-    const char *const text = roof_json_string(expected);
-    const char *const other_text = roof_json_string(got);
-    e->passed = text != NULL ? other_text != NULL && strcmp(text, other_text) == 0
-                             : roof_json_boolean(&one, expected) &&
-                                   roof_json_boolean(&other, got) && one == other;
-    return ROOF_OK;
-}
-
-/* A request that should be refused: with what message it was, if it was. */
-static enum roof_status compare_refusal(struct roof_expectation *e, struct roof_checks_private *p,
-                                        const roof_json_value *expected,
-                                        const struct roof_error *why, struct roof_error *error)
-{
-    char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE];
-    struct roof_text text = ROOF_TEXT_INIT;
-    if (why == NULL) {
-        e->passed = false;
-        return ROOF_OK;
-    }
-    roof_error_line(line, sizeof line, why);
-    roof_json_quote(&text, line);
-    e->passed = strstr(line, roof_json_string(expected)) != NULL;
-    return keep_text(&e->got, p, &text, error);
-}
-
-/* The request of a check that expects values was refused. */
-static enum roof_status refused(const struct roof_checks *checks, size_t i,
-                                const struct roof_error *why, struct roof_error *error)
-{
-    const struct roof_checks_private *const p = checks->private_data;
-    const enum roof_status status = why->status == ROOF_IO ? ROOF_IO : ROOF_INVALID;
-    int line = 0;
-    int column = 0;
-    roof_json_place(p->json, p->inputs[i], &line, &column);
-    if (error == NULL) {
-        return status;
-    }
-    *error = *why;
-    (void)roof_error_move(error, status, "", 0, 0); /* a place of its own is part of the message */
-    (void)roof_error_prefix(error, status, "%s: ", checks->check[i].name);
-    return roof_error_move(error, status, checks->name, line, column);
-}
-
-/* Compares what was expected with the document that answered, or with the refusal. */
-static enum roof_status compare_answer(struct roof_checks *checks, size_t i,
-                                       const struct roof_check_answer *answer,
-                                       struct roof_error *error)
-{
-    struct roof_checks_private *const p = checks->private_data;
-    struct roof_check *const check = &checks->check[i];
-    const roof_json_value *const *const place =
-        &p->place[(size_t)(check->expectation - p->expectation)];
-    if (check->expectation[0].refusal) {
-        return compare_refusal(&check->expectation[0], p, place[0],
-                               answer->status == ROOF_OK ? NULL : &answer->why, error);
-    }
-    if (answer->status != ROOF_OK) {
-        return refused(checks, i, &answer->why, error);
-    }
-    struct roof_json *document = NULL;
-    TRY(roof_json_parse(&document, answer->text, answer->length, "answer", error));
-    enum roof_status status = ROOF_OK;
-    for (size_t k = 0; k < check->count && status == ROOF_OK; k++) {
-        status = compare(&check->expectation[k], p, place[k], document, error);
-    }
-    roof_json_free(document);
-    return status;
-}
-
-enum roof_status roof_check_take(struct roof_checks *checks, size_t i,
-                                 const struct roof_check_answer *answer, struct roof_error *error)
-{
-    struct roof_check *const check = &checks->check[i];
-    TRY(compare_answer(checks, i, answer, error));
-    for (size_t k = 0; k < check->count; k++) {
-        check->deviations += check->expectation[k].passed ? 0 : 1;
-    }
-    checks->deviations += check->deviations;
-    checks->failed += check->deviations > 0 ? 1 : 0;
-    return ROOF_OK;
-}
-
-/* Puts what a check asks into a question. */
-static enum roof_status put_request(struct roof_question *question,
-                                    const struct roof_check_request *request,
-                                    struct roof_error *error)
-{
-    char key[ROOF_INPUT_NAME_SIZE];
-    const bool model = request->model != NULL;
-    TRY(roof_question_put(question, model ? "model" : "operator",
-                          model ? request->model : request->workload, error));
-    for (size_t i = 0; i < request->count; i++) {
-        TRY(roof_question_put(question, roof_input_key(key, roof_input(request->input[i].input)),
-                              request->input[i].text, error));
-    }
-    return ROOF_OK;
-}
-
-/* Asks what a check asks. */
-static enum roof_status ask(struct roof_check_answer *out, struct roof_store *store,
-                            const struct roof_check_request *request, struct roof_error *error)
-{
-    struct roof_question *question = NULL;
-    TRY(roof_question_new(&question, error));
-    *out = (struct roof_check_answer){.text = NULL};
-    out->status = put_request(question, request, &out->why);
-    if (out->status == ROOF_OK) {
-        out->status = roof_answer(store, question, request->command, ROOF_JSON, &out->text,
-                                  &out->length, &out->why);
-    }
-    roof_question_free(question);
-    if (out->status == ROOF_MEMORY) {
-        roof_answer_free(out->text);
-        return roof_no_memory(error);
-    }
-    if (out->status == ROOF_UNSATISFIED && out->text != NULL) {
-        out->status = ROOF_OK; /* a document that says that nothing is left is an answer, too */
-    }
-    return ROOF_OK;
-}
-
-static enum roof_status run_check(struct roof_checks *checks, size_t i, struct roof_store *store,
-                                  struct roof_error *error)
-{
-    struct roof_check_answer answer;
-    TRY(ask(&answer, store, &checks->check[i].request, error));
-    const enum roof_status status = roof_check_take(checks, i, &answer, error);
-    roof_answer_free(answer.text);
-    return status;
-}
-
-enum roof_status roof_checks_run(struct roof_checks *checks, struct roof_store *store,
-                                 struct roof_error *error)
-{
-    for (size_t i = 0; i < checks->count; i++) {
-        TRY(run_check(checks, i, store, error));
-    }
-    return ROOF_OK;
-}
-
-/* --- updating ------------------------------------------------------------------------------ */
-
-bool roof_expectation_updates(const struct roof_expectation *expectation)
-{
-    return !expectation->nowhere &&
-           (!expectation->refusal || strcmp(expectation->got, "null") != 0);
-}
-
-size_t roof_checks_updated(struct roof_text *out, const struct roof_checks *checks)
-{
-    const struct roof_checks_private *const p = checks->private_data;
-    size_t length = 0;
-    const char *const text = roof_json_text(p->json, &length);
-    const char *from = text;
-    size_t replaced = 0;
-    for (size_t i = 0; i < checks->values; i++) { /* they stand in the order of the file */
-        const struct roof_expectation *const e = &p->expectation[i];
-        if (e->passed || !roof_expectation_updates(e)) {
-            continue;
-        }
-        size_t old = 0;
-        const char *const at = roof_json_span(p->json, p->place[i], &old);
-        roof_text_add(out, from, (size_t)(at - from));
-        roof_text_put(out, e->got);
-        from = at + old;
-        replaced++;
-    }
-    roof_text_add(out, from, (size_t)(text + length - from));
-    return replaced;
 }
