@@ -38,7 +38,11 @@ struct cli_command {
 
 /* Answers a question. */
 int cli_ask(const struct cli_command *command, int argc, char **argv);
+/* Prints the completion script of a shell, or the words that complete a line. */
 int cli_completion(const struct cli_command *command, int argc, char **argv);
+/* Finds the completion script of a shell. */
+enum roof_status cli_completion_script(const char **out, const char *shell,
+                                       struct roof_error *error);
 
 /* All commands. */
 const struct cli_command *cli_commands(size_t *count);
