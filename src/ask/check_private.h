@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the files that read and compare checks share. */
+/* The files that read and compare checks share these. */
 #ifndef ROOF_CHECK_PRIVATE_H
 #define ROOF_CHECK_PRIVATE_H
 

@@ -8,7 +8,7 @@
 #include "model/layout.h"
 #include "report/report.h"
 
-/* What is asked, and what is at hand while rows are read. */
+/* The question, and the state while rows are read. */
 struct comparing {
     struct roof_asking *asking;
     struct roof_known known;

@@ -114,7 +114,7 @@ void roof_table_show(struct roof_table *table, const char *key)
     }
 }
 
-/* The bit of the dimension with a key; 0: none has it. */
+/* Returns the bit of the dimension with a key; 0: none has it. */
 static uint32_t dimension_bit(const char *key)
 {
     for (size_t i = 0; i < ROOF_DIM_COUNT; i++) {
@@ -173,7 +173,7 @@ static void carried_markdown(struct roof_text *out, const char *text)
     roof_text_put(out, " |");
 }
 
-/* A value as people read it: a short number, yes or no. Returns a text, which may be out. */
+/* Formats a value for people: a short number, yes or no. Returns a text, which may be out. */
 static const char *readable(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
                             const struct roof_value *value)
 {
