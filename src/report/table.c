@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "report/cells.h"
 
 /* --- columns ------------------------------------------------------------------------------- */
@@ -53,12 +54,11 @@ static enum roof_status choose_one(struct roof_fields *chosen, const struct roof
 static enum roof_status choose(struct roof_fields *chosen, const struct roof_fields *all,
                                const char *columns, struct roof_error *error)
 {
-    for (const char *item = columns; item != NULL;) {
-        const size_t length = strcspn(item, ",");
+    struct roof_list_item item;
+    for (const char *rest = columns; roof_list_next(&item, &rest);) {
         char key[64];
-        snprintf(key, sizeof key, "%.*s", (int)(length < 63 ? length : 63), item);
+        snprintf(key, sizeof key, "%.*s", (int)(item.length < 63 ? item.length : 63), item.text);
         TRY(choose_one(chosen, all, key, error));
-        item = item[length] == '\0' ? NULL : item + length + 1;
     }
     return ROOF_OK;
 }
