@@ -16,10 +16,10 @@ trap 'exit 1' HUP INT TERM
 explained() {
     cat << 'END'
 src/chart/chart.c malloc-leak the copy of a name belongs to the chart, which frees it
-src/ask/check.c malloc-leak kept texts are a list of the checks, which frees them
+src/ask/check_read.c malloc-leak kept texts are a list of the checks, which frees them
 src/catalog/hardware.c malloc-leak texts are a list of the device, which frees them
 src/base/json.c null-dereference a NULL node is an error of callers; roof_json_error takes it
-src/decide/records.c malloc-leak the inference belongs to the records, which roof_records_close frees
+src/decide/record_predict.c malloc-leak the inference belongs to the records, which roof_records_close frees
 src/catalog/registry.c malloc-leak names are freed with their list
 src/report/table.c null-dereference sources between FORMAT_TEXT and ENTRY_SOURCE have a format
 src/cli/output.c file-leak main closes standard output; all others are closed

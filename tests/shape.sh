@@ -225,7 +225,7 @@ comments() {
                 opening = substr($0, RLENGTH)
             waiting = /^[ \t]*\/\*+[ \t]*$/
             previous_line_comment = /^[ \t]*\/\//
-            if (opening ~ /^(Of|The same|Likewise|Where|All of|What of|What)([^A-Za-z]|$)/)
+            if (opening ~ /^(Of|The same|Likewise|Where|All of|What of|What|Whether)([^A-Za-z]|$)/)
                 print FILENAME ":" FNR ": " substr(opening, 1, 60)
         }'
 }

@@ -117,7 +117,8 @@ void roof_store_free(struct roof_store *store);
 
 /* --- answers ------------------------------------------------------------------------------- */
 
-/** What an answer tells its caller while it is made. Every function but write may be NULL. */
+/** The calls that an answer makes to its caller while it is made. Every function but write may be
+ * NULL. */
 struct roof_listener {
     void *context;
     /** Takes the next bytes of the document, in order. What it returns other than ROOF_OK ends the
@@ -142,8 +143,8 @@ struct roof_listener {
     /** Takes the new text of a check file (the key `update`). */
     enum roof_status (*replace)(void *context, const char *name, const char *text, size_t length,
                                 struct roof_error *error);
-    /** What an earlier answer to the same sweep wrote before it was ended; NULL: nothing. The
-     * answer goes on behind its last whole row. */
+    /** The output of an earlier answer to the same sweep, which was ended early; NULL: none.
+     * The answer goes on behind its last whole row. */
     FILE *part;
     /** The name of part in messages. */
     const char *part_name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* An answer that is being made: what all kinds of questions share. */
+/* The state of an answer that is being made, which all kinds of questions share. */
 #ifndef ROOF_ASK_ASKING_H
 #define ROOF_ASK_ASKING_H
 

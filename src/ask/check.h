@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * Check files: what predictions and recommendations should say, and whether they do.
+ * Check files say which values predictions and recommendations should have.
  * docs/formats.md ("Check files") has the keys. A check asks one thing, by the texts of options,
  * and expects values in the JSON document that answers it, so what is compared is what is printed.
  */
@@ -20,7 +20,7 @@ struct roof_check_input {
     const char *text; /**< its value; "" for a flag */
 };
 
-/** What is asked, to be answered as JSON. */
+/** A question of a check, to be answered as JSON. */
 struct roof_check_request {
     enum roof_command command;            /**< ROOF_COMMAND_PREDICT or ROOF_COMMAND_RECOMMEND */
     const char *workload;                 /**< an operator, or "model" */
@@ -29,7 +29,7 @@ struct roof_check_request {
     size_t count;
 };
 
-/** What answered a request. */
+/** The document or the refusal that answered a request. */
 struct roof_check_answer {
     enum roof_status status; /**< ROOF_OK: text has the document; else why says what is wrong */
     char *text;
@@ -42,7 +42,7 @@ struct roof_tolerance {
     double relative; /**< of the expected value */
     double absolute;
 };
-/** Where a file says nothing. */
+/** The tolerance that holds when a file gives none. */
 #define ROOF_TOLERANCE_RELATIVE 1e-9
 
 /** One expected value. */
@@ -97,11 +97,12 @@ enum roof_status roof_check_take(struct roof_checks *checks, size_t check,
 /** Asks every request and compares, as roof_check_take. */
 enum roof_status roof_checks_run(struct roof_checks *checks, struct roof_store *store,
                                  struct roof_error *error);
-/** Whether what was got can stand in the file: not where a refusal did not come, nor for a key of
- * what is not there, which is rather mistyped. */
+/** Tells if the value that was got can be written into the file. It cannot when an expected refusal
+ * did not come, nor when the key names an operator or candidate that is absent: it is rather
+ * mistyped. */
 bool roof_expectation_updates(const struct roof_expectation *expectation);
-/** The text of the file with what was got in place of each value that deviates, and nothing else
- * changed. Returns how many were replaced. */
+/** Writes the text of the file with the value that was got in place of each one that deviates, and
+ * nothing else changed. Returns how many were replaced. */
 size_t roof_checks_updated(struct roof_text *out, const struct roof_checks *checks);
 void roof_checks_free(struct roof_checks *checks);
 

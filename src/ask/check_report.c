@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/quantity.h"
 
-/* Of all files. */
+/* The sums over all files. */
 struct sum {
     size_t checks;
     size_t values;
@@ -31,7 +31,7 @@ static struct sum sum_of(const struct roof_checks *files, size_t count)
 
 /* --- one deviation ------------------------------------------------------------------------- */
 
-/* Not the last digits: what is off is the difference of two that are. */
+/* Writes a difference to four digits: its last ones mean nothing. */
 static void put_short(struct roof_text *out, double value)
 {
     char number[32];
@@ -96,7 +96,7 @@ static void put_plural(struct roof_text *out, size_t count, const char *noun)
     roof_text_printf(out, "%zu %s%s", count, noun, count == 1 ? "" : "s");
 }
 
-/* Whether all that deviated stands in the file now. */
+/* Tells if every value that deviated was written into the file. */
 static bool is_updated(const struct roof_check *check)
 {
     size_t k = 0;

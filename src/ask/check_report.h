@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/** What checks came to: for people, as JSON, and as test reports that CI systems read. */
+/** Reports the results of checks: for people, as JSON, and as test reports that CI systems read. */
 #ifndef ROOFLINE_CHECK_REPORT_H
 #define ROOFLINE_CHECK_REPORT_H
 
 #include "ask/check.h"
 #include "base/text.h"
 
-/** Same numbers as the choices of the input "format" of check. */
+/** These have the same numbers as the choices of the input "format" of check. */
 enum roof_check_output {
     ROOF_CHECK_TEXT,
     ROOF_CHECK_JSON,

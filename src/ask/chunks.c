@@ -95,7 +95,7 @@ static void fill(struct pool *p, uint64_t number)
                                    p->sampled ? on_sample : on_point, chunk, &chunk->error);
 }
 
-/* Whether a chunk can be begun: there is one, and a slot for it. */
+/* Tells if a chunk can be begun: one is left, and a slot is free for it. */
 static bool may_begin(const struct pool *p)
 {
     return p->next < p->chunks && p->next - p->taken < p->slots;

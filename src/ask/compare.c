@@ -4,11 +4,12 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
+#include "base/list.h"
 #include "decide/compare.h"
 #include "model/layout.h"
 #include "report/report.h"
 
-/* What is asked, and what is at hand while rows are read. */
+/* The question, and the state while rows are read. */
 struct comparing {
     struct roof_asking *asking;
     struct roof_known known;
@@ -98,15 +99,14 @@ static enum roof_status check_format(const struct comparing *c, struct roof_erro
 /* Refuses columns with the name of a statistic: no two members of a group have one name. */
 static enum roof_status check_groups(const char *names, struct roof_error *error)
 {
-    for (const char *name = names; name != NULL;) {
-        const size_t length = strcspn(name, ",");
-        if (roof_report_is_statistic(name, length)) {
+    struct roof_list_item item;
+    for (const char *rest = names; roof_list_next(&item, &rest);) {
+        if (roof_report_is_statistic(item.text, item.length)) {
             return roof_error_set(
                 error, ROOF_USAGE,
                 ROOF_KEY("group_by") " %.*s: a statistic has that name; rename the column",
-                (int)length, name);
+                (int)item.length, item.text);
         }
-        name = name[length] == '\0' ? NULL : name + length + 1;
     }
     return ROOF_OK;
 }

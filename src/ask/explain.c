@@ -9,7 +9,7 @@
 #include "report/report.h"
 #include "report/speedup_report.h"
 
-/* What is asked of two sides. */
+/* The question about two sides. */
 struct explain_input {
     struct roof_pair_names names;
     struct roof_pair_request request;

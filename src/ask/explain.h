@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What comparisons of two sides, `explain` A,B, share. */
+/* Comparisons of two sides, `explain` A,B, share these. */
 #ifndef ROOF_ASK_EXPLAIN_H
 #define ROOF_ASK_EXPLAIN_H
 

@@ -42,7 +42,7 @@ bool roof_page_grid(struct roof_page_sizes *out, const struct roof_grid *grid,
     return true;
 }
 
-/* What a page needs; large. */
+/* The parts that a page is made from; large. */
 struct page {
     struct roof_page_sizes sizes;
     const struct roof_model *model;

@@ -6,12 +6,13 @@
 #include "ask/asking.h"
 #include "ask/explain.h"
 #include "base/base.h"
+#include "base/list.h"
 #include "decide/emit.h"
 #include "decide/pair.h"
 #include "decide/plan_query.h"
 #include "report/plan_report.h"
 
-/* What is asked, with what was loaded for it. */
+/* The question, with what was loaded for it. */
 struct plans_input {
     struct roof_plan_request request;
     struct roof_engines *engines; /* owned, like the two lists */
@@ -49,10 +50,9 @@ static enum roof_status load_device(struct plans_input *in, const char *list, si
 static enum roof_status load_hardware(struct plans_input *in, const char *list,
                                       struct roof_asking *a, struct roof_error *error)
 {
-    while (list != NULL) {
-        const size_t length = strcspn(list, ",");
-        TRY(load_device(in, list, length, a, error));
-        list = list[length] == '\0' ? NULL : list + length + 1;
+    struct roof_list_item item;
+    for (const char *rest = list; roof_list_next(&item, &rest);) {
+        TRY(load_device(in, item.text, item.length, a, error));
     }
     return ROOF_OK;
 }

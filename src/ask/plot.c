@@ -21,7 +21,7 @@
 /* The choices of `charset`; a text chart has characters of Unicode unless ascii is asked for. */
 enum charset { AUTO, UNICODE, ASCII };
 
-/* What is asked. */
+/* The question. */
 struct plot_input {
     int64_t width; /* 0: not given */
     int64_t height;
@@ -33,7 +33,7 @@ struct plot_input {
     struct roof_chart_ceilings ceilings;
 };
 
-/* What is at hand while the chart is made; large. */
+/* The state while the chart is made; large. */
 struct plotting {
     struct roof_asking *asking;
     struct plot_input in;

@@ -7,7 +7,7 @@
 #include "base/quantity.h"
 #include "report/report.h"
 
-/* What is asked of one operator. */
+/* The question about one operator. */
 struct operator_input {
     struct roof_scenario scenario;
     const struct roof_hardware *hardware;

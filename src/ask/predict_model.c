@@ -10,7 +10,7 @@
 #include "report/survey_report.h"
 #include "roofline/version.h"
 
-/* What is asked of one model. */
+/* The question about one model. */
 struct model_input {
     struct roof_scenario scenario;
     const struct roof_model *model;
@@ -23,7 +23,7 @@ struct model_input {
     bool columns; /* they are chosen */
 };
 
-/* What comes of it; large. */
+/* The results; large. */
 struct model_answer {
     struct roof_model_prediction prediction;
     struct roof_limits limits;

@@ -61,7 +61,7 @@ enum roof_status roof_read_recommend(struct roof_recommend_options *out,
     return ROOF_OK;
 }
 
-/* What is asked of one operator. */
+/* The question about one operator. */
 struct operator_input {
     struct roof_scenario scenario;
     const struct roof_hardware *hardware;

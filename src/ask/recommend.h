@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What questions about the format of an operator share. */
+/* Questions about the format of an operator share these. */
 #ifndef ROOF_ASK_RECOMMEND_H
 #define ROOF_ASK_RECOMMEND_H
 

@@ -11,7 +11,7 @@
 /* The number of the table of all rows; those before are of one operator each. */
 #define ALL_ROWS ROOF_OPERATOR_COUNT
 
-/* What is asked of all records, and what is at hand while they are answered; large. */
+/* The question about all records, and the state while they are answered; large. */
 struct recording {
     struct roof_asking *asking;
     struct roof_known known;

@@ -100,7 +100,7 @@ static enum roof_status read_lines(struct lines *out, struct search *s, struct r
     return !roof_asking_stopped(s->asking) ? ROOF_OK : stopped(s, error);
 }
 
-/* Bytes of the file; fewer where it ends. */
+/* Reads bytes of the file; fewer where it ends. */
 static enum roof_status read_at(struct roof_text *out, const struct search *s, off_t at,
                                 size_t length, struct roof_error *error)
 {
@@ -121,7 +121,8 @@ static enum roof_status read_at(struct roof_text *out, const struct search *s, o
 
 /* --- what it should be --------------------------------------------------------------------- */
 
-/* The header, or as much of it as there is; *lines of it, and where the rows begin. */
+/* Checks the header, or as much of it as there is; *lines counts its lines, and *rows is where the
+ * rows begin. */
 static enum roof_status check_header(uint64_t *lines, off_t *rows, struct search *s,
                                      struct roof_error *error)
 {
@@ -149,7 +150,7 @@ static enum roof_status check_header(uint64_t *lines, off_t *rows, struct search
     return status;
 }
 
-/* The next line of the file is this row; NULL: it may be any. */
+/* Takes the next line of the file, which must be this row; NULL: it may be any. */
 static enum roof_status take_line(struct search *s, const char *row, size_t length,
                                   struct roof_error *error)
 {
@@ -167,7 +168,8 @@ static enum roof_status take_line(struct search *s, const char *row, size_t leng
                : foreign(s, s->lines, error);
 }
 
-/* The same for a row as tables write it: with a newline behind it, or as an element before it. */
+/* Takes the next line for a row as tables write it: with a newline behind it, or before it as an
+ * element. */
 static enum roof_status take_row(struct search *s, const char *row, size_t length,
                                  struct roof_error *error)
 {
@@ -216,7 +218,7 @@ static enum roof_status take_samples(struct search *s, const struct roof_chunk *
     return status;
 }
 
-/* Chunks pass until the last row is in one. */
+/* Takes chunks until the last row is in one. */
 static enum roof_status on_chunk(void *context, struct roof_chunk *chunk, struct roof_error *error)
 {
     struct search *const s = context;

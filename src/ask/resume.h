@@ -6,7 +6,7 @@
 #include "ask/asking.h"
 #include "decide/sweep.h"
 
-/* What the part of an interrupted sweep has. */
+/* Counts what the part of an interrupted sweep contains. */
 struct roof_resumed {
     uint64_t rows;
     uint64_t points;  /* that were asked for them */

@@ -15,7 +15,7 @@
 #define SHARDS_MAX 1000000000
 #define THREADS_MAX 64
 
-/* What is asked. */
+/* The question. */
 struct sweep_input {
     struct roof_grid grid;
     uint64_t first; /* the points of `shard`: a contiguous slice */
@@ -161,7 +161,7 @@ static enum roof_status on_chunk(void *context, struct roof_chunk *chunk, struct
     TRY(add_rows(sink, chunk, error));
     roof_asking_progress(sink->asking, "sweep", "points", sink->points, count);
     if (sink->points < count && roof_asking_stopped(sink->asking)) {
-        /* What is in hand is written first: it may fail, and fewer rows stand then. */
+        /* The rows in hand are written first: that may fail, and fewer rows stand then. */
         TRY(roof_asking_write(sink->asking, &sink->text, error));
         return roof_error_set(error, ROOF_IO,
                               "interrupted: %" PRIu64 " rows of %" PRIu64 " points are written",

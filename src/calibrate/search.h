@@ -33,7 +33,7 @@ double to_scale(const struct roof_parameter *p, double value);
 double from_scale(const struct roof_parameter *p, double z);
 /* Puts parameters, on the scale of the search, under trial. */
 void try_parameters(struct search *s, const double *z);
-/* What a search minimises, in the form that NLopt calls. */
+/* Computes what a search minimises; NLopt calls it. */
 double objective(unsigned count, const double *z, double *gradient, void *search);
 double clamp(double value, double low, double high);
 

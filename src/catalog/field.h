@@ -56,7 +56,7 @@ struct roof_value {
     const char *text;
 };
 
-/** Whether the values of a type are texts. */
+/** Tells if the values of a type are texts. */
 static inline bool roof_type_is_text(enum roof_type type)
 {
     return type >= ROOF_TYPE_TEXT;

@@ -19,7 +19,7 @@
 #include "catalog/precision.h"
 #include "roofline/error.h"
 
-/** Where the figures of a device come from. */
+/** The sources of the figures of a device. */
 enum roof_basis {
     ROOF_BASIS_DOCUMENTS, /**< as the source documents specify it */
     ROOF_BASIS_PUBLISHED, /**< checked against published figures */
@@ -140,7 +140,7 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error);
 
-/** What a group of devices sends over. */
+/** A link over which a group of devices communicates. */
 struct roof_link {
     double bytes_per_s;               /**< per device and direction */
     double latency_s;                 /**< per step; 0 when the device does not say it */
@@ -154,7 +154,7 @@ struct roof_link {
 enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_hardware *hardware,
                                     double devices, struct roof_error *error);
 
-/** Whether any figure or peak differs between two devices. */
+/** Tells if any figure or peak differs between two devices. */
 bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b);
 
 const char *roof_basis_name(enum roof_basis basis);

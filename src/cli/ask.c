@@ -11,7 +11,7 @@
 #include "chart/chart_text.h"
 #include "cli.h"
 
-/* What the listener of an answer works with. */
+/* The state of the listener of an answer. */
 struct listening {
     const struct cli_options *options;
     const char *command;
@@ -243,13 +243,13 @@ static enum roof_status open_part(struct listening *l, struct roof_listener *lis
 }
 
 /* Says what becomes of an output that failed work has begun. */
-static void choose_keep(struct listening *l, struct roof_error *error)
+static void choose_kept_note(struct listening *l, struct roof_error *error)
 {
     const enum roof_command command = l->options->command->id;
     if (command == ROOF_COMMAND_SWEEP && l->written) {
-        l->output.keep = " is kept, and --resume continues it";
+        l->output.kept_note = " is kept, and --resume continues it";
     } else if (command == ROOF_COMMAND_SWEEP && l->resumed) {
-        l->output.keep = NULL;
+        l->output.kept_note = NULL;
     }
     if (l->records && cli_interrupted() != 0 && l->output.part != NULL) {
         (void)roof_error_set(error, ROOF_IO, "interrupted; %s is not written", l->output.name);
@@ -271,7 +271,7 @@ static enum roof_status close_output(struct listening *l, enum roof_status statu
     if (whole && check_flush(l, error) != ROOF_OK) {
         return cli_output_close(&l->output, l->flushed, error);
     }
-    choose_keep(l, error);
+    choose_kept_note(l, error);
     const enum roof_status closed = cli_output_close(&l->output, whole ? ROOF_OK : status, error);
     return closed == ROOF_OK ? status : closed;
 }

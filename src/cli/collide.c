@@ -4,9 +4,10 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "base/list.h"
 #include "cli.h"
 
-/* Room for a path, and more than the system takes. */
+/* A path of this size is longer than the system takes. */
 #define PATH_SIZE 4100
 
 /* Refuses an output that would replace a file that is read, or write into it on the way. */
@@ -38,21 +39,18 @@ static enum roof_status check_path(const char *output, const char *path, struct 
 static enum roof_status check_named(const char *output, const char *names, struct roof_error *error)
 {
     struct stat info;
-    enum roof_status status = ROOF_OK;
     if (names == NULL || stat(names, &info) == 0) { /* with commas and all */
         return names == NULL ? ROOF_OK : check_path(output, names, error);
     }
-    for (const char *name = names, *next = NULL; name != NULL && status == ROOF_OK; name = next) {
+    struct roof_list_item item;
+    for (const char *rest = names; roof_list_next(&item, &rest);) {
         char path[PATH_SIZE];
-        const size_t length = strcspn(name, ",");
-        next = name[length] == ',' ? name + length + 1 : NULL;
-        if (length < sizeof path) { /* else it is longer than a path can be */
-            memcpy(path, name, length);
-            path[length] = '\0';
-            status = check_path(output, path, error);
+        if (roof_list_item_copy(path, sizeof path,
+                                &item)) { /* others are longer than a path can be */
+            TRY(check_path(output, path, error));
         }
     }
-    return status;
+    return ROOF_OK;
 }
 
 /* Checks a model, whose config.json is in its folder or beside its weights. */
@@ -64,12 +62,12 @@ static enum roof_status check_model(const char *output, const char *name, struct
     const char *const slash = strrchr(name, '/');
     const size_t length = folder ? strlen(name) : slash == NULL ? 0 : (size_t)(slash - name);
     const bool weights = strstr(name, ".safetensors") != NULL;
-    enum roof_status status = check_named(output, name, error);
-    if (status == ROOF_OK && (folder || weights) && length < PATH_SIZE / 2) {
+    TRY(check_named(output, name, error));
+    if ((folder || weights) && length < PATH_SIZE / 2) {
         snprintf(path, sizeof path, "%.*s%sconfig.json", (int)length, name, length == 0 ? "" : "/");
-        status = check_replaced(output, path, error);
+        TRY(check_replaced(output, path, error));
     }
-    return status;
+    return ROOF_OK;
 }
 
 /* Refuses --update where FILE.part of one file is another file, and of standard input. */

@@ -9,102 +9,9 @@
 #include "model/load.h"
 #include "report/table.h"
 
-/* What completes a line is asked of the program itself, by "completion words": the scripts of the
- * shells have no names, so none can be out of date, and files of the user's count. A line of one
- * slash asks the shell for names of files. */
-
-static const char bash_script[] =
-    "# bash completion of roofline: written by roofline completion bash\n"
-    "_roofline() {\n"
-    "    local raw=${COMP_WORDS[COMP_CWORD]} current='' files='' line i\n"
-    "    local -a words=()\n"
-    "    for ((i = 1; i <= COMP_CWORD; i++)); do # bash cuts at = and :\n"
-    "        if [[ ${COMP_WORDS[i]} == [=:] || ${COMP_WORDS[i - 1]} == [=:] ]] && "
-    "((${#words[@]} > 0)); then\n"
-    "            words[${#words[@]} - 1]+=${COMP_WORDS[i]}\n"
-    "        else\n"
-    "            words+=(\"${COMP_WORDS[i]}\")\n"
-    "        fi\n"
-    "    done\n"
-    "    current=${words[${#words[@]} - 1]}\n"
-    "    [[ $raw != [=:] ]] || raw=''\n"
-    "    COMPREPLY=()\n"
-    "    while IFS= read -r line; do\n"
-    "        if [[ $line == / ]]; then\n"
-    "            files=yes\n"
-    "        else\n"
-    "            line=${line%%$'\\t'*}\n"
-    "            line=${line#\"${current%\"$raw\"}\"}\n"
-    "            [[ $line != *[\\<\\>]* ]] || printf -v line %q \"$line\"\n"
-    "            COMPREPLY+=(\"$line\")\n"
-    "        fi\n"
-    "    done < <(\"${COMP_WORDS[0]}\" completion words \"${words[@]}\" 2> /dev/null)\n"
-    "    if [[ -n $files ]]; then\n"
-    "        compopt -o filenames 2> /dev/null\n"
-    "        while IFS= read -r line; do\n"
-    "            COMPREPLY+=(\"$line\")\n"
-    "        done < <(compgen -f -- \"$raw\")\n"
-    "    fi\n"
-    "}\n"
-    "complete -F _roofline roofline\n";
-
-static const char zsh_script[] =
-    "#compdef roofline\n"
-    "# zsh completion of roofline: written by roofline completion zsh\n"
-    "_roofline() {\n"
-    "    local line files=\n"
-    "    local -a names shown\n"
-    "    for line in ${(f)\"$(${words[1]} completion words \"${(@Q)words[2,CURRENT]}\" "
-    "2> /dev/null)\"}; do\n"
-    "        if [[ $line == / ]]; then\n"
-    "            files=yes\n"
-    "        else\n"
-    "            names+=(\"${line%%$'\\t'*}\")\n"
-    "            shown+=(\"${line/$'\\t'/  -- }\")\n"
-    "        fi\n"
-    "    done\n"
-    "    (( $#names == 0 )) || compadd -l -d shown -a names\n"
-    "    if [[ -n $files ]]; then\n"
-    "        compset -P '--*='\n"
-    "        _files\n"
-    "    fi\n"
-    "}\n"
-    "if [[ ${funcstack[1]} == _roofline ]]; then\n"
-    "    _roofline \"$@\"\n"
-    "else\n"
-    "    compdef _roofline roofline\n"
-    "fi\n";
-
-static const char fish_script[] =
-    "# fish completion of roofline: written by roofline completion fish\n"
-    "function __roofline_words\n"
-    "    set -l words (commandline -opc)\n"
-    "    set -l current (commandline -ct)\n"
-    "    set -l program $words[1]\n"
-    "    set -e words[1]\n"
-    "    for line in ($program completion words $words \"$current\" 2> /dev/null)\n"
-    "        if test \"$line\" = /\n"
-    "            set -l kept (string match -r -- '^--[^=]*=' \"$current\")\n"
-    "            for path in (__fish_complete_path (string replace -r -- '^--[^=]*=' '' "
-    "\"$current\"))\n"
-    "                echo \"$kept$path\"\n"
-    "            end\n"
-    "        else\n"
-    "            echo $line\n"
-    "        end\n"
-    "    end\n"
-    "end\n"
-    "complete -c roofline -f -a '(__roofline_words)'\n";
-
-static const struct {
-    const char *name;
-    const char *script;
-} shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
-enum { SHELLS = sizeof shells / sizeof *shells };
-
 /* --- what fits the word that is typed ------------------------------------------------------ */
 
-/* The word, and what fits it. */
+/* The word that is typed, and the names that fit it. */
 struct offers {
     struct roof_text *text;
     const char *kept; /* the beginning of the word that all offers have, kept_length of it */
@@ -112,11 +19,12 @@ struct offers {
     const char *typed; /* the rest */
 };
 
-static void offer(struct offers *o, const char *name, const char *what)
+/* Offers a name, with a description that may be NULL, if it begins with what is typed. */
+static void offer(struct offers *o, const char *name, const char *description)
 {
     if (strncmp(name, o->typed, strlen(o->typed)) == 0) {
         roof_text_printf(o->text, "%.*s%s%s%s\n", o->kept_length, o->kept, name,
-                         what == NULL ? "" : "\t", what == NULL ? "" : what);
+                         description == NULL ? "" : "\t", description == NULL ? "" : description);
     }
 }
 
@@ -125,15 +33,15 @@ static void offer_files(struct offers *o)
     roof_text_put(o->text, "/\n");
 }
 
-/* Of the word the first `length` characters are kept. */
-static void keep(struct offers *o, const char *word, size_t length)
+/* Begins the offers for a word, all of which start with its first `length` characters. */
+static void set_kept_length(struct offers *o, const char *word, size_t length)
 {
     o->kept = word;
     o->kept_length = (int)length;
     o->typed = word + length;
 }
 
-/* Names of files in search directories and of those built in. */
+/* Offers the names of built-in files and of those in search directories. */
 static enum roof_status offer_ids(struct offers *o,
                                   enum roof_status (*ids_of)(struct roof_text *, size_t *,
                                                              const char *const *,
@@ -203,23 +111,23 @@ static enum roof_status offer_operators(struct offers *o, struct roof_error *err
     return ROOF_OK;
 }
 
-/* What names there are, as `list` calls them. */
+/* The kinds of names, as `list` calls them. */
 static const struct names {
     const char *list;
     enum roof_table_kind kind;
     enum roof_status (*offer)(struct offers *, struct roof_error *);
-} known[] = {{"hardware", ROOF_TABLE_HARDWARE, offer_hardware},
-             {"precisions", ROOF_TABLE_PRECISIONS, offer_precisions},
-             {"operators", ROOF_TABLE_OPERATORS, offer_operators},
-             {"models", ROOF_TABLE_MODELS, offer_models},
-             {"layouts", ROOF_TABLE_LAYOUTS, offer_layouts},
-             {"engines", ROOF_TABLE_ENGINES, offer_engines}};
+} kinds_of_names[] = {{"hardware", ROOF_TABLE_HARDWARE, offer_hardware},
+                      {"precisions", ROOF_TABLE_PRECISIONS, offer_precisions},
+                      {"operators", ROOF_TABLE_OPERATORS, offer_operators},
+                      {"models", ROOF_TABLE_MODELS, offer_models},
+                      {"layouts", ROOF_TABLE_LAYOUTS, offer_layouts},
+                      {"engines", ROOF_TABLE_ENGINES, offer_engines}};
 
 static const struct names *names_of(const char *list)
 {
-    for (size_t i = 0; list != NULL && i < sizeof known / sizeof *known; i++) {
-        if (strcmp(known[i].list, list) == 0) {
-            return &known[i];
+    for (size_t i = 0; list != NULL && i < COUNT(kinds_of_names); i++) {
+        if (strcmp(kinds_of_names[i].list, list) == 0) {
+            return &kinds_of_names[i];
         }
     }
     return NULL;
@@ -231,20 +139,20 @@ static enum roof_status offer_names(struct offers *o, const char *list, struct r
     return names == NULL ? ROOF_OK : names->offer(o, error);
 }
 
-/* What texts are names of. */
+/* The options whose values are names. */
 static const struct {
     size_t input;
     const char *list;
     const char *beside; /* another word that stands for one */
-} texts[] = {{ROOF_INPUT_HARDWARE, "hardware", NULL},
-             {ROOF_INPUT_EXPLAIN, "hardware", NULL},
-             {ROOF_INPUT_EXPLAIN, "precisions", NULL},
-             {ROOF_INPUT_FORMATS, "precisions", "all"},
-             {ROOF_INPUT_CEILINGS, "precisions", NULL},
-             {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
-             {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
-             {ROOF_INPUT_ENGINE, "engines", "all"},
-             {ROOF_INPUT_EMIT, "engines", NULL}};
+} named_values[] = {{ROOF_INPUT_HARDWARE, "hardware", NULL},
+                    {ROOF_INPUT_EXPLAIN, "hardware", NULL},
+                    {ROOF_INPUT_EXPLAIN, "precisions", NULL},
+                    {ROOF_INPUT_FORMATS, "precisions", "all"},
+                    {ROOF_INPUT_CEILINGS, "precisions", NULL},
+                    {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
+                    {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
+                    {ROOF_INPUT_ENGINE, "engines", "all"},
+                    {ROOF_INPUT_EMIT, "engines", NULL}};
 
 /* --- the line ------------------------------------------------------------------------------ */
 
@@ -256,7 +164,7 @@ struct line {
     size_t input; /* the option whose value comes next; ROOF_INPUT_COUNT: none */
 };
 
-/* The option of a command that a word is, "-H" or "--hardware"; ROOF_INPUT_COUNT: none. */
+/* Finds the option of a command by a word, "-H" or "--hardware"; ROOF_INPUT_COUNT: none. */
 static size_t find_option(const struct cli_command *command, const char *word, size_t length)
 {
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
@@ -289,7 +197,7 @@ static void read_line(struct line *line, int count, char **words)
     }
 }
 
-/* The keys of the rows that the command prints. */
+/* Offers the keys of the rows that the command prints. */
 static enum roof_status offer_columns(struct offers *o, const struct line *line,
                                       struct roof_error *error)
 {
@@ -325,7 +233,7 @@ static enum roof_status offer_columns(struct offers *o, const struct line *line,
     return status;
 }
 
-/* The values of an option, the last of a list. */
+/* Offers values of an option, for the last item of a list. */
 static enum roof_status offer_values(struct offers *o, const struct line *line, size_t id,
                                      struct roof_error *error)
 {
@@ -333,7 +241,7 @@ static enum roof_status offer_values(struct offers *o, const struct line *line, 
     const char *const comma = strrchr(o->typed, ',');
     enum roof_status status = ROOF_OK;
     if (comma != NULL) {
-        keep(o, o->kept, (size_t)(comma + 1 - o->kept));
+        set_kept_length(o, o->kept, (size_t)(comma + 1 - o->kept));
     }
     for (size_t i = 0; input->choices != NULL && input->choices[i] != NULL; i++) {
         offer(o, input->choices[i], NULL);
@@ -341,11 +249,11 @@ static enum roof_status offer_values(struct offers *o, const struct line *line, 
     if (input->kind == ROOF_INPUT_PRECISION) {
         status = offer_precisions(o, error);
     }
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && status == ROOF_OK; i++) {
-        if (texts[i].input == id) {
-            status = offer_names(o, texts[i].list, error);
-            if (texts[i].beside != NULL) {
-                offer(o, texts[i].beside, NULL);
+    for (size_t i = 0; i < COUNT(named_values) && status == ROOF_OK; i++) {
+        if (named_values[i].input == id) {
+            status = offer_names(o, named_values[i].list, error);
+            if (named_values[i].beside != NULL) {
+                offer(o, named_values[i].beside, NULL);
             }
         }
     }
@@ -376,7 +284,7 @@ static void offer_options(struct offers *o, const struct line *line)
     offer(o, "--help", "print this help");
 }
 
-/* The operand that comes next, by how the usage line calls it. */
+/* Offers the operand that comes next, by its name in the usage line. */
 static enum roof_status offer_operands(struct offers *o, const struct line *line,
                                        struct roof_error *error)
 {
@@ -398,7 +306,7 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         }
     } else if (line->operand_count == 1 && workload && strcmp(line->operand[0], "model") == 0) {
         const char *const comma = strrchr(o->typed, ',');
-        keep(o, o->kept, comma == NULL ? 0 : (size_t)(comma + 1 - o->kept));
+        set_kept_length(o, o->kept, comma == NULL ? 0 : (size_t)(comma + 1 - o->kept));
         status = offer_models(o, error);
         offer_files(o);
     } else if (line->operand_count == 1 && line->command->id == ROOF_COMMAND_LIST) {
@@ -407,7 +315,7 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
     return status;
 }
 
-/* Offers for the last of the words of a line, the program's name apart. */
+/* Offers names for the last of the words of a line, which leave out the program's name. */
 static enum roof_status offer_words(struct roof_text *text, int count, char **words,
                                     struct roof_error *error)
 {
@@ -416,7 +324,7 @@ static enum roof_status offer_words(struct roof_text *text, int count, char **wo
     const char *const word = words[count - 1];
     struct offers o = {.text = text};
     struct line line = {.command = NULL};
-    keep(&o, word, 0);
+    set_kept_length(&o, word, 0);
     const bool help = strcmp(words[0], "help") == 0;
     if (count == 1 || (help && count == 2)) {
         for (size_t i = 0; i < commands; i++) {
@@ -442,7 +350,7 @@ static enum roof_status offer_words(struct roof_text *text, int count, char **wo
     const size_t length = strcspn(word, "=");
     if (word[0] == '-' && word[length] == '=') {
         const size_t input = find_option(line.command, word, length);
-        keep(&o, word, length + 1);
+        set_kept_length(&o, word, length + 1);
         return input < ROOF_INPUT_COUNT ? offer_values(&o, &line, input, error) : ROOF_OK;
     }
     if (word[0] == '-') {
@@ -456,18 +364,13 @@ static enum roof_status offer_words(struct roof_text *text, int count, char **wo
 static enum roof_status put_script(struct roof_text *text, const struct cli_options *options,
                                    struct roof_error *error)
 {
-    const char *names[SHELLS];
     if (options->operand_count != 1) {
         return roof_error_set(error, ROOF_USAGE, "of which shell? bash, zsh or fish");
     }
-    for (size_t i = 0; i < SHELLS; i++) {
-        names[i] = shells[i].name;
-        if (strcmp(options->operand[0], names[i]) == 0) {
-            roof_text_put(text, shells[i].script);
-            return ROOF_OK;
-        }
-    }
-    return roof_unknown_name(error, ROOF_USAGE, "shell", options->operand[0], names, SHELLS);
+    const char *script = NULL;
+    TRY(cli_completion_script(&script, options->operand[0], error));
+    roof_text_put(text, script);
+    return ROOF_OK;
 }
 
 static enum roof_status read_script(struct roof_text *text, const struct cli_command *command,

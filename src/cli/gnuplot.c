@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* gnuplot as a process of its own: it reads a script from a pipe and writes an image into another.
- * No shell is involved, and of the environment it gets only what finds it and its fonts. */
+/* Runs gnuplot as a process of its own: it reads a script from a pipe and writes an image into
+ * another. No shell is involved, and of the environment it gets only what finds it and its fonts.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +17,7 @@
 
 enum { TO, FROM, TROUBLE, PIPES };
 
-/* What of the environment is passed on. */
+/* The variables of the environment that gnuplot gets. */
 static const char *const passed[] = {"PATH", "HOME", "XDG_CACHE_HOME", "FONTCONFIG_FILE",
                                      "FONTCONFIG_PATH"};
 enum { PASSED = sizeof passed / sizeof *passed };
@@ -142,7 +143,7 @@ static void converse(int pipes[PIPES][2], const char *script, struct roof_text *
     }
 }
 
-/* The line of what it said that tells most: the last that is not empty. */
+/* Returns the most telling line of its messages: the last that is not empty. */
 static const char *last_line(struct roof_text *message)
 {
     while (message->length > 0 && strchr("\n\t ", message->data[message->length - 1]) != NULL) {

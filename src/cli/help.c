@@ -2,13 +2,15 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "cli.h"
 
-/* What options mean where plans of a model are searched; NULL: they are refused. */
+/* The help of options that mean something else when plans of a model are searched; NULL: they are
+ * refused then. */
 static const struct {
     size_t input;
     const char *help;
-} of_plans[] = {
+} plan_help[] = {
     {ROOF_DIM_BATCH,
      "sequences in flight: a list or range START:STOP (default 1 to 2048, doubling)"},
     {ROOF_DIM_DEVICES,
@@ -32,9 +34,9 @@ const char *cli_help_of(const struct cli_command *command, const char *workload,
     if (workload == NULL || (!model && roof_operator_find(&op, workload, NULL) != ROOF_OK)) {
         return row->help;
     }
-    for (size_t i = 0; i < sizeof of_plans / sizeof *of_plans; i++) {
-        if (model && command->id == ROOF_COMMAND_RECOMMEND && of_plans[i].input == input) {
-            return of_plans[i].help;
+    for (size_t i = 0; i < COUNT(plan_help); i++) {
+        if (model && command->id == ROOF_COMMAND_RECOMMEND && plan_help[i].input == input) {
+            return plan_help[i].help;
         }
     }
     const bool taken =
@@ -47,7 +49,8 @@ const char *cli_help_of(const struct cli_command *command, const char *workload,
 
 enum { WIDTH = 98, COLUMN = 34 };
 
-/* Words from COLUMN on, in lines of at most WIDTH; `used` characters of the first are there. */
+/* Prints words from COLUMN on, in lines of at most WIDTH, the first of which has `used` characters
+ * already. */
 static void print_words(int used, const char *text)
 {
     int at = used;
@@ -85,7 +88,7 @@ static void print_option(char letter, const char *option, const char *value, con
     print_words(used, help);
 }
 
-/* In the order of the page; NULL: "Options of COMMAND". */
+/* The headings in the order of the page; NULL: "Options of COMMAND". */
 static const struct heading {
     enum roof_group group;
     const char *text;
@@ -93,7 +96,7 @@ static const struct heading {
                 {ROOF_GROUP_FORMATS, "Formats"},        {ROOF_GROUP_DEVICE, "Device"},
                 {ROOF_GROUP_EXPECTED, "Expected time"}, {ROOF_GROUP_COMMAND, NULL},
                 {ROOF_GROUP_LIMITS, "Limits"},          {ROOF_GROUP_OUTPUT, "Output"}};
-static_assert(sizeof headings / sizeof *headings == ROOF_GROUP_COUNT, "every group has a heading");
+static_assert(COUNT(headings) == ROOF_GROUP_COUNT, "every group has a heading");
 
 static void print_group(const struct cli_command *command, const char *workload,
                         const struct heading *heading)

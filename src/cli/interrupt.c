@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Work that a signal ends in an orderly way: what is begun is written whole. */
+/* Lets a signal end work in an orderly way: what is begun is written whole. */
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
@@ -9,10 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "cli.h"
 
-/* Who is impatient asks again after a while; a second signal sooner than that is the same one: some
- * programs send it to a process and then to its group. */
+/* A second signal ends the program only after so many milliseconds. An earlier one is the same
+ * signal: some programs send it to a process and then to its group. */
 #define AGAIN_MS 500
 
 static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2 &&
@@ -57,7 +58,7 @@ static const int signals[] = {SIGINT, SIGTERM};
 
 static void handle_with(void (*handler)(int))
 {
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    for (size_t i = 0; i < COUNT(signals); i++) {
         struct sigaction action;
         if (sigaction(signals[i], NULL, &action) != 0 || action.sa_handler == SIG_IGN) {
             continue; /* as nohup, or a shell for what runs in the background, wants it */
@@ -76,7 +77,7 @@ void cli_interrupt_watch(void)
 
 void cli_interrupt_rest(void)
 {
-    /* Without a file to take along there is nothing to do for a handler. */
+    /* A handler is needed only if there is a file to remove. */
     handle_with(atomic_load(&unfinished) == NULL ? SIG_DFL : end_by);
     const int number = atomic_load(&caught);
     if (number != 0) { /* it came just before */
@@ -89,7 +90,7 @@ void cli_interrupt_hold(bool on)
     static sigset_t before;
     sigset_t set;
     (void)sigemptyset(&set);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    for (size_t i = 0; i < COUNT(signals); i++) {
         (void)sigaddset(&set, signals[i]);
     }
     (void)(on ? pthread_sigmask(SIG_BLOCK, &set, &before)

@@ -136,7 +136,7 @@ static void print_usage(FILE *out)
                  "roofline --version prints the version. The manual: man roofline.\n");
 }
 
-/* What was written to stdout must have arrived, or the exit code says so. */
+/* Closes stdout and returns the exit code, which is an error when the output did not arrive. */
 static int finish(int code)
 {
     /* A stdout that was closed from the start matters only to those who write to it. */

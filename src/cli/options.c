@@ -147,8 +147,8 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     }
 }
 
-/* Keeps an option of the program itself; false where it is a key of the question. */
-static bool keep_own(struct cli_options *out, size_t input, const char *text)
+/* Takes an option of the program itself; false when it is a key of the question. */
+static bool take_own_option(struct cli_options *out, size_t input, const char *text)
 {
     switch (input) {
     case ROOF_INPUT_FORMAT:
@@ -172,7 +172,7 @@ static enum roof_status put(struct cli_options *out, size_t input, const char *t
                             struct roof_error *error)
 {
     char key[ROOF_INPUT_NAME_SIZE];
-    return keep_own(out, input, text)
+    return take_own_option(out, input, text)
                ? ROOF_OK
                : roof_question_put(out->question, roof_input_key(key, roof_input(input)), text,
                                    error);

@@ -17,7 +17,7 @@ static bool is_stdout(const char *path)
     return path == NULL || strcmp(path, "-") == 0;
 }
 
-/* The names of a file, or of what is written directly. */
+/* Fills in the names of a file, or of a pipe or device, which is written directly. */
 static enum roof_status name_file(struct cli_output *out, const char *path,
                                   struct roof_error *error)
 {
@@ -54,9 +54,9 @@ static enum roof_status not_open(struct cli_output *out, struct roof_error *erro
     return ROOF_IO;
 }
 
-/* Whether the file is locked now, and still the one of this name: its writer may have just ended.
- * The lock is of the open file, not of the process: it lasts until the last descriptor is closed.
- */
+/* Locks a file; false when another process has the lock, or when the file is no longer the one of
+ * this name because its writer has just ended. The lock belongs to the open file, not to the
+ * process: it lasts until the last descriptor is closed. */
 static bool lock(int file, const char *path)
 {
     struct stat here;
@@ -131,8 +131,8 @@ enum roof_status cli_output_open(struct cli_output *out, const char *path, struc
     return ROOF_IO;
 }
 
-/* Whether what is written under a name is an input, or "-"; what is no file, such as a terminal,
- * can be both. */
+/* Tells if a name is that of a file which is read; "-" reads standard input. A terminal or a pipe
+ * can be read and written. */
 static bool is_same_file(const char *path, const char *input)
 {
     struct stat one;
@@ -172,7 +172,7 @@ enum roof_status cli_output_reopen(struct cli_output *out, bool *found, const ch
     }
     struct stat info;
     *found = stat(out->part, &info) == 0;
-    out->keep = *found ? "" : NULL;
+    out->kept_note = *found ? "" : NULL;
     out->file = open_part(out);
     return out->file == NULL ? not_open(out, error) : ROOF_OK;
 }
@@ -203,16 +203,16 @@ enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *err
                                strerror(errno));
 }
 
-/* Leaves what failed work has written, if anything, and says so. */
+/* Keeps the output of failed work, unless it is empty, and adds to the message that it does. */
 static void keep_part(const struct cli_output *out, struct roof_error *error)
 {
     struct stat info;
     if (stat(out->part, &info) == 0 && info.st_size == 0) {
         (void)unlink(out->part);
-    } else if (*out->keep != '\0') {
+    } else if (*out->kept_note != '\0') {
         const size_t length = strlen(error->message);
         snprintf(error->message + length, sizeof error->message - length, "; %s%s", out->part,
-                 out->keep);
+                 out->kept_note);
     }
 }
 
@@ -249,7 +249,7 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
     }
     if (out->part != NULL) {
         if (!good || written != ROOF_OK) {
-            if (out->keep != NULL) {
+            if (out->kept_note != NULL) {
                 keep_part(out, error);
             } else {
                 (void)unlink(out->part);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* How far long work is: one line on a terminal, written again and again. */
+/* Shows the progress of long work: one line on a terminal, written again and again. */
 #include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,17 +16,17 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void cli_progress_begin(struct cli_progress *p, const char *what, const char *unit, uint64_t from,
-                        uint64_t of, FILE *out)
+void cli_progress_begin(struct cli_progress *p, const char *label, const char *unit, uint64_t start,
+                        uint64_t total, FILE *out)
 {
     const bool rows_scroll = isatty(fileno(out)) != 0; /* over the line */
-    *p = (struct cli_progress){.what = what, .unit = unit, .from = from, .of = of};
+    *p = (struct cli_progress){.label = label, .unit = unit, .start = start, .total = total};
     p->on = isatty(STDERR_FILENO) != 0 && !rows_scroll;
     p->begun = p->on ? now() : 0;
     p->due = p->begun + QUIET_S;
 }
 
-/* A count with its prefix, which leaves a blank where there is none. */
+/* Formats a count with its prefix, which leaves a blank where there is none. */
 static const char *count(char out[ROOF_QUANTITY_SIZE], double value)
 {
     return value < 1000 ? roof_format_short(out, value)
@@ -36,13 +36,13 @@ static const char *count(char out[ROOF_QUANTITY_SIZE], double value)
 static void show(struct cli_progress *p, uint64_t done, double elapsed)
 {
     char number[4][ROOF_QUANTITY_SIZE];
-    const double rate = (double)(done - p->from) / elapsed;
-    const uint64_t left = done == p->from ? 0 : (uint64_t)((double)(p->of - done) / rate);
+    const double rate = (double)(done - p->start) / elapsed;
+    const uint64_t left = done == p->start ? 0 : (uint64_t)((double)(p->total - done) / rate);
     const int width = fprintf(
         stderr,
         "\rroofline %s: %s of %s %s, %s, %s/s, %" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " left",
-        p->what, count(number[0], (double)done), count(number[1], (double)p->of), p->unit,
-        roof_format_quantity(number[2], (double)done / (double)p->of, ROOF_UNIT_FRACTION),
+        p->label, count(number[0], (double)done), count(number[1], (double)p->total), p->unit,
+        roof_format_quantity(number[2], (double)done / (double)p->total, ROOF_UNIT_FRACTION),
         count(number[3], rate), left / 3600, left / 60 % 60, left % 60);
     fprintf(stderr, "%*s", p->width > width ? p->width - width : 0, ""); /* over what is older */
     p->width = width > p->width ? width : p->width;

@@ -65,7 +65,7 @@ static void free_tally(struct tally *tally)
     free(tally->error);
 }
 
-/* The tally of a row's group; NULL when out of memory. */
+/* Returns the tally of a row's group; NULL when out of memory. */
 static struct tally *find_tally(struct run *r)
 {
     roof_text_clear(&r->key);
@@ -148,7 +148,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value that a fraction of the sorted ones do not exceed, between neighbours by their share. */
+/* Returns the value that a fraction of the sorted ones do not exceed, interpolated between
+ * neighbours. */
 static double quantile(const double *sorted, size_t count, double fraction)
 {
     const double at = fraction * (double)(count - 1);
@@ -235,7 +236,7 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-/* The times that are compared: of a model those of a step, or of a whole request. */
+/* Finds the times that are compared: those of a model are of a step, or of a whole request. */
 static void set_times(struct roof_compared *row, const struct roof_records *records)
 {
     const struct roof_prediction *const p = row->prediction;
@@ -259,7 +260,7 @@ static enum roof_status out_of_memory(struct roof_error *error)
     return roof_no_memory(error);
 }
 
-/* A row: predicted, skipped (its device is unknown), or bad. */
+/* Handles a row: it is predicted, skipped (its device is unknown), or bad. */
 static enum roof_status do_row(struct run *r, struct roof_error *error)
 {
     struct roof_records *const records = &r->records;

@@ -26,24 +26,24 @@ struct roof_compared {
     double high_s;
 };
 
-/** What a comparison asks its caller for, and tells it. */
+/** The calls that a comparison makes to its caller. */
 struct roof_compare_calls {
     void *context;
-    /** A device by the name in the file; borrowed, and must outlive the comparison. For
+    /** Finds a device by the name in the file; it is borrowed, and must outlive the comparison. For
      * ROOF_UNSATISFIED the row is skipped and counted; another error ends the comparison. */
     enum roof_status (*hardware)(void *context, const struct roof_hardware **out, const char *name,
                                  struct roof_error *error);
-    /** A model, likewise, in the layout of its checkpoint that the row names (empty: none); a row
-     * with an error is a bad one. */
+    /** Finds a model in the same way, in the layout of its checkpoint that the row names (empty:
+     * none); a row with an error is a bad one. */
     enum roof_status (*model)(void *context, const struct roof_model **out, const char *name,
                               const char *layout, struct roof_error *error);
-    /** The header, once, before the rows. May be NULL. */
+    /** Takes the header, once, before the rows. May be NULL. */
     enum roof_status (*header)(void *context, const char *const *column, size_t columns,
                                struct roof_error *error);
-    /** A row that was predicted. May be NULL. */
+    /** Takes a row that was predicted. May be NULL. */
     enum roof_status (*row)(void *context, const struct roof_compared *row,
                             struct roof_error *error);
-    /** A row that is not what it should be; it is counted and left out. */
+    /** Is told of a row that is not what it should be; it is counted and left out. */
     void (*bad)(void *context, const struct roof_error *error);
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * Where a recommendation changes as an operator gets more rows (sequences in flight, tokens of a
- * prompt): which format is best from where on, where a format turns compute-bound, and where it
- * stops being faster than fp16.
+ * Finds where a recommendation changes as an operator gets more rows (sequences in flight, tokens
+ * of a prompt): which format is best from where on, where a format turns compute-bound, and where
+ * it stops being faster than fp16.
  */
 #ifndef ROOFLINE_CROSSOVER_H
 #define ROOFLINE_CROSSOVER_H

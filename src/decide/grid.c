@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/list.h"
 
-/* What is needed to load the items of a list. */
+/* The arguments that loading the items of a list shares. */
 struct loading {
     struct roof_grid *grid;
     struct roof_loans *loans;
@@ -51,10 +52,10 @@ static enum roof_status load_item(const struct loading *l, const char *list, siz
 static enum roof_status load_list(const struct loading *l, const char *list, const char *what,
                                   loader load, struct roof_error *error)
 {
-    const char *item = list;
-    for (int count = 0; item != NULL; count++) {
-        const size_t length = strcspn(item, ",");
-        if (length == 0) {
+    struct roof_list_item item;
+    int count = 0;
+    for (const char *rest = list; roof_list_next(&item, &rest); count++) {
+        if (item.length == 0) {
             return roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element", what,
                                   list);
         }
@@ -62,8 +63,7 @@ static enum roof_status load_list(const struct loading *l, const char *list, con
             return roof_error_set(error, ROOF_USAGE, "%s takes at most %d names", what,
                                   ROOF_GRID_LIST_MAX);
         }
-        TRY(load_item(l, item, length, load, error));
-        item = item[length] == '\0' ? NULL : item + length + 1;
+        TRY(load_item(l, item.text, item.length, load, error));
     }
     return ROOF_OK;
 }

@@ -8,7 +8,7 @@
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
 #define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
 #define ALL (WORKLOAD | ROOF_COMMAND_LIST)
-/* Those that print documents and tables. */
+/* The commands that print documents and tables. */
 #define TABLES (ALL & ~(unsigned)ROOF_COMMAND_PLOT)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
     {                                                                                              \
@@ -16,7 +16,7 @@
         .value = "P", .help = (help_), .offset = offsetof(struct roof_workload, formats.field_),   \
         .field = true, .commands = (commands_), .group = ROOF_GROUP_FORMATS                        \
     }
-/* How a kernel runs: matters to the expected time. */
+/* A choice of how kernels run, on which the expected time depends. */
 #define CHOICE(key_, field_, choices_, max_, value_, help_)                                        \
     {                                                                                              \
         .key = (key_), .option = (option_##field_), .kind = ROOF_INPUT_CHOICE, .max = (max_),      \
@@ -59,7 +59,7 @@
 #define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
-/* Those, and what predictions of models have. */
+/* The output formats with those that only predictions of models have. */
 static const char *const predict_formats[] = {"text", "json", "ndjson", "csv", "md", "html", NULL};
 static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
                                             "gnuplot", "json", "html", NULL};

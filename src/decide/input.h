@@ -93,37 +93,37 @@ enum roof_input_id {
     ROOF_INPUT_COUNT
 };
 
-/** A row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands but
- * list and completion. */
+/** Returns a row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands
+ * but list and completion. */
 const struct roof_input *roof_input(size_t id);
-/** The number of the first row with a key; ROOF_INPUT_COUNT: none has it. */
+/** Returns the number of the first row with a key; ROOF_INPUT_COUNT: none has it. */
 size_t roof_input_number(const char *key);
-/** The first row with a key; NULL: none has it. */
+/** Returns the first row with a key; NULL: none has it. */
 const struct roof_input *roof_input_find(const char *key);
-/** Whether a command takes an input. */
+/** Tells if a command takes an input. */
 bool roof_input_allowed(size_t id, enum roof_command command);
 
 /** The device when none is given. */
 #define ROOF_DEFAULT_HARDWARE "gb10"
 
-/** ROOF_USAGE with "X does not take --OPTION" when operators (or models) do not. */
+/** Fails with ROOF_USAGE and "X does not take --OPTION" when operators (or models) do not. */
 enum roof_status roof_input_taken(const struct roof_input *input, bool model,
                                   struct roof_error *error);
 
-/** The value of a ROOF_INPUT_NUMBER from text, into a struct roof_scenario. */
+/** Reads the value of a ROOF_INPUT_NUMBER from text into a struct roof_scenario. */
 enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
                                          const struct roof_input *input, const char *text,
                                          struct roof_error *error);
 
-/** One value of an input from text; not for ROOF_INPUT_TEXT and ROOF_INPUT_NUMBER. */
+/** Reads one value of an input from text; not for ROOF_INPUT_TEXT and ROOF_INPUT_NUMBER. */
 enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, const char *text,
                                   struct roof_error *error);
 
-/** One value as it is written on a command line; of the kinds that have one (roof_input_parse). */
+/** Writes one value as it stands on a command line; for the kinds that roof_input_parse reads. */
 void roof_input_show(struct roof_text *out, const struct roof_input *input, int64_t value);
 
-/** All values of an input: a list, and for integers ranges too (roof_parse_values). The caller owns
- * *out: roof_values_free. */
+/** Reads all values of an input: a list, and for integers ranges too (roof_parse_values). The
+ * caller owns *out: roof_values_free. */
 enum roof_status roof_input_parse_list(struct roof_values *out, const struct roof_input *input,
                                        const char *text, struct roof_error *error);
 

@@ -86,7 +86,7 @@ static enum roof_status put_workload(struct roof_question *question, bool model,
 
 /* --- rows of the input table --------------------------------------------------------------- */
 
-/* Where the values of a key go that may be given several times; NULL for any other. */
+/* Returns the list for the values of a key that may be given several times; NULL for other keys. */
 static struct roof_texts *texts_of(struct roof_question *question, size_t input)
 {
     return input == ROOF_INPUT_SET     ? &question->set
@@ -133,7 +133,7 @@ static enum roof_status put_one_of_many(struct roof_question *question, struct r
     return ROOF_OK;
 }
 
-/* A flag is there or not; *given says which. */
+/* Reads if a flag is given. */
 static enum roof_status read_flag(bool *given, size_t input, const char *text,
                                   struct roof_error *error)
 {
@@ -174,7 +174,8 @@ static enum roof_status put_input(struct roof_question *question, size_t input, 
                  : ROOF_OK;
 }
 
-/* Whether a row of the input table is a key of questions: the output is the caller's. */
+/* Tells if a row of the input table is a key of questions. Those of the output are not: it is the
+ * caller's. */
 static bool is_key(size_t input)
 {
     return input != ROOF_INPUT_OUTPUT && input != ROOF_INPUT_FORMAT &&

@@ -18,14 +18,14 @@
 /** Most columns of a file; of NDJSON, most different keys. */
 #define ROOF_RECORD_COLUMNS_MAX 256
 
-/** What the records may ask for. */
+/** Says what the records may ask for. */
 enum roof_records_kind {
     ROOF_RECORDS_OPERATORS,
     ROOF_RECORDS_MODELS,
     ROOF_RECORDS_BOTH /**< those with operator `model` ask for models */
 };
 
-/** What stands where a record says nothing, and what is told while reading. */
+/** The inputs for all that a record leaves out, and the calls that reading makes. */
 struct roof_records_options {
     const struct roof_scenario *base; /**< borrowed while the records are open, like all here */
     enum roof_records_kind kind;
@@ -34,14 +34,15 @@ struct roof_records_options {
     const char *model; /**< NULL: each record names its own */
     bool measured;     /**< a record without measured_us is bad */
     void *context;     /**< of the calls */
-    /** A model by its name, in the layout of its checkpoint (empty: none); borrowed. What it
-     * returns is wrong with the record, but for ROOF_MEMORY. */
+    /** Loads a model by its name, in the layout of its checkpoint (empty: none); *out is
+     * borrowed. Its failures are faults of the record, but for ROOF_MEMORY. */
     enum roof_status (*load_model)(void *context, const struct roof_model **out, const char *name,
                                    const char *layout, struct roof_error *error);
-    /** A record that is not what it should be, with its place; it is counted and left out. */
+    /** Is told of a record that is not what it should be, with its place; the record is counted
+     * and left out. */
     void (*bad)(void *context, const struct roof_error *error);
-    /** Told when more of the file is read, which may take long, and when that has ended. What was
-     * made of the records so far may be sent on. May be NULL. */
+    /** Is told when more of the file is read, which may take long, and when that has ended. Results
+     * of the records so far may be sent on meanwhile. May be NULL. */
     void (*wait)(void *context, bool begins);
 };
 
@@ -75,7 +76,7 @@ struct roof_records {
 enum roof_status roof_records_open(struct roof_records *out, const char *path,
                                    const struct roof_records_options *options,
                                    struct roof_error *error);
-/** Whether there is a column of that name, or one that comes to the same input. */
+/** Tells if there is a column of that name, or one that comes to the same input. */
 bool roof_records_has(const struct roof_records *records, const char *column);
 /** Reads the next record that can be told apart into cells; *more is false at the end. */
 enum roof_status roof_records_next(struct roof_records *records, bool *more,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What was loaded for questions. An answer borrows devices and models from the store and gives all
- * of them back at its end; what comes from a file, or was changed by `set`, leaves the store with
- * the last answer that uses it, so a store does not grow with the questions. */
+/* The store holds what was loaded for questions. An answer borrows devices and models from the
+ * store and gives all of them back at its end; what comes from a file, or was changed by `set`,
+ * leaves the store with the last answer that uses it, so a store does not grow with the questions.
+ */
 #ifndef ROOF_DECIDE_STORE_H
 #define ROOF_DECIDE_STORE_H
 
@@ -13,7 +14,7 @@
 /* Something that the store holds. */
 struct roof_stored;
 
-/* What one answer has borrowed. Start with the store set and the rest 0. */
+/* The devices and models that one answer has borrowed. Start with the store set and the rest 0. */
 struct roof_loans {
     struct roof_store *store;
     struct roof_loan {
@@ -22,7 +23,7 @@ struct roof_loans {
     } * first;
 };
 
-/* How a device is loaded: its name or file, and what the question changes of it. */
+/* A device to load: its name or file, and what the question changes of it. */
 struct roof_device_wish {
     const char *name;             /* NULL: the default device */
     const struct roof_texts *set; /* KEY=VALUE; NULL: none */
@@ -34,7 +35,7 @@ struct roof_device_wish {
 enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roof_loans *loans,
                                     const struct roof_device_wish *wish, struct roof_error *error);
 
-/* How a model is loaded. */
+/* A model to load. */
 struct roof_model_wish {
     const char *name;    /* a name or file */
     const char *layout;  /* NULL: none */
@@ -45,7 +46,7 @@ struct roof_model_wish {
 enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loans *loans,
                                  const struct roof_model_wish *wish, struct roof_error *error);
 
-/* The folders to search, as the loaders of the registry take them: ends with NULL. */
+/* Returns the folders to search, as the loaders of the registry take them: NULL ends them. */
 const char *const *roof_store_folders(const struct roof_store *store);
 
 /* Gives everything back. */

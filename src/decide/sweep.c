@@ -54,7 +54,7 @@ void roof_sweep_shard(uint64_t *first, uint64_t *points, uint64_t count, uint64_
     *points = each + (before < more ? 1 : 0);
 }
 
-/* Where the sweep stands on each axis. */
+/* The position of the sweep on each axis. */
 struct cursor {
     int64_t at[ROOF_SWEEP_AXES_MAX];
     size_t hardware;
@@ -83,8 +83,7 @@ static void seek(struct cursor *cursor, const struct roof_sweep *sweep, uint64_t
     cursor->hardware = (size_t)(point / models);
 }
 
-/* Whether a step along an axis leaves the formats as they are: those of sizes of the operator do.
- */
+/* Tells if a step along an axis leaves the formats as they are, as along sizes of the operator. */
 static bool keeps_formats(const struct roof_sweep *sweep, const struct roof_axis *axis)
 {
     const struct roof_input *const input = axis->input;
@@ -94,7 +93,8 @@ static bool keeps_formats(const struct roof_sweep *sweep, const struct roof_axis
                               (enum roof_dimension)(input - roof_dimensions)));
 }
 
-/* The next point: the last axis first, a full one starts again and carries to the one before. */
+/* Steps to the next point: the last axis first; a full one starts again and carries to the one
+ * before. */
 static void advance(struct cursor *cursor, const struct roof_sweep *sweep)
 {
     for (size_t i = sweep->axis_count; i-- > 0;) {

@@ -21,7 +21,7 @@ enum roof_phase {
 const char *roof_phase_name(enum roof_phase phase);
 
 /**
- * What is asked of a model. Start with roof_scenario_init; 0 means not given. A model uses these
+ * The question about a model. Start with roof_scenario_init; 0 means not given. A model uses these
  * members of `common`: the formats, sparse, shape.batch (sequences), shape.routing, shape.ep, and
  * how kernels run.
  */

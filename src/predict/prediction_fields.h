@@ -14,13 +14,13 @@ void roof_prediction_fields(struct roof_fields *out, enum roof_operator op, int 
 /* Reads the values of the fields of that part. */
 void roof_prediction_values(struct roof_value *out, const struct roof_fields *fields, int part,
                             const struct roof_prediction *prediction);
-/* Whether predictions of operators, of any, are printed with a key. */
+/* Tells if the prediction of any operator is printed with a key. */
 bool roof_prediction_has_key(const char *key);
 
 void roof_model_prediction_fields(struct roof_fields *out);
 void roof_model_prediction_values(struct roof_value *out, const struct roof_fields *fields,
                                   const struct roof_model_prediction *prediction);
-/* Whether predictions of models are printed with a key. */
+/* Tells if predictions of models are printed with a key. */
 bool roof_model_prediction_has_key(const char *key);
 
 /* The operators of a model's prediction, without the device, which the prediction has. */

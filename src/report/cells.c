@@ -83,7 +83,7 @@ static void put_csv(struct roof_text *out, enum roof_type type, const struct roo
 
 /* --- cells that come again ----------------------------------------------------------------- */
 
-/* Whether a cell has the value of the row before, byte for byte. */
+/* Tells if a cell has the value of the row before, byte for byte. */
 static inline bool same_value(const struct roof_cell *cell, const struct roof_field *field,
                               const struct roof_value *value)
 {

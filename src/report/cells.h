@@ -5,9 +5,9 @@
 
 #include "report/table.h"
 
-/* A value as it is printed: a number in the unit of its field. */
+/* A value as it is printed: numbers have the unit of their field. */
 struct roof_value roof_printed(const struct roof_field *field, const struct roof_value *value);
-/* Whether a printed value is absent. */
+/* Tells if a printed value is absent. */
 bool roof_absent(const struct roof_field *field, const struct roof_value *printed);
 
 /* Writes the values of a row with commas between them, absent ones as empty cells. */

@@ -37,8 +37,8 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
                        const struct roof_hardware *product);
 
-/** What stands beside a recommendation: why the first candidate beats fp16, and along which sizes
- * the best one changes. NULL: not known. */
+/** The reasons that are printed beside a recommendation: why the first candidate beats fp16, and
+ * along which sizes the best one changes. NULL: not known. */
 struct roof_reasons {
     const struct roof_speedup_row *why;
     const struct roof_crossovers *crossovers;

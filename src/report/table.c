@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "report/cells.h"
 
 /* --- columns ------------------------------------------------------------------------------- */
@@ -53,12 +54,11 @@ static enum roof_status choose_one(struct roof_fields *chosen, const struct roof
 static enum roof_status choose(struct roof_fields *chosen, const struct roof_fields *all,
                                const char *columns, struct roof_error *error)
 {
-    for (const char *item = columns; item != NULL;) {
-        const size_t length = strcspn(item, ",");
+    struct roof_list_item item;
+    for (const char *rest = columns; roof_list_next(&item, &rest);) {
         char key[64];
-        snprintf(key, sizeof key, "%.*s", (int)(length < 63 ? length : 63), item);
+        snprintf(key, sizeof key, "%.*s", (int)(item.length < 63 ? item.length : 63), item.text);
         TRY(choose_one(chosen, all, key, error));
-        item = item[length] == '\0' ? NULL : item + length + 1;
     }
     return ROOF_OK;
 }
@@ -114,7 +114,7 @@ void roof_table_show(struct roof_table *table, const char *key)
     }
 }
 
-/* The bit of the dimension with a key; 0: none has it. */
+/* Returns the bit of the dimension with a key; 0: none has it. */
 static uint32_t dimension_bit(const char *key)
 {
     for (size_t i = 0; i < ROOF_DIM_COUNT; i++) {
@@ -173,7 +173,7 @@ static void carried_markdown(struct roof_text *out, const char *text)
     roof_text_put(out, " |");
 }
 
-/* A value as people read it: a short number, yes or no. Returns a text, which may be out. */
+/* Formats a value for people: a short number, yes or no. Returns a text, which may be out. */
 static const char *readable(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
                             const struct roof_value *value)
 {

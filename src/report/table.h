@@ -31,7 +31,7 @@ enum roof_output {
     ROOF_OUTPUT_MARKDOWN = ROOF_MARKDOWN
 };
 
-/** What the rows of a table are. */
+/** The kinds of results that rows of a table show. */
 enum roof_table_kind {
     ROOF_TABLE_PREDICTIONS,
     ROOF_TABLE_RECOMMENDATIONS, /**< candidates */
@@ -47,7 +47,7 @@ enum roof_table_kind {
     ROOF_TABLE_ENGINES
 };
 
-/** What a row becomes. */
+/** The form in which a row is written. */
 enum roof_table_form {
     ROOF_FORM_ROW,     /**< a row of the output format */
     ROOF_FORM_MEMBERS, /**< the members of a JSON object, without its braces */
@@ -56,8 +56,8 @@ enum roof_table_form {
 
 #define ROOF_CELL_SIZE 40
 
-/** What a column had in the row before: most cells of a long table have the same value again, and
- * are copied. */
+/** The cell of a column in the row before: most cells of a long table have the same value again,
+ * and are copied. */
 struct roof_cell {
     bool known;                  /**< the rest holds */
     double number;               /**< the value, when it is a number */

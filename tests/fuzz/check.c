@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* A file of checks, against answers that are always the same; what `check --update` would write is
  * read again.
- * Keys: src/ask/check.c src/decide/input.c src/operator/operator.c src/report/table.c
- * Keys: src/operator/operator.h */
+ * Keys: src/ask/check_read.c src/ask/check_key.c src/decide/input.c src/operator/operator.c
+ * Keys: src/operator/operator.h src/report/table.c */
 #include "mutate_json.h"
 
 static const char config[] =

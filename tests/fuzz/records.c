@@ -2,8 +2,8 @@
 /*
  * A file of records, CSV or NDJSON. The first byte says what they may ask for: o operators, m
  * models, b both, g of one operator, c for compare.
- * Words: src/decide/records.c src/operator/operator.c src/decide/input.c src/catalog/precision.c
- * Words: src/operator/operator.h
+ * Words: src/decide/record_columns.c src/decide/record_predict.c src/operator/operator.c
+ * Words: src/operator/operator.h src/decide/input.c src/catalog/precision.c
  */
 #include "fuzz.h"
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+/* What all answers share: borrowing what is named, writing, and telling the listener. */
+#include "ask/asking.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/base.h"
+
+bool roof_asking_has(const struct roof_asking *a, size_t input)
+{
+    return roof_asked(a->question, input);
+}
+
+bool roof_asking_document(const struct roof_asking *a)
+{
+    return a->format == ROOF_TEXT || a->format == ROOF_JSON;
+}
+
+enum roof_output roof_asking_rows(const struct roof_asking *a)
+{
+    return (enum roof_output)a->format;
+}
+
+bool roof_asking_bounds_only(const struct roof_asking *a)
+{
+    const char *const columns = a->question->value[ROOF_INPUT_COLUMNS];
+    return (a->command == ROOF_COMMAND_PREDICT || a->command == ROOF_COMMAND_SWEEP) &&
+           !a->question->model && columns != NULL && strstr(columns, "expected") == NULL &&
+           !roof_asking_has(a, ROOF_INPUT_CALIBRATION);
+}
+
+enum roof_status roof_asking_hardware(const struct roof_hardware **out, struct roof_asking *a,
+                                      const char *name, struct roof_error *error)
+{
+    return roof_read_hardware(out, &a->loans, a->question,
+                              name == NULL ? a->question->value[ROOF_INPUT_HARDWARE] : name,
+                              roof_asking_bounds_only(a), error);
+}
+
+void roof_asking_remark(const struct roof_asking *a, const struct roof_model *model)
+{
+    for (const char *const *note = model->remarks; *note != NULL; note++) {
+        struct roof_error remark; /* keeps it one line */
+        (void)roof_error_set(&remark, ROOF_OK, "note: %s: %s", model->id, *note);
+        if (a->listener->remark != NULL) {
+            a->listener->remark(a->listener->context, &remark);
+        }
+    }
+}
+
+/* True where the document itself says what was assumed. */
+static bool is_report(const struct roof_asking *a)
+{
+    return a->command == ROOF_COMMAND_PREDICT &&
+           (a->format == ROOF_TEXT || a->format == ROOF_HTML) &&
+           !roof_asking_has(a, ROOF_INPUT_FROM) && !roof_asking_has(a, ROOF_INPUT_EXPLAIN);
+}
+
+enum roof_status roof_asking_model(const struct roof_model **out, struct roof_asking *a,
+                                   const struct roof_question *question, const char *name,
+                                   struct roof_error *error)
+{
+    TRY(roof_read_model(out, &a->loans, question, name, error));
+    if (!is_report(a)) {
+        roof_asking_remark(a, *out);
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_scenario *scenario,
+                                   struct roof_asking *a, struct roof_error *error)
+{
+    const bool records = roof_asking_has(a, ROOF_INPUT_FROM) || a->command == ROOF_COMMAND_COMPARE;
+    TRY(roof_read_draft(out, scenario, &a->loans, a->question, records, error));
+    if (*out != NULL) {
+        roof_asking_remark(a, *out);
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_asking_refuse(const struct roof_asking *a, const size_t *inputs, size_t count,
+                                    const char *with, struct roof_error *error)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        if (roof_asking_has(a, inputs[i])) {
+            return roof_error_set(error, ROOF_USAGE, "%s does not go with %s",
+                                  roof_input_marked(name, roof_input(inputs[i])), with);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* --- output -------------------------------------------------------------------------------- */
+
+enum roof_status roof_asking_write(struct roof_asking *a, struct roof_text *text,
+                                   struct roof_error *error)
+{
+    if (text->failed) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status =
+        text->length == 0
+            ? ROOF_OK
+            : a->listener->write(a->listener->context, text->data, text->length, error);
+    roof_text_clear(text); /* also after a failure: nothing is written twice */
+    return status;
+}
+
+enum roof_status roof_asking_put(struct roof_asking *a, struct roof_text *text,
+                                 struct roof_error *error)
+{
+    return text->length < ROOF_ASKING_ENOUGH && !text->failed ? ROOF_OK
+                                                              : roof_asking_write(a, text, error);
+}
+
+bool roof_asking_stopped(const struct roof_asking *a)
+{
+    return a->listener->stop != NULL && a->listener->stop(a->listener->context);
+}
+
+void roof_asking_progress(const struct roof_asking *a, const char *what, const char *unit,
+                          uint64_t done, uint64_t of)
+{
+    if (a->listener->progress != NULL) {
+        a->listener->progress(a->listener->context, what, unit, done, of);
+    }
+}
+
+/* --- records ------------------------------------------------------------------------------- */
+
+/* More bad records, or columns that nothing reads, than these are only counted. */
+#define BAD_SHOWN 20
+#define CARRIED_SHOWN 10
+
+static void complain(const struct roof_asking *a, const struct roof_error *complaint)
+{
+    if (a->listener->complain != NULL) {
+        a->listener->complain(a->listener->context, complaint);
+    }
+}
+
+void roof_asking_bad_record(const struct roof_asking *a, const struct roof_records *records,
+                            const struct roof_error *error)
+{
+    if (records->bad <= BAD_SHOWN) {
+        complain(a, error);
+    }
+}
+
+void roof_asking_bad_records(const struct roof_asking *a, const struct roof_records *records)
+{
+    struct roof_error sum;
+    if (records->bad > 0) {
+        (void)roof_error_set(&sum, ROOF_INVALID,
+                             "%" PRIu64 " of %" PRIu64 " lines are bad and left out", records->bad,
+                             records->count);
+        complain(a, &sum);
+    }
+}
+
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names != NULL && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return *names != NULL;
+}
+
+/* Puts a name from a file on the line of a complaint. */
+static void put_name(struct roof_text *out, const char *name)
+{
+    for (const char *p = *name == '\0' ? "''" : name; *p != '\0';) {
+        const size_t control = roof_control(p);
+        roof_text_add(out, control > 0 ? " " : p, 1);
+        p += control > 0 ? control : 1;
+    }
+}
+
+enum roof_status roof_asking_carried(const struct roof_asking *a, const char *what,
+                                     const struct roof_records *records, const char *const *used,
+                                     struct roof_error *error)
+{
+    struct roof_text names = ROOF_TEXT_INIT;
+    struct roof_error told;
+    size_t shown = 0;
+    size_t more = 0;
+    for (size_t i = 0; i < records->carried_count; i++) {
+        const char *const name = records->carried[i].name;
+        if (is_among(used, name)) {
+            continue;
+        }
+        if (shown == CARRIED_SHOWN) {
+            more++;
+            continue;
+        }
+        roof_text_put(&names, shown == 0 ? "" : ", ");
+        put_name(&names, name);
+        shown++;
+    }
+    if (more > 0) {
+        roof_text_printf(&names, ", and %zu more", more);
+    }
+    if (shown > 0 && !names.failed) {
+        (void)roof_error_set(&told, ROOF_OK, "%s%s", what, names.data);
+        complain(a, &told);
+    }
+    const enum roof_status status = names.failed ? roof_no_memory(error) : ROOF_OK;
+    roof_text_free(&names);
+    return status;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "decide/record_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "predict/prediction_fields.h"
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static inline bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Returns where a text begins behind its blanks; *length leaves out those at its end. */
+static inline const char *inner(const char *text, size_t *length)
+{
+    while (is_blank(*text)) {
+        text++;
+    }
+    *length = strlen(text);
+    while (*length > 0 && is_blank(text[*length - 1])) {
+        --*length;
+    }
+    return text;
+}
+
+bool roof_word_trim(char out[ROOF_WORD_SIZE], const char *text)
+{
+    size_t length = 0;
+    text = inner(text, &length);
+    if (length >= ROOF_WORD_SIZE) {
+        return false;
+    }
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return true;
+}
+
+void roof_word_lower(char *text)
+{
+    for (; *text != '\0'; text++) {
+        *text = (char)(*text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a' : *text);
+    }
+}
+
+/* --- columns ------------------------------------------------------------------------------- */
+
+/* Finds the input of a key; ROOF_INPUT_COUNT when there is none. */
+static size_t field_of(const char *name)
+{
+    size_t id = 0;
+    while (id < ROOF_INPUT_COUNT) {
+        const struct roof_input *const input = roof_input(id);
+        const char *const key = id == ROOF_INPUT_PRECISION_BOTH ? "precision" : input->key;
+        if (input->field && key != NULL && strcmp(key, name) == 0) {
+            break;
+        }
+        id++;
+    }
+    return id;
+}
+
+/* Returns the role of a column that has this very name. */
+static enum roof_column_role exact_role(const char *name, enum roof_records_kind kind,
+                                        size_t *input)
+{
+    static const struct {
+        const char *name;
+        enum roof_column_role role;
+        bool in[ROOF_RECORDS_BOTH + 1];
+    } special[] = {{"operator", ROOF_COLUMN_OPERATOR, {true, true, true}},
+                   {"hardware", ROOF_COLUMN_HARDWARE, {true, true, true}},
+                   {"model", ROOF_COLUMN_MODEL, {false, true, true}},
+                   {"layout", ROOF_COLUMN_LAYOUT, {false, true, true}},
+                   {"draft_model", ROOF_COLUMN_DRAFT, {false, true, false}},
+                   {"measured_us", ROOF_COLUMN_MEASURED, {true, false, true}}};
+    for (size_t i = 0; i < COUNT(special); i++) {
+        if (special[i].in[kind] && strcmp(name, special[i].name) == 0) {
+            return special[i].role;
+        }
+    }
+    const bool models = kind == ROOF_RECORDS_MODELS;
+    const bool printed =
+        models ? roof_model_prediction_has_key(name) : roof_prediction_has_key(name);
+    *input = field_of(name);
+    /* Models print "devices", which is an input of operators only. */
+    if (*input < ROOF_INPUT_COUNT &&
+        (!printed || kind == ROOF_RECORDS_BOTH ||
+         roof_input_taken(roof_input(*input), models, NULL) == ROOF_OK)) {
+        return ROOF_COLUMN_INPUT;
+    }
+    return printed ? ROOF_COLUMN_IGNORED : ROOF_COLUMN_CARRIED;
+}
+
+enum roof_column_role roof_column_role(const char *name, enum roof_records_kind kind, size_t *input)
+{
+    char key[ROOF_WORD_SIZE];
+    enum roof_column_role role = exact_role(name, kind, input);
+    if (role != ROOF_COLUMN_CARRIED || !roof_word_trim(key, name)) {
+        return role;
+    }
+    roof_word_lower(key);
+    for (char *dash = strchr(key, '-'); dash != NULL; dash = strchr(dash, '-')) {
+        *dash = '_';
+    }
+    role = exact_role(key, kind, input);
+    return role == ROOF_COLUMN_IGNORED ? ROOF_COLUMN_CARRIED : role;
+}
+
+enum roof_status roof_column_add(struct roof_records *r, const char *name, size_t length,
+                                 struct roof_error *error)
+{
+    struct roof_records_private *const p = r->private_data;
+    if (r->columns == ROOF_RECORD_COLUMNS_MAX) {
+        return roof_error_set(error, ROOF_INVALID, "the records have more than %d different keys",
+                              ROOF_RECORD_COLUMNS_MAX);
+    }
+    const size_t i = r->columns;
+    struct roof_record_column *const column = &p->column[i];
+    char *const copy = strndup(name, length);
+    if (copy == NULL) {
+        return roof_no_memory(error);
+    }
+    p->name[i] = copy;
+    p->cell[i] = "";
+    r->columns++;
+    column->name_length = length;
+    size_t input = ROOF_INPUT_COUNT;
+    column->role = roof_column_role(copy, p->options.kind, &input);
+    if (column->role == ROOF_COLUMN_INPUT) {
+        column->input = roof_input(input);
+        p->input[p->inputs++] = i;
+        r->dimensions |= input < ROOF_DIM_COUNT ? UINT32_C(1) << input : 0;
+    } else if (column->role == ROOF_COLUMN_CARRIED) {
+        column->carried = r->carried_count;
+        p->carried[r->carried_count++] = (struct roof_carried){.name = copy, .text = ""};
+    } else {
+        p->of_role[column->role] = i;
+    }
+    return ROOF_OK;
+}
+
+/* Finds the column that has this very name. */
+static size_t named_column(const struct roof_records *r, const char *name, size_t length)
+{
+    const struct roof_records_private *const p = r->private_data;
+    size_t i = 0;
+    while (i < r->columns &&
+           (p->column[i].name_length != length || memcmp(p->name[i], name, length) != 0)) {
+        i++;
+    }
+    return i < r->columns ? i : ROOF_NO_COLUMN;
+}
+
+size_t roof_column_find(const struct roof_records *r, const char *name, size_t length)
+{
+    const struct roof_records_private *const p = r->private_data;
+    const size_t named = named_column(r, name, length);
+    size_t input = ROOF_INPUT_COUNT;
+    if (named != ROOF_NO_COLUMN) {
+        return named;
+    }
+    const enum roof_column_role role = roof_column_role(name, p->options.kind, &input);
+    if (role != ROOF_COLUMN_INPUT) {
+        return role == ROOF_COLUMN_CARRIED || role == ROOF_COLUMN_IGNORED ? ROOF_NO_COLUMN
+                                                                          : p->of_role[role];
+    }
+    size_t k = 0;
+    while (k < p->inputs && p->column[p->input[k]].input != roof_input(input)) {
+        k++;
+    }
+    return k < p->inputs ? p->input[k] : ROOF_NO_COLUMN;
+}
+
+bool roof_records_has(const struct roof_records *records, const char *column)
+{
+    return roof_column_find(records, column, strlen(column)) != ROOF_NO_COLUMN;
+}
+
+const char *roof_column_text(const struct roof_records *r, enum roof_column_role role)
+{
+    struct roof_records_private *const p = r->private_data;
+    const size_t column = p->of_role[role];
+    if (column == ROOF_NO_COLUMN) {
+        return "";
+    }
+    size_t length = 0;
+    const char *const text = inner(r->cell[column], &length);
+    if (text[length] == '\0') {
+        return text;
+    }
+    roof_text_clear(&p->trimmed[role]);
+    roof_text_add(&p->trimmed[role], text, length);
+    p->failed = p->failed || p->trimmed[role].failed;
+    return p->failed ? text : p->trimmed[role].data;
+}
+
+enum roof_status roof_records_with_memory(const struct roof_records *r, enum roof_status status,
+                                          struct roof_error *error)
+{
+    return r->private_data->failed ? roof_no_memory(error) : status;
+}

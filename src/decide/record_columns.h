@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+/* The columns of an open file of records: what each is for, and the words in their cells. Only the
+ * files that read and predict records use this. */
+#ifndef ROOF_RECORD_COLUMNS_H
+#define ROOF_RECORD_COLUMNS_H
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "decide/records.h"
+
+/* A row has as many cells as a file has columns. */
+_Static_assert(ROOF_RECORD_COLUMNS_MAX == ROOF_CSV_CELLS_MAX, "one limit for both");
+
+/* Says what the cells of a column are for. */
+enum roof_column_role {
+    ROOF_COLUMN_CARRIED,
+    ROOF_COLUMN_IGNORED, /* predictions have the key, and it is no input */
+    ROOF_COLUMN_INPUT,
+    ROOF_COLUMN_OPERATOR,
+    ROOF_COLUMN_HARDWARE,
+    ROOF_COLUMN_MODEL,
+    ROOF_COLUMN_LAYOUT,
+    ROOF_COLUMN_DRAFT,
+    ROOF_COLUMN_MEASURED,
+    ROOF_COLUMN_ROLES
+};
+
+#define ROOF_NO_COLUMN ROOF_RECORD_COLUMNS_MAX
+#define ROOF_LAST_CELL_SIZE 32
+/* Texts of this size or more are no name of an input, and no value of one. */
+#define ROOF_WORD_SIZE 128
+
+/* A column with its last text and value: most cells repeat those of the row before. */
+struct roof_record_column {
+    enum roof_column_role role;
+    const struct roof_input *input; /* of a ROOF_COLUMN_INPUT */
+    size_t carried;                 /* of a ROOF_COLUMN_CARRIED: its place among them */
+    size_t name_length;
+    bool known; /* last and value hold, for a record of a model or of an operator */
+    bool model;
+    char last[ROOF_LAST_CELL_SIZE];
+    int64_t value;
+};
+
+struct roof_records_private {
+    struct roof_records_options options;
+    struct roof_csv csv;
+    struct roof_record_column column[ROOF_RECORD_COLUMNS_MAX];
+    const char *name[ROOF_RECORD_COLUMNS_MAX]; /* owned */
+    size_t input[ROOF_RECORD_COLUMNS_MAX];     /* columns that are inputs */
+    size_t inputs;
+    size_t of_role[ROOF_COLUMN_ROLES]; /* the column of each other role; ROOF_NO_COLUMN: none */
+    struct roof_text trimmed[ROOF_COLUMN_ROLES]; /* its text, where blanks stand behind it */
+    bool failed;                                 /* no memory for one of them */
+    struct roof_carried carried[ROOF_RECORD_COLUMNS_MAX];
+    struct roof_scenario asked;
+    bool request; /* the phase of the record */
+    struct roof_prediction prediction;
+    struct roof_model_prediction *inference; /* NULL until a record asks for a model */
+    /* The rest serves NDJSON. */
+    bool pending; /* the record was read to see its keys */
+    const char *cell[ROOF_RECORD_COLUMNS_MAX];
+    uint64_t seen[ROOF_RECORD_COLUMNS_MAX]; /* the record that had the key last */
+    struct roof_json_member member[ROOF_RECORD_COLUMNS_MAX];
+    size_t at[ROOF_RECORD_COLUMNS_MAX]; /* the column of each member of the record before */
+    struct roof_text decoded;
+};
+
+/* Copies a text without the blanks around it; false when it is too long to mean anything. */
+bool roof_word_trim(char out[ROOF_WORD_SIZE], const char *text);
+
+/* Turns a text into small letters, whatever the locale is. */
+void roof_word_lower(char *text);
+
+/* Returns the role of a column by its name, in any case, with - for _ and with blanks around it;
+ * *input is set for a ROOF_COLUMN_INPUT. */
+enum roof_column_role roof_column_role(const char *name, enum roof_records_kind kind,
+                                       size_t *input);
+
+/* Adds a column; ROOF_INVALID when there are too many. */
+enum roof_status roof_column_add(struct roof_records *r, const char *name, size_t length,
+                                 struct roof_error *error);
+
+/* Finds the column of a name, or the one that comes to the same input; ROOF_NO_COLUMN. */
+size_t roof_column_find(const struct roof_records *r, const char *name, size_t length);
+
+/* Returns the text of the record in the column of a role, without blanks around it; "" when it has
+ * none. `failed` of the records is set when memory is out. */
+const char *roof_column_text(const struct roof_records *r, enum roof_column_role role);
+
+/* Replaces a status by ROOF_MEMORY when there was no memory for a text of the record. */
+enum roof_status roof_records_with_memory(const struct roof_records *r, enum roof_status status,
+                                          struct roof_error *error);
+
+#endif

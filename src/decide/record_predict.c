@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+/* Predicts records. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base.h"
+#include "decide/record_columns.h"
+
+/* Integers up to here are doubles. */
+#define EXACT_MAX 9007199254740992.0
+
+/* Writes a whole number as integers are written: 4096 for 4.096e3 or 4096.0. */
+static void plain_integer(char text[ROOF_WORD_SIZE])
+{
+    double value = 0;
+    if (text[strcspn(text, ".eE")] != '\0' &&
+        roof_parse_number(&value, text, "", -EXACT_MAX, EXACT_MAX, NULL) == ROOF_OK &&
+        value == floor(value)) {
+        snprintf(text, ROOF_WORD_SIZE, "%.0f", value);
+    }
+}
+
+/* Replaces true and false, as some programs write a flag, by 1 and 0. */
+static void plain_flag(char text[ROOF_WORD_SIZE])
+{
+    if (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0) {
+        snprintf(text, ROOF_WORD_SIZE, "%d", *text == 't' || *text == 'T');
+    }
+}
+
+/* Tells if a text is the one that a column had last. Models and operators take different inputs. */
+static inline bool as_before(const struct roof_record_column *column, const char *text, bool model)
+{
+    return column->known && column->model == model && strcmp(column->last, text) == 0;
+}
+
+static void remember(struct roof_record_column *column, const char *text, bool model, int64_t value)
+{
+    const size_t length = strlen(text);
+    column->model = model;
+    column->known = length < ROOF_LAST_CELL_SIZE;
+    if (column->known) {
+        memcpy(column->last, text, length + 1);
+        column->value = value;
+    }
+}
+
+/* Says which cell is wrong. */
+static enum roof_status bad_cell(const struct roof_records *r, size_t column,
+                                 struct roof_error *error)
+{
+    return r->json ? roof_error_prefix(error, ROOF_INVALID, "%s: ", r->column[column])
+                   : roof_error_prefix(error, ROOF_INVALID, "cell %zu: ", column + 1);
+}
+
+static bool is_request(const char *phase)
+{
+    return strcmp(phase, roof_phase_name(ROOF_PHASE_REQUEST)) == 0;
+}
+
+/* Parses the word of a cell and puts its value into what is asked. */
+static enum roof_status read_word(int64_t *value, struct roof_scenario *asked,
+                                  const struct roof_input *input, const char *word,
+                                  struct roof_error *error)
+{
+    if (input->kind == ROOF_INPUT_NUMBER) {
+        return roof_input_parse_number(asked, input, word, error);
+    }
+    TRY(roof_input_parse(value, input, word, error));
+    roof_input_put(asked, input, *value);
+    return ROOF_OK;
+}
+
+/* Reads a cell whose text differs from the one before in its column. */
+static enum roof_status read_cell(struct roof_records_private *p, struct roof_record_column *column,
+                                  const char *text, bool model, struct roof_error *error)
+{
+    const struct roof_input *const input = column->input;
+    char word[ROOF_WORD_SIZE];
+    const bool trimmed = roof_word_trim(word, text);
+    if (trimmed && *word == '\0') {
+        return ROOF_OK;
+    }
+    TRY(roof_input_taken(input, model, error));
+    if (model && input == roof_input(ROOF_INPUT_PHASE) && trimmed && is_request(word)) {
+        p->request = true; /* prompt and generate say so */
+        return ROOF_OK;
+    }
+    if (trimmed && input->kind == ROOF_INPUT_FLAG) {
+        plain_flag(word);
+    }
+    if (trimmed && (input->kind == ROOF_INPUT_FLAG || input->kind == ROOF_INPUT_INTEGER)) {
+        plain_integer(word);
+    }
+    int64_t value = 0;
+    TRY(read_word(&value, &p->asked, input, trimmed ? word : text, error));
+    if (input->kind != ROOF_INPUT_NUMBER) {
+        remember(column, text, model, value);
+    }
+    return ROOF_OK;
+}
+
+/* Reads the inputs of a record; an empty cell leaves the base unchanged. */
+static enum roof_status read_cells(struct roof_records *r, bool model, struct roof_error *error)
+{
+    struct roof_records_private *const p = r->private_data;
+    for (size_t k = 0; k < p->inputs; k++) {
+        struct roof_record_column *const column = &p->column[p->input[k]];
+        const char *const text = r->cell[p->input[k]];
+        if (*text == '\0') {
+            continue;
+        }
+        if (as_before(column, text, model)) {
+            roof_input_put(&p->asked, column->input, column->value);
+        } else if (read_cell(p, column, text, model, error) != ROOF_OK) {
+            return bad_cell(r, p->input[k], error);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Finds an operator by its name in any case. */
+static enum roof_status find_operator(enum roof_operator *out, const char *name,
+                                      struct roof_error *error)
+{
+    char word[ROOF_WORD_SIZE];
+    if (roof_word_trim(word, name)) {
+        roof_word_lower(word);
+        if (roof_operator_find(out, word, NULL) == ROOF_OK) {
+            return ROOF_OK;
+        }
+    }
+    return roof_operator_find(out, name, error);
+}
+
+/* Reads which operator the record asks for, or that it asks for a model. */
+static enum roof_status read_operator(bool *model, struct roof_records *r, struct roof_error *error)
+{
+    struct roof_records_private *const p = r->private_data;
+    const enum roof_records_kind kind = p->options.kind;
+    const char *const name = roof_column_text(r, ROOF_COLUMN_OPERATOR);
+    *model = *name == '\0' ? kind == ROOF_RECORDS_MODELS : strcasecmp(name, "model") == 0;
+    if (*model && kind == ROOF_RECORDS_OPERATORS) {
+        return roof_error_set(
+            error, ROOF_INVALID,
+            "operator model: these go with predict model NAME " ROOF_KEY("from") " FILE");
+    }
+    if (!*model && kind == ROOF_RECORDS_MODELS) {
+        return roof_error_set(error, ROOF_INVALID,
+                              "operator %s: operators go with predict " ROOF_KEY("from") " FILE",
+                              name);
+    }
+    if (*model) {
+        return ROOF_OK;
+    }
+    if (*name == '\0' && p->options.op != ROOF_OPERATOR_COUNT) {
+        p->asked.common.op = p->options.op;
+        return ROOF_OK;
+    }
+    const size_t at = p->of_role[ROOF_COLUMN_OPERATOR];
+    struct roof_record_column *const column = at == ROOF_NO_COLUMN ? NULL : &p->column[at];
+    if (column != NULL && as_before(column, name, false)) {
+        p->asked.common.op = (enum roof_operator)column->value;
+        return ROOF_OK;
+    }
+    TRY(find_operator(&p->asked.common.op, name, error));
+    if (column != NULL) {
+        remember(column, name, false, p->asked.common.op);
+    }
+    return ROOF_OK;
+}
+
+/* Tells if the record gives an input. */
+static bool says(const struct roof_records *r, size_t input)
+{
+    const struct roof_records_private *const p = r->private_data;
+    for (size_t k = 0; k < p->inputs; k++) {
+        if (p->column[p->input[k]].input == roof_input(input)) {
+            return *r->cell[p->input[k]] != '\0';
+        }
+    }
+    return false;
+}
+
+/* Predictions print lengths that follow from others. As records they name both, which inputs do
+ * not: those that follow are left out, and checked where they can be. */
+static enum roof_status infer_record(const struct roof_records *r, const struct roof_model *model,
+                                     const struct roof_hardware *hardware, struct roof_error *error)
+{
+    struct roof_records_private *const p = r->private_data;
+    const struct roof_scenario *const base = p->options.base;
+    struct roof_scenario *const asked = &p->asked;
+    const int64_t chunk = asked->prefix_hit > 0 ? asked->chunk : 0;
+    const int64_t context = asked->context == base->context ? 0 : asked->context;
+    if (p->request && asked->prompt == 0 && asked->generate == 0) {
+        return roof_error_set(error, ROOF_USAGE, "phase request needs prompt and generate");
+    }
+    if (!p->request && says(r, ROOF_INPUT_PHASE)) {
+        if (says(r, ROOF_INPUT_PROMPT) || says(r, ROOF_INPUT_GENERATE)) {
+            return roof_error_set(error, ROOF_USAGE, "prompt and generate are of phase request");
+        }
+        asked->prompt = asked->generate = 0; /* those of the command line are for others */
+    }
+    if (asked->draft_tokens == 0 && says(r, ROOF_INPUT_ACCEPTANCE)) {
+        return roof_error_set(error, ROOF_USAGE, "acceptance needs draft_tokens");
+    }
+    if (p->request) { /* its lengths are prompt and generate */
+        asked->context = base->context;
+        asked->chunk = base->chunk;
+    } else if (chunk > 0) { /* what the prefix cache leaves */
+        asked->chunk = 0;
+    }
+    TRY(roof_predict_model(p->inference, model, asked, hardware, error));
+    if (!p->request && chunk > 0 && p->inference->scenario.chunk != chunk) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "prefix_hit leaves a chunk of %" PRId64 ", not %" PRId64,
+                              p->inference->scenario.chunk, chunk);
+    }
+    if (p->request && context > 0 && p->inference->scenario.context != context) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "prompt and generate give a context of %" PRId64 ", not %" PRId64,
+                              p->inference->scenario.context, context);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status predict_model(struct roof_records *r, const struct roof_hardware *hardware,
+                                      struct roof_error *error)
+{
+    struct roof_records_private *const p = r->private_data;
+    const struct roof_records_options *const options = &p->options;
+    const char *const named = roof_column_text(r, ROOF_COLUMN_MODEL);
+    const char *const name = *named == '\0' ? options->model : named;
+    const char *layout = roof_column_text(r, ROOF_COLUMN_LAYOUT);
+    const struct roof_model *model = NULL;
+    if (name == NULL) {
+        return roof_error_set(error, ROOF_USAGE, "a row with operator model needs a model");
+    }
+    if (*roof_column_text(r, ROOF_COLUMN_DRAFT) != '\0' && p->asked.draft == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "draft_model is no input: " ROOF_KEY("draft_model") " gives it");
+    }
+    if (*roof_column_text(r, ROOF_COLUMN_DRAFT) != '\0' &&
+        strcmp(roof_column_text(r, ROOF_COLUMN_DRAFT), p->asked.draft->id) != 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "draft_model is %s, " ROOF_KEY("draft_model") " gives %s",
+                              roof_column_text(r, ROOF_COLUMN_DRAFT), p->asked.draft->id);
+    }
+    if (p->asked.draft != NULL && p->asked.draft_tokens == 0) {
+        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("draft_model") " needs draft_tokens");
+    }
+    if (p->inference == NULL) {
+        p->inference = malloc(sizeof *p->inference);
+    }
+    if (p->inference == NULL) {
+        return roof_no_memory(error);
+    }
+    if (strcmp(layout, "file") == 0) { /* printed where the formats are those of the model's file */
+        layout = "";
+    }
+    TRY(options->load_model(options->context, &model, name, layout, error));
+    const struct roof_formats *const formats = &p->asked.common.formats;
+    const bool precision = formats->precision != options->base->common.formats.precision;
+    if (model->layout != NULL && (precision || formats->weights != ROOF_PRECISION_AUTO)) {
+        return roof_error_set(error, ROOF_USAGE, "%s not go with the formats of a layout or a file",
+                              precision ? "a precision does" : "weights do");
+    }
+    return infer_record(r, model, hardware, error);
+}
+
+static enum roof_status read_measured(struct roof_records *r, struct roof_error *error)
+{
+    static const char *const key = "measured_us";
+    const char *const text = roof_column_text(r, ROOF_COLUMN_MEASURED);
+    r->measured_s = ROOF_UNKNOWN;
+    if (*text == '\0' && !r->private_data->options.measured) {
+        return ROOF_OK;
+    }
+    const enum roof_status status = roof_parse_number(&r->measured_s, text, key, 1e-6, 1e15, error);
+    r->measured_s = roof_from_unit(r->measured_s, ROOF_UNIT_MICROSECONDS);
+    return status;
+}
+
+static enum roof_status predict_record(const struct roof_prediction **out,
+                                       struct roof_records *records,
+                                       const struct roof_hardware *hardware,
+                                       struct roof_error *error)
+{
+    struct roof_records_private *const p = records->private_data;
+    bool model = false;
+    p->asked = *p->options.base;
+    p->request = false;
+    records->inference = NULL;
+    TRY(read_measured(records, error));
+    TRY(read_operator(&model, records, error));
+    TRY(read_cells(records, model, error));
+    if (model) {
+        TRY(predict_model(records, hardware, error));
+        records->inference = p->inference;
+        *out = &p->inference->total;
+        return ROOF_OK;
+    }
+    *out = &p->prediction;
+    TRY(roof_predict(&p->prediction, &p->asked.common, hardware, error));
+    if (!isnan(records->measured_s)) {
+        roof_predict_measured(&p->prediction, records->measured_s);
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_records_predict(const struct roof_prediction **out,
+                                      struct roof_records *records,
+                                      const struct roof_hardware *hardware,
+                                      struct roof_error *error)
+{
+    return roof_records_with_memory(records, predict_record(out, records, hardware, error), error);
+}
