@@ -6,6 +6,7 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
+#include "base/character.h"
 #include "decide/input.h"
 #include "model/layout.h"
 
