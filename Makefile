@@ -93,10 +93,10 @@ $(LIB): $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcsD $@ $(LIB_OBJ)
 
-# The shared library exports what api.txt lists, and nothing else.
-$(BUILD)/gen/exports: api.txt
+# The shared library exports what src/api.txt lists, and nothing else.
+$(BUILD)/gen/exports: src/api.txt
 	@mkdir -p $(@D)
-	{ echo 'ROOFLINE_$(call ver,MAJOR) { global:'; sed 's/$$/;/' api.txt; echo 'local: *; };'; } > $@
+	{ echo 'ROOFLINE_$(call ver,MAJOR) { global:'; sed 's/$$/;/' src/api.txt; echo 'local: *; };'; } > $@
 
 $(BUILD)/$(SONAME): $(LIB_OBJ) $(BUILD)/gen/exports
 	$(COMPILE) $(filter-out -pie,$(HARDEN_LINK)) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \

@@ -5,6 +5,21 @@
  * Every function that can fail returns an enum roof_status and takes, as its last parameter, a
  * struct roof_error that it fills when it fails. The pointer may be NULL. The library never prints,
  * never exits and keeps no error state of its own.
+ *
+ *     static void spell(char *out, size_t size, const char *key)
+ *     {
+ *         (void)snprintf(out, size, "\"%s\"", key);
+ *     }
+ *
+ *     struct roof_error error;
+ *     char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
+ *     if (roof_store_new(&store, &error) != ROOF_OK) {
+ *         fprintf(stderr, "%s: %s\n", roof_status_text(error.status),
+ *                 roof_error_spelled(line, sizeof line, &error, spell));
+ *     }
+ *
+ * An error is plain data of the caller; one thread at a time may have it filled. The functions
+ * below allocate nothing and may run in any number of threads.
  */
 #ifndef ROOFLINE_ERROR_H
 #define ROOFLINE_ERROR_H
