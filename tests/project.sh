@@ -303,13 +303,20 @@ headers() {
             echo "$compiler: $header does not compile alone: $(sed -n '/error/{p;q;}' "$scratch/compiler")"
         done
     done
-    for compiler in g++ clang++; do
-        ! command -v $compiler > "$scratch/found" || for header in "$1"/roofline/*.h; do
+    cxx_compilers | while read -r compiler; do
+        for header in "$1"/roofline/*.h; do
             printf '#include "roofline/%s"\n' "${header##*/}" > "$scratch/alone.cc"
             $compiler -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$1" "$scratch/alone.cc" \
                 > "$scratch/compiler" 2>&1 && continue
             echo "$compiler: $header does not compile alone: $(sed -n '/error/{p;q;}' "$scratch/compiler")"
         done
+    done
+}
+
+# The compilers of C++ that are here, one a line.
+cxx_compilers() {
+    for compiler in g++ clang++; do
+        ! command -v $compiler > "$scratch/found" || echo $compiler
     done
 }
 
@@ -821,7 +828,7 @@ quick() {
 slow() {
     notices 5 bad_hardened
     check 'the program is hardened' hardened "$BIN" "${HARDEN:-}"
-    notices "$({ compilers; command -v g++ clang++; } | grep -c .)" bad_headers
+    notices "$({ compilers; cxx_compilers; } | grep -c .)" bad_headers
     check 'each public header compiles alone' headers include
     notices 5 bad_formulas
     check 'the formulas of all operators are documented' formulas docs/formulas.md
