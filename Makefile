@@ -44,6 +44,9 @@ optimised  := $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
 FORTIFY    := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if $(optimised),-D_FORTIFY_SOURCE=2))
 HARDEN      ?= $(if $(sanitized),,-fstack-protector-strong $(FORTIFY)) -fPIE
 HARDEN_LINK ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack
+# The objects of the library are those of the shared library, too. Its calls to itself stay its own,
+# so that they cost nothing.
+PIC     ?= -fPIC -fno-semantic-interposition
 COMPILE = $(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math \
           "-ffile-prefix-map=$(CURDIR)=." $(WARN) $(WERROR) -Iinclude -Isrc $(HARDEN) $(CPPFLAGS) $(CFLAGS)
 LINK    = $(COMPILE) $(HARDEN_LINK) $(LDFLAGS)
@@ -51,6 +54,8 @@ LINK    = $(COMPILE) $(HARDEN_LINK) $(LDFLAGS)
 # The version is written once, in the public header.
 ver = $(shell sed -n 's/^\#define ROOF_VERSION_$(1) //p' include/roofline/version.h)
 VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
+# docs/library.md says what a change of the number promises; SHARED= leaves the shared library out.
+SONAME  = libroofline.so.$(call ver,MAJOR)
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
 DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json)) \
@@ -65,6 +70,7 @@ LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/data_files.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libroofline.a
+SHARED   ?= $(BUILD)/$(SONAME)
 # All unit tests in one program, which runs the one that it is told.
 UNIT     := $(BUILD)/tests/unit/run
 BIN      := $(BUILD)/roofline
@@ -80,12 +86,21 @@ FAULTS   := $(BUILD)/tests/faults/driver $(BUILD)/tests/faults/preload.so
 # The program without its main and its signals, for the target of the whole command line.
 FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c,$(CLI_SRC)))
 
-## all: build the static library and the program (the default)
-all: $(LIB) $(BIN)
+## all: build the libraries, static and shared, and the program (the default)
+all: $(LIB) $(SHARED) $(BIN)
 
 $(LIB): $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcsD $@ $(LIB_OBJ)
+
+# The shared library exports what src/api.txt lists, and nothing else.
+$(BUILD)/gen/exports: src/api.txt
+	@mkdir -p $(@D)
+	{ echo 'ROOFLINE_$(call ver,MAJOR) { global:'; sed 's/$$/;/' src/api.txt; echo 'local: *; };'; } > $@
+
+$(BUILD)/$(SONAME): $(LIB_OBJ) $(BUILD)/gen/exports
+	$(COMPILE) $(filter-out -pie,$(HARDEN_LINK)) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \
+	    -Wl,--version-script,$(BUILD)/gen/exports -o $@ $(LIB_OBJ) $(CJSON_LIBS) -pthread -lm $(LDLIBS)
 
 $(BIN): $(CLI_OBJ) $(LIB)
 	$(LINK) -pthread -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
@@ -98,14 +113,14 @@ endef
 
 # Everything is compiled again when the command changes; when data files come or go, only they are.
 $(BUILD)/command: FORCE
-	$(call remember,$(COMPILE))
+	$(call remember,$(COMPILE) $(PIC))
 
 $(BUILD)/gen/data_list: FORCE
 	$(call remember,$(DATA))
 
 $(BUILD)/src/%.o: src/%.c $(BUILD)/command
 	@mkdir -p $(@D)
-	$(COMPILE) $(TRACE) $(CJSON_CFLAGS) $(ARG_CFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(PIC) $(TRACE) $(CJSON_CFLAGS) $(ARG_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)
@@ -165,7 +180,7 @@ $(BUILD)/gen/data_files.c: src/catalog/embed.sh $(DATA) $(BUILD)/gen/data_list
 	sh src/catalog/embed.sh $(DATA) > $@
 
 $(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/catalog/data.h $(BUILD)/command
-	$(COMPILE) -c -o $@ $<
+	$(COMPILE) $(PIC) -c -o $@ $<
 
 # The only part that needs an optimiser (NLopt); nothing else depends on it.
 $(FIT): $(FIT_SRC) $(sort $(wildcard src/calibrate/*.h)) $(LIB)
@@ -317,11 +332,11 @@ $(PASSED)/schemas: $(BIN) tests/schema.sh tests/schema.py tests/cli/program.sh $
 	$(call test,sh tests/schema.sh $(BIN))
 
 # The rules of the project: those that take a second first, then those that build and install.
-RULES = CC='$(CC)' LIB='$(LIB)' BIN='$(BIN)' BUILD='$(BUILD)' HARDEN='$(HARDEN)' sh tests/project.sh
+RULES = CC='$(CC)' LIB='$(LIB)' SHARED='$(SHARED)' BIN='$(BIN)' BUILD='$(BUILD)' HARDEN='$(HARDEN)' sh tests/project.sh
 check-project: check-rules check-rules-slow
-check-rules: $(LIB) $(BIN) $(UNIT_OBJ)
+check-rules: $(LIB) $(SHARED) $(BIN) $(UNIT_OBJ)
 	@UNIT_ABOVE='$(UNIT_ABOVE)' $(RULES) quick
-check-rules-slow: $(LIB) $(BIN)
+check-rules-slow: $(LIB) $(SHARED) $(BIN)
 	@$(RULES) slow
 
 # The same seed each time, so that it ends as it did before.
@@ -461,6 +476,10 @@ install: all
 	    '$(DESTDIR)$(zshcompdir)' '$(DESTDIR)$(fishcompdir)'
 	$(INSTALL) -m 755 $(BIN) '$(DESTDIR)$(bindir)/'
 	$(INSTALL) -m 644 $(LIB) '$(DESTDIR)$(libdir)/'
+	if [ -n '$(SHARED)' ]; then \
+	    $(INSTALL) -m 755 $(SHARED) '$(DESTDIR)$(libdir)/libroofline.so.$(VERSION)' && \
+	    ln -sf libroofline.so.$(VERSION) '$(DESTDIR)$(libdir)/$(SONAME)' && \
+	    ln -sf $(SONAME) '$(DESTDIR)$(libdir)/libroofline.so'; fi
 	$(INSTALL) -m 644 $(HEADERS) '$(DESTDIR)$(includedir)/roofline/'
 	$(INSTALL) -m 644 docs/man/*.1 '$(DESTDIR)$(mandir)/man1/'
 	$(BIN) completion bash > '$(DESTDIR)$(bashcompdir)/roofline'
@@ -468,8 +487,8 @@ install: all
 	$(BIN) completion fish > '$(DESTDIR)$(fishcompdir)/roofline.fish'
 	printf '%s\n' 'prefix=$(prefix)' 'includedir=$(includedir)' 'libdir=$(libdir)' '' \
 	    'Name: roofline' 'Description: Roofline performance model of transformer inference' \
-	    'Version: $(VERSION)' 'Requires: libcjson' 'Libs: -L$${libdir} -lroofline -lm' \
-	    'Cflags: -I$${includedir}' > '$(DESTDIR)$(libdir)/pkgconfig/roofline.pc'
+	    'Version: $(VERSION)' 'Requires.private: libcjson' 'Libs: -L$${libdir} -lroofline' \
+	    'Libs.private: -pthread -lm' 'Cflags: -I$${includedir}' > '$(DESTDIR)$(libdir)/pkgconfig/roofline.pc'
 
 ## clean: remove every product
 clean:

@@ -6,7 +6,82 @@
 #include <pthread.h>
 #include <roofline/roofline.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+/* Writes a key as this program's users know it. */
+static void spell(char *out, size_t size, const char *key)
+{
+    (void)snprintf(out, size, "\"%s\"", key);
+}
+
+static void complain(const struct roof_error *error)
+{
+    char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
+    printf("%s: %s\n", roof_status_text(error->status),
+           roof_error_spelled(line, sizeof line, error, spell));
+}
+
+/* Puts keys and values, which end with NULL, into a new question. */
+static enum roof_status make(struct roof_question **out, const char *const *inputs,
+                             struct roof_error *error)
+{
+    enum roof_status status = roof_question_new(out, error);
+    for (; status == ROOF_OK && *inputs != NULL; inputs += 2) {
+        status = roof_question_put(*out, inputs[0], inputs[1], error);
+    }
+    return status;
+}
+
+/* A question and its answer as a document. */
+static enum roof_status document(struct roof_store *store, struct roof_error *error)
+{
+    static const char *const inputs[] = {
+        "operator", "gemv",     "n",        "4096",    "k",
+        "4096",     "hardware", "h100-sxm", "columns", "hardware,n,k,time_us",
+        NULL};
+    struct roof_question *question = NULL;
+    char *text = NULL;
+    enum roof_status status = make(&question, inputs, error);
+    if (status == ROOF_OK) {
+        status = roof_answer(store, question, ROOF_COMMAND_PREDICT, ROOF_CSV, &text, NULL, error);
+    }
+    if (status == ROOF_OK) {
+        fputs(text, stdout);
+    }
+    roof_answer_free(text);
+    roof_question_free(question);
+    return status;
+}
+
+/* The prediction of a model as numbers. */
+static enum roof_status whole(struct roof_store *store, struct roof_error *error)
+{
+    static const char *const inputs[] = {"model",   "llama-3-8b", "hardware", "h100-sxm",
+                                         "batch",   "8",          "context",  "8192",
+                                         "weights", "fp8_e4m3",   NULL};
+    struct roof_question *question = NULL;
+    struct roof_model_result *result = NULL;
+    enum roof_status status = make(&question, inputs, error);
+    if (status == ROOF_OK) {
+        status = roof_model_predict(&result, store, question, error);
+    }
+    if (status == ROOF_OK) {
+        size_t slowest = 0;
+        for (size_t i = 1; i < roof_model_operators(result); i++) {
+            if (roof_model_operator(result, i)->time_s >
+                roof_model_operator(result, slowest)->time_s) {
+                slowest = i;
+            }
+        }
+        printf("llama-3-8b, 8 users: %.0f tokens/s at best, %.0f expected, %s; slowest: %s\n",
+               roof_model_number(result, "tokens_per_s"),
+               roof_model_number(result, "expected_tokens_per_s"),
+               roof_model_number(result, "fits") == 1 ? "fits" : "does not fit",
+               roof_model_operator_name(result, slowest));
+    }
+    roof_model_result_free(result);
+    roof_question_free(question);
+    return status;
+}
 
 /* One prediction: bound and expected time. */
 static enum roof_status one(const struct roof_hardware *device, struct roof_error *error)
@@ -23,34 +98,6 @@ static enum roof_status one(const struct roof_hardware *device, struct roof_erro
                prediction.time_s * 1e6, roof_bottleneck_name(prediction.bottleneck),
                prediction.expected_s * 1e6);
     }
-    return status;
-}
-
-/* A model: tokens per second, and whether it fits. */
-static enum roof_status whole(const struct roof_hardware *device, struct roof_error *error)
-{
-    struct roof_model *model = NULL;
-    struct roof_model_prediction *prediction =
-        malloc(sizeof *prediction); /* large: not on the stack */
-    struct roof_scenario scenario;
-    if (prediction == NULL) {
-        return roof_error_set(error, ROOF_MEMORY, "out of memory");
-    }
-    roof_scenario_init(&scenario);
-    scenario.common.shape.batch = 8;
-    scenario.context = 8192;
-    scenario.common.formats.weights = ROOF_PRECISION_FP8_E4M3;
-    enum roof_status status = roof_model_load(&model, "llama-3-8b", NULL, error);
-    if (status == ROOF_OK) {
-        status = roof_predict_model(prediction, model, &scenario, device, error);
-    }
-    if (status == ROOF_OK) {
-        printf("llama-3-8b, 8 users: %.0f tokens/s at best, %.0f expected, %s\n",
-               prediction->tokens_per_s, prediction->expected_tokens_per_s,
-               prediction->fits == ROOF_FIT_YES ? "fits" : "does not fit");
-    }
-    roof_model_free(model);
-    free(prediction);
     return status;
 }
 
@@ -113,60 +160,52 @@ static enum roof_status many(const struct roof_hardware *device, struct roof_err
     return status;
 }
 
-/* What is printed is made in a text; this program says where it goes. */
-static enum roof_status document(const struct roof_hardware *device, struct roof_error *error)
+/* What a program asks of the store, and of a device of its own. */
+static enum roof_status all(struct roof_store *store, struct roof_hardware **device,
+                            struct roof_error *error)
 {
-    struct roof_text text = ROOF_TEXT_INIT;
-    struct roof_workload work = ROOF_WORKLOAD_INIT;
-    struct roof_prediction prediction;
-    struct roof_table table;
-    work.op = ROOF_OPERATOR_GEMV;
-    work.shape.n = work.shape.k = 4096;
-    enum roof_status status = roof_predict(&prediction, &work, device, error);
+    enum roof_status status = document(store, error);
     if (status == ROOF_OK) {
-        status = roof_table_open(&table, ROOF_OUTPUT_CSV, ROOF_TABLE_PREDICTIONS, work.op,
-                                 "hardware,n,k,time_us", error);
+        status = whole(store, error);
     }
     if (status == ROOF_OK) {
-        roof_table_begin(&table, &text);
-        roof_table_prediction(&table, &text, &prediction);
-        roof_table_end(&table, &text);
-        fputs(text.data, stdout);
+        status = roof_hardware_load(device, "h100-sxm", NULL, error);
     }
-    roof_text_free(&text);
-    return status;
+    if (status == ROOF_OK) { /* a device without a calibration has bounds, and no expected times */
+        status = roof_hardware_calibrate(*device, NULL, NULL, error);
+    }
+    if (status == ROOF_OK) {
+        status = one(*device, error);
+    }
+    return status == ROOF_OK ? many(*device, error) : status;
 }
 
 int main(void)
 {
+    static const char *const wrong[] = {"operator", "gemm", "m", "64", "n", "4096", NULL};
     struct roof_error error = {0};
+    struct roof_store *store = NULL;
+    struct roof_question *question = NULL;
     struct roof_hardware *device = NULL;
-    char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
-
-    /* A failure fills the error and leaves device NULL. */
-    if (roof_hardware_load(&device, "h100-smx.json", NULL, &error) != ROOF_OK) {
-        printf("%s: %s\n", roof_status_text(error.status),
-               roof_error_line(line, sizeof line, &error));
-    }
-    enum roof_status status = roof_hardware_load(&device, "h100-sxm", NULL, &error);
-    if (status == ROOF_OK) { /* a device without a calibration has bounds, and no expected times */
-        status = roof_device_calibrate(device, NULL, NULL, &error);
-    }
+    char *text = NULL;
+    enum roof_status status = roof_store_new(&store, &error);
     if (status == ROOF_OK) {
-        status = one(device, &error);
+        status = make(&question, wrong, &error);
     }
-    if (status == ROOF_OK) {
-        status = whole(device, &error);
+    /* A failure fills the error and leaves the text NULL. */
+    if (status == ROOF_OK && roof_answer(store, question, ROOF_COMMAND_PREDICT, ROOF_TEXT, &text,
+                                         NULL, &error) != ROOF_OK) {
+        complain(&error);
     }
+    roof_answer_free(text);
+    roof_question_free(question);
     if (status == ROOF_OK) {
-        status = many(device, &error);
-    }
-    if (status == ROOF_OK) {
-        status = document(device, &error);
+        status = all(store, &device, &error);
     }
     if (status != ROOF_OK) {
-        fprintf(stderr, "%s\n", roof_error_line(line, sizeof line, &error));
+        complain(&error);
     }
-    roof_device_free(device);
+    roof_hardware_free(device);
+    roof_store_free(store);
     return status == ROOF_OK ? 0 : 1;
 }

@@ -52,6 +52,7 @@ TESTS = {
     "sweep": ["sweep", "input", "predict"],
     "recommend": ["recommend", "crossover"],
     "accuracy": ["precision"],
+    "error": ["status"],
     "json_file": ["json"],
     "json_scan": ["json"],
     "json_write": ["json"],

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The rules of the project that no compiler checks:
-# CC=cc LIB=FILE.a BIN=PROGRAM BUILD=FOLDER sh tests/project.sh [quick|slow]
+# CC=cc LIB=FILE.a SHARED=FILE.so.0 BIN=PROGRAM BUILD=FOLDER sh tests/project.sh [quick|slow]
 #
 # quick are those that take a second or less, slow the others; without a word all are checked.
 # Every check is a function that prints what is wrong and nothing when all is well; all of them run.
@@ -82,6 +82,7 @@ bad_layers() {
         printf '#include <argtable2.h>\n  # include "cli/cli.h"\n' > src/predict/predict.c
         printf '#include "stray/stray.h"\n' > src/base/quantity.c
         printf 'int stray;\n' > src/stray.c
+        printf '#include "catalog/hardware.h"\n#include "roofline/error.h"\n' > include/roofline/device.h
         printf '#include <argtable2.h>\n#include "cli.h"\n#include "base/json.h"\n' > src/cli/main.c
         printf '#include "roofline/roofline.h"\n' > src/cli/cli.h
     )
@@ -167,6 +168,32 @@ bad_symbols() {
     $CC -c -o "$scratch/helper.o" "$scratch/helper.c"
     "${AR:-ar}" rc "$scratch/helper.a" "$scratch/helper.o"
     symbols "$scratch/helper.a"
+}
+
+# exported LIST SHARED: the shared library offers what LIST has, sorted, and nothing else; the public
+# headers declare it.
+exported() {
+    sort -u -c "$1" 2> "$scratch/found" || echo "$1 is not sorted"
+    if [ -z "$2" ]; then
+        echo '     the symbols of the shared library are not tested: SHARED is empty' >&3
+    else
+        nm -D --defined-only "$2" | sed -n 's/^.* [TDBRVW] //p' | sed 's/@.*//' | sort > "$scratch/exported"
+        diff "$1" "$scratch/exported" | sed -n "s|^< |$2 lacks |p; s|^> |$2 exports |p"
+    fi
+    sed 's|^ \*.*||' include/roofline/*.h | grep -o 'roof_[a-z0-9_]*(' | tr -d '(' | sort -u \
+        > "$scratch/declared"
+    diff "$1" "$scratch/declared" | sed -n "s|^< |no public header declares |p; s|^> |$1 lacks |p"
+}
+
+# One name too many, one that is missing, and one in the wrong place; the headers lack and have them, too.
+bad_exported() {
+    printf 'int roof_answer(void);\nint roof_answer(void) { return 1; }\nint roof_stray(void);\nint roof_stray(void) { return 2; }\n' \
+        > "$scratch/stray.c"
+    $CC -shared -fPIC -o "$scratch/stray.so" "$scratch/stray.c"
+    grep -v -x roof_predict src/api.txt | sed 's/roof_store_free/roof_store_release/' > "$scratch/api.txt"
+    grep -x -e roof_answer "$scratch/api.txt" > "$scratch/short.txt"
+    exported "$scratch/short.txt" "$scratch/stray.so" | grep -F stray
+    exported "$scratch/api.txt" "" 3> "$scratch/found"
 }
 
 # --- the hot path ---------------------------------------------------------------------------------
@@ -275,6 +302,21 @@ headers() {
                 "$scratch/alone.c" > "$scratch/compiler" 2>&1 && continue
             echo "$compiler: $header does not compile alone: $(sed -n '/error/{p;q;}' "$scratch/compiler")"
         done
+    done
+    cxx_compilers | while read -r compiler; do
+        for header in "$1"/roofline/*.h; do
+            printf '#include "roofline/%s"\n' "${header##*/}" > "$scratch/alone.cc"
+            $compiler -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$1" "$scratch/alone.cc" \
+                > "$scratch/compiler" 2>&1 && continue
+            echo "$compiler: $header does not compile alone: $(sed -n '/error/{p;q;}' "$scratch/compiler")"
+        done
+    done
+}
+
+# The compilers of C++ that are here, one a line.
+cxx_compilers() {
+    for compiler in g++ clang++; do
+        ! command -v $compiler > "$scratch/found" || echo $compiler
     done
 }
 
@@ -615,7 +657,7 @@ build_in() {
     shift
     (
         cd "$folder"
-        unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD LIB BIN
+        unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD LIB SHARED BIN
         make -s CC="$CC" "$@" > make.log 2>&1 || cat make.log
     )
 }
@@ -629,7 +671,7 @@ reproducible() {
     copy_and_build "$second"
     wait $!
     cat "$scratch/first.log"
-    for product in libroofline.a roofline; do
+    for product in libroofline.a "${SHARED##*/}" roofline; do
         cmp "$first/build/$product" "$second/build/$product"
     done
 }
@@ -648,7 +690,12 @@ installed() {
         shell=${place%%[-/]*}
         "$BIN" completion "$shell" | cmp - "$root/usr/share/$place"
     done
+    [ "$(find "$root/usr/include" -type f | wc -l)" -eq "$(find include -type f | wc -l)" ] ||
+        echo "other headers than the public ones are installed"
     cmp "$first/build/libroofline.a" "$root/usr/lib/libroofline.a"
+    cmp "$first/build/${SHARED##*/}" "$root/usr/lib/libroofline.so"
+    readelf -d "$root/usr/lib/libroofline.so" | grep -q -F "soname: [${SHARED##*/}]" ||
+        echo "the shared library has another name than its file"
     [ -x "$root/usr/bin/roofline" ] || echo "the program is not installed"
     if grep -F "$scratch" "$root/usr/lib/pkgconfig/roofline.pc"; then
         echo "roofline.pc names the folder that it was installed from"
@@ -664,8 +711,17 @@ installed() {
     # shellcheck disable=SC2046
     $CC -std=c11 -Wall -Wextra -Wpedantic -Werror -o "$scratch/user" docs/example.c \
         $(${PKG_CONFIG:-pkg-config} --cflags --libs roofline) -pthread
-    "$scratch/user" > "$scratch/answer"
+    LD_LIBRARY_PATH=$root/usr/lib "$scratch/user" > "$scratch/answer"
     block text docs/library.md | diff - "$scratch/answer"
+
+    # shellcheck disable=SC2046
+    $CC -std=c11 -o "$scratch/static" docs/example.c \
+        $(${PKG_CONFIG:-pkg-config} --static --cflags --libs roofline | sed 's/-lroofline/-l:libroofline.a/')
+    "$scratch/static" | diff "$scratch/answer" -
+    if command -v python3 > "$scratch/found"; then
+        LD_LIBRARY_PATH=$root/usr/lib python3 -B docs/example.py > "$scratch/answer"
+        block output docs/library.md | diff - "$scratch/answer"
+    fi
 }
 
 # block KIND FILE: what is in its blocks of that kind.
@@ -673,9 +729,10 @@ block() {
     awk -v kind="\`\`\`$1" '/^```/ { inside = $0 == kind; next } inside' "$2"
 }
 
-# quoted FILE: the C in it stands in docs/example.c, line by line.
+# quoted FILE: the C in it stands in docs/example.c, and the Python in docs/example.py, line by line.
 quoted() {
     block c "$1" | grep -v -x -F -f docs/example.c || :
+    block python "$1" | grep -v -x -F -f docs/example.py || :
 }
 
 # workflow FILE: the script of its last step runs, in a folder of its own.
@@ -722,7 +779,7 @@ python() {
 
 bad_quoted() {
     # shellcheck disable=SC2016
-    printf '%s\n' '```c' 'int main(void)' 'int man(void)' '```' 'else' '```c' 'int i;' '```' > "$scratch/quoted.md"
+    printf '%s\n' '```c' 'int main(void)' 'int man(void)' '```' 'else' '```c' 'int i;' '```' '```python' 'import json' 'import jason' '```' > "$scratch/quoted.md"
     quoted "$scratch/quoted.md"
 }
 
@@ -741,6 +798,8 @@ quick() {
     done
     notices 2 bad_symbols
     check 'the library keeps to its own names' symbols "$LIB"
+    notices 5 bad_exported
+    check 'the shared library exports src/api.txt' exported src/api.txt "${SHARED:-}"
     notices 1 bad_hot
     check 'a prediction allocates nothing' hot "$BUILD"/src/operator/*.o \
         "$BUILD"/src/predict/kernel*.o "$BUILD/src/predict/predict.o" "$BUILD/src/model/scenario.o" \
@@ -769,7 +828,7 @@ quick() {
 slow() {
     notices 5 bad_hardened
     check 'the program is hardened' hardened "$BIN" "${HARDEN:-}"
-    notices "$(compilers | grep -c .)" bad_headers
+    notices "$({ compilers; cxx_compilers; } | grep -c .)" bad_headers
     check 'each public header compiles alone' headers include
     notices 5 bad_formulas
     check 'the formulas of all operators are documented' formulas docs/formulas.md
@@ -778,7 +837,7 @@ slow() {
     check 'docs/design.md has the figures of the tree' sh tests/figures.sh check docs/design.md
     check 'the same bytes are built in any folder' reproducible
     check 'what is installed can be used' installed
-    notices 2 bad_quoted
+    notices 3 bad_quoted
     check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md
     check 'the Python of docs/recipes.md runs' python docs/recipes.md
     check 'the library guide quotes its example' quoted docs/library.md

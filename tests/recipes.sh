@@ -78,7 +78,7 @@ prints() {
 
 begin operator
 # The one place: a line of the enum,
-insert before '    ROOF_OPERATOR_COUNT' src/operator/operator.h <<'EOF'
+insert before '    ROOF_OPERATOR_COUNT' include/roofline/workload.h <<'EOF'
     ROOF_OPERATOR_SCALE,
 EOF
 # its formula,
@@ -131,7 +131,7 @@ prints '  --tokens=N
 
 begin precision
 # The one place: a line of the enum,
-insert before '    ROOF_PRECISION_COUNT' src/catalog/precision.h <<'EOF'
+insert before '    ROOF_PRECISION_COUNT' include/roofline/device.h <<'EOF'
     ROOF_PRECISION_INT3_G32,
 EOF
 # the layout of its block,

@@ -72,6 +72,10 @@ upward() {
             # The floors of the public headers.
             home["error"] = "base"
             home["version"] = "base"
+            home["device"] = "catalog"
+            home["workload"] = "operator"
+            home["predict"] = "predict"
+            home["model"] = "decide"
             home["question"] = "decide"
         }
         NF == 1 {

@@ -5,18 +5,41 @@
  *
  *   error.h      status codes and the error object
  *   question.h   questions, stores and answers: all that the program can do
+ *   model.h      the prediction of a model as numbers
+ *   device.h     devices and number formats
+ *   workload.h   operators with shapes and formats
+ *   predict.h    predictions of operators, millions a second
+ *   version.h    the version
+ *
+ * Most programs want a document, and question.h alone:
+ *
+ *     struct roof_store *store = NULL;
+ *     struct roof_question *question = NULL;
+ *     char *text = NULL;
+ *     roof_store_new(&store, NULL);
+ *     roof_question_new(&question, NULL);
+ *     roof_question_put(question, "operator", "gemv", NULL);
+ *     roof_question_put(question, "n", "4096", NULL);
+ *     roof_question_put(question, "k", "4096", NULL);
+ *     if (roof_answer(store, question, ROOF_COMMAND_PREDICT, ROOF_TEXT, &text, NULL, NULL) ==
+ *         ROOF_OK) {
+ *         puts(text);
+ *     }
+ *     roof_answer_free(text);
+ *     roof_question_free(question);
+ *     roof_store_free(store);
  *
  * Rules that hold for all of them:
  *
  * Units      SI base units in double: FLOP, byte, second, FLOP/s, byte/s. A count and a rate never
  *            share a name. NAN is "unknown"; it is never 0 and never guessed. Keys of files and
- *            reports carry their unit in the name, and convert in one place (quantity.h).
+ *            reports carry their unit in the name, and functions that take a key return its unit.
  * Errors     A function that can fail returns enum roof_status and fills the struct roof_error at
  *            the end of its parameters, which may be NULL. On failure an out-parameter is empty
  *            or unchanged. Nothing prints, nothing exits.
- * Ownership  Out-parameters come first. What a _load, _parse or _open function makes belongs to the
- *            caller and has a _free, which accepts NULL or an empty object. Pointers in results
- *            that are called borrowed belong to what was passed in.
+ * Ownership  What a _new, _load, _parse or _predict function makes belongs to the caller and has a
+ *            _free, which accepts NULL. Pointers in results that are called borrowed belong to
+ *            what was passed in.
  * C++        The headers may be included from C++.
  * Threads    There is no mutable global state. Const objects may be shared; an object that is
  *            written belongs to one thread. roof_predict allocates nothing and takes no lock.
@@ -24,8 +47,12 @@
 #ifndef ROOFLINE_ROOFLINE_H
 #define ROOFLINE_ROOFLINE_H
 
+#include "roofline/device.h"
 #include "roofline/error.h"
+#include "roofline/model.h"
+#include "roofline/predict.h"
 #include "roofline/question.h"
 #include "roofline/version.h"
+#include "roofline/workload.h"
 
 #endif

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: MIT
-/** The version of the library: docs/library.md says what a change of each number means. */
+/**
+ * The version of the headers, and that of the library that runs: docs/library.md says what a change
+ * of each number means.
+ *
+ *     printf("made for roofline %d.%d.%d, runs with %s\n", ROOF_VERSION_MAJOR, ROOF_VERSION_MINOR,
+ *            ROOF_VERSION_PATCH, roof_version());
+ */
 #ifndef ROOFLINE_VERSION_H
 #define ROOFLINE_VERSION_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define ROOF_VERSION_MAJOR 0
 #define ROOF_VERSION_MINOR 1
 #define ROOF_VERSION_PATCH 0
+
+/** Returns the version of the library as "MAJOR.MINOR.PATCH"; constant data. */
+const char *roof_version(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "ask/asking.h"
 #include "base/base.h"
+#include "base/character.h"
 #include "decide/input.h"
 
 /* --- formats ------------------------------------------------------------------------------- */

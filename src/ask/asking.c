@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/character.h"
 
 bool roof_asking_has(const struct roof_asking *a, size_t input)
 {

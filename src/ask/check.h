@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "decide/input.h"
-#include "roofline/error.h"
 
 /** An option that is given. */
 struct roof_check_input {

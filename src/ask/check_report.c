@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/character.h"
 #include "base/json.h"
 #include "base/quantity.h"
 

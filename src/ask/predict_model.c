@@ -106,14 +106,11 @@ static enum roof_status write_report(struct roof_text *out, const struct model_i
 {
     struct roof_survey *survey = NULL;
     struct roof_text command = ROOF_TEXT_INIT;
-    char version[64];
     TRY(roof_survey_run(&survey, in->model, &in->scenario, !in->phase, in->hardware, error));
-    (void)snprintf(version, sizeof version, "%d.%d.%d", ROOF_VERSION_MAJOR, ROOF_VERSION_MINOR,
-                   ROOF_VERSION_PATCH);
     roof_asking_command(&command, question);
     const struct roof_survey_about about = {.product = in->product,
                                             .command = command.data == NULL ? "" : command.data,
-                                            .version = version,
+                                            .version = roof_version(),
                                             .top = in->top > 0 ? (size_t)in->top : ROOF_GRAPH_MAX};
     roof_survey_report(out, survey, &about);
     out->failed = out->failed || command.failed;

@@ -3,7 +3,7 @@
 #ifndef ROOF_BASE_H
 #define ROOF_BASE_H
 
-#include "roofline/error.h"
+#include "base/error.h"
 
 /* Returns from a function that owns nothing with the status of a call that failed. A function that
  * owns something calls one that does the work, then releases, then returns its status. */

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/text.h"
-#include "roofline/error.h"
 
 #define ROOF_CSV_CELLS_MAX 256
 #define ROOF_CSV_ROW_MAX (1U << 20) /* bytes */

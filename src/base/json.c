@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/json.h"
+#include "base/character.h"
 
 #include <cjson/cJSON.h>
 #include <locale.h>

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/text.h"
-#include "roofline/error.h"
 
 struct roof_json; /* a document: text, tree, name */
 typedef struct cJSON roof_json_value;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/json_scan.h"
+#include "base/character.h"
 
 #include <stdint.h>
 #include <stdlib.h>

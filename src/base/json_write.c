@@ -2,6 +2,7 @@
 /* Writes strings and cells as JSON. */
 #include <string.h>
 
+#include "base/character.h"
 #include "base/json_scan.h"
 
 void roof_json_cell(struct roof_text *out, const char *text)

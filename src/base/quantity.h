@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "roofline/error.h"
+#include "base/error.h"
 
 /** "Not known", for any double of this library; ask with isnan. Called NAN in comments. */
 #define ROOF_UNKNOWN ((double)NAN)

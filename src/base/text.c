@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.h"
+#include "base/character.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "roofline/error.h"
+#include "base/error.h"
 
 /** Start with ROOF_TEXT_INIT; release with roof_text_free. data is always terminated once anything
  * was added. Not thread safe: one buffer, one thread. */

@@ -583,6 +583,9 @@ void roof_hardware_free(struct roof_hardware *hardware)
 {
     if (hardware != NULL) {
         struct owned *const owned = hardware->private_data;
+        if (hardware->free_calibration != NULL) {
+            hardware->free_calibration(hardware->calibration);
+        }
         for (size_t i = 0; i < owned->count; i++) {
             free(owned->memory[i]);
         }

@@ -8,16 +8,17 @@
  *
  * A loaded device is read only: any number of threads may use it. Loading is independent per call.
  */
-#ifndef ROOFLINE_HARDWARE_H
-#define ROOFLINE_HARDWARE_H
+#ifndef ROOF_CATALOG_HARDWARE_H
+#define ROOF_CATALOG_HARDWARE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "catalog/precision.h"
-#include "roofline/error.h"
+#include "roofline/device.h"
 
 /** The sources of the figures of a device. */
 enum roof_basis {
@@ -67,7 +68,6 @@ enum roof_peak_table {
     ROOF_PEAK_TABLE_COUNT
 };
 
-enum roof_compute_unit { ROOF_COMPUTE_MATRIX, ROOF_COMPUTE_VECTOR };
 const char *roof_compute_unit_name(enum roof_compute_unit unit);
 
 /** How products in a format are computed on a device. */
@@ -96,9 +96,12 @@ struct roof_hardware {
     double vector_flops_per_s;  /**< derived: what vector operators run at (fp32); NAN: unknown */
     const char *const *aliases; /**< NULL-terminated */
     const char *const *notes;   /**< NULL-terminated */
-    /** For expected times (calibration.h); NULL: none. The device owns what roof_device_calibrate
-     * attached, until roof_device_free; a calibration that is set by hand stays its setter's. */
+    /** For expected times (calibration.h); NULL: none. A calibration that is set by hand stays its
+     * setter's. */
     struct roof_calibration *calibration;
+    /** Releases the calibration with the device, which owns what roof_hardware_calibrate attached;
+     * NULL: the device owns none. */
+    void (*free_calibration)(struct roof_calibration *calibration);
     void *private_data;
 };
 
@@ -115,37 +118,10 @@ const struct roof_figure_key *roof_figure_key(enum roof_figure_id id);
 const char *roof_peak_table_key(enum roof_peak_table table);
 const char *roof_peak_table_label(enum roof_peak_table table);
 
-/**
- * Loads a device by id or alias, or from a file when name contains '/' or ends with ".json".
- * directories (NULL-terminated, may be NULL) are searched for hardware/<id>.json first.
- * Unknown name: ROOF_USAGE, the message lists the ids, nearest first. On success the caller owns
- * *out: roof_hardware_free.
- */
-enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name,
-                                    const char *const *directories, struct roof_error *error);
-/** From JSON text; source names it in messages. Basis "user" unless the text says otherwise. */
-enum roof_status roof_hardware_parse(struct roof_hardware **out, const char *text, size_t length,
-                                     const char *source, struct roof_error *error);
-void roof_hardware_free(struct roof_hardware *hardware);
-
-/**
- * Overrides a figure: "bandwidth_gb_s=500", "peak_tflops.fp16=100". The value is in the key's unit;
- * the device's basis becomes "user".
- */
-enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *assignment,
-                                   struct roof_error *error);
-
 /** Ids of all devices: those in directories, then the embedded ones, each once, sorted. Adds
  * NULL-terminated strings to out, count of them in *count. */
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
                                    const char *const *directories, struct roof_error *error);
-
-/** A link over which a group of devices communicates. */
-struct roof_link {
-    double bytes_per_s;               /**< per device and direction */
-    double latency_s;                 /**< per step; 0 when the device does not say it */
-    const struct roof_figure *figure; /**< where bytes_per_s comes from */
-};
 
 /**
  * The link of a group of devices: that inside a node, the slower of link and network when the group

@@ -446,6 +446,11 @@ enum roof_status roof_precision_find(enum roof_precision *out, const char *name,
     return roof_unknown_name(error, ROOF_USAGE, "precision", name, names, ROOF_PRECISION_COUNT);
 }
 
+const char *roof_precision_name(enum roof_precision precision)
+{
+    return precision < 0 || precision >= ROOF_PRECISION_COUNT ? NULL : roof_format(precision)->name;
+}
+
 double roof_precision_bits(enum roof_precision precision)
 {
     return 8.0 * (double)formats[precision].block_bytes / (double)formats[precision].block_elements;

@@ -11,66 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/text.h"
-#include "roofline/error.h"
-
-/** Formats in the order of the catalog, which also breaks ties. Append only. */
-enum roof_precision {
-    ROOF_PRECISION_AUTO = -1, /**< not given: the default rule decides */
-    ROOF_PRECISION_FP64 = 0,
-    ROOF_PRECISION_FP32,
-    ROOF_PRECISION_TF32,
-    ROOF_PRECISION_BF16,
-    ROOF_PRECISION_FP16,
-    ROOF_PRECISION_FP8_E4M3,
-    ROOF_PRECISION_FP8_E5M2,
-    ROOF_PRECISION_INT8,
-    ROOF_PRECISION_INT4,
-    ROOF_PRECISION_INT2,
-    ROOF_PRECISION_MXFP8_E4M3,
-    ROOF_PRECISION_MXFP8_E5M2,
-    ROOF_PRECISION_MXFP6_E3M2,
-    ROOF_PRECISION_MXFP6_E2M3,
-    ROOF_PRECISION_MXFP4,
-    ROOF_PRECISION_MXINT8,
-    ROOF_PRECISION_NVFP4,
-    ROOF_PRECISION_NF4,
-    ROOF_PRECISION_NF4_FP32,
-    ROOF_PRECISION_NF4_DQ,
-    ROOF_PRECISION_FP4_BNB,
-    ROOF_PRECISION_INT4_G128,
-    ROOF_PRECISION_INT4_G128_ZP,
-    ROOF_PRECISION_INT4_G64_ZP,
-    ROOF_PRECISION_INT4_G32_ZP,
-    ROOF_PRECISION_INT8_CHANNEL,
-    ROOF_PRECISION_FP8_BLOCK128,
-    ROOF_PRECISION_Q1_0,
-    ROOF_PRECISION_Q2_0,
-    ROOF_PRECISION_Q4_0,
-    ROOF_PRECISION_Q4_1,
-    ROOF_PRECISION_Q5_0,
-    ROOF_PRECISION_Q5_1,
-    ROOF_PRECISION_Q8_0,
-    ROOF_PRECISION_Q8_1,
-    ROOF_PRECISION_Q2_K,
-    ROOF_PRECISION_Q3_K,
-    ROOF_PRECISION_Q4_K,
-    ROOF_PRECISION_Q5_K,
-    ROOF_PRECISION_Q6_K,
-    ROOF_PRECISION_Q8_K,
-    ROOF_PRECISION_IQ1_S,
-    ROOF_PRECISION_IQ1_M,
-    ROOF_PRECISION_IQ2_XXS,
-    ROOF_PRECISION_IQ2_XS,
-    ROOF_PRECISION_IQ2_S,
-    ROOF_PRECISION_IQ3_XXS,
-    ROOF_PRECISION_IQ3_S,
-    ROOF_PRECISION_IQ4_NL,
-    ROOF_PRECISION_IQ4_XS,
-    ROOF_PRECISION_TQ1_0,
-    ROOF_PRECISION_TQ2_0,
-    ROOF_PRECISION_COUNT
-};
+#include "roofline/device.h"
 
 enum roof_family {
     ROOF_FAMILY_FLOAT,
@@ -113,15 +56,6 @@ struct roof_format {
 
 /** Returns the row of a format; never NULL for 0 <= precision < ROOF_PRECISION_COUNT. */
 const struct roof_format *roof_format(enum roof_precision precision);
-
-/** Finds a format by its name or alias, in upper or lower case. An unknown name is ROOF_USAGE, and
- * the message lists the names. */
-enum roof_status roof_precision_find(enum roof_precision *out, const char *name,
-                                     struct roof_error *error);
-
-/** Returns the bits per element in memory, with block scales but without tensor and channel scales:
- * 4.5 for nvfp4. */
-double roof_precision_bits(enum roof_precision precision);
 
 /** Returns true for a format in which only weights (and some KV caches) are stored. */
 bool roof_precision_weight_only(enum roof_precision precision);

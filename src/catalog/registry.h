@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "roofline/error.h"
 
 /* A kind of document. */
 struct roof_registry {

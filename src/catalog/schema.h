@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/json.h"
-#include "roofline/error.h"
 
 struct roof_schema;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/character.h"
 #include "chart/chart_text.h"
 #include "chart/place.h"
 

@@ -168,7 +168,7 @@ int main(int argc, char **argv)
         return finish(0);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("roofline %d.%d.%d\n", ROOF_VERSION_MAJOR, ROOF_VERSION_MINOR, ROOF_VERSION_PATCH);
+        printf("roofline %s\n", roof_version());
         return finish(0);
     }
     char option[] = "--help";

@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "catalog/hardware.h"
 #include "catalog/precision.h"
 #include "model/model.h"
-#include "roofline/error.h"
 
 #define ROOF_ENGINES_MAX 32
 

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "model/graph.h"
 #include "operator/operator.h"
-#include "roofline/error.h"
 #include "roofline/question.h"
 
 /** All inputs: the dimensions (same numbers as enum roof_dimension), then the others. */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "predict/predict.h"
+#include "predict/kernel.h"
 
 enum roof_objective {
     ROOF_OBJECTIVE_BALANCED, /**< least accuracy loss among those near the fastest */

@@ -10,6 +10,7 @@
 #include "model/layout.h"
 #include "model/load.h"
 #include "predict/calibration.h"
+#include "roofline/predict.h"
 
 #define FOLDERS_MAX 4
 
@@ -60,7 +61,7 @@ const char *const *roof_store_folders(const struct roof_store *store)
 static void free_stored(struct roof_stored *stored)
 {
     free(stored->key);
-    roof_device_free(stored->hardware);
+    roof_hardware_free(stored->hardware);
     roof_model_free(stored->model);
     free(stored);
 }
@@ -93,7 +94,7 @@ static enum roof_status load_hardware(struct roof_stored *out, const char *const
     }
     return wish->bounds_only
                ? ROOF_OK
-               : roof_device_calibrate(out->hardware, wish->calibration, folders, error);
+               : roof_hardware_calibrate(out->hardware, wish->calibration, folders, error);
 }
 
 static enum roof_status load_model(struct roof_stored *out, const char *const *folders,

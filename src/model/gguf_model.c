@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/character.h"
 #include "model/model_make.h"
 #include "model/weights.h"
 

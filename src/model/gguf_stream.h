@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "roofline/error.h"
+#include "base/error.h"
 
 #define ROOF_GGUF_NAME_MAX 256 /* bytes */
 

@@ -6,9 +6,9 @@
 #ifndef ROOFLINE_LAYOUT_H
 #define ROOFLINE_LAYOUT_H
 
+#include "base/error.h"
 #include "base/text.h"
 #include "model/model.h"
-#include "roofline/error.h"
 
 /**
  * Writes a layout's formats into the model: those of each class of weights, of the inputs of

@@ -12,9 +12,9 @@
 
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "model/model.h"
-#include "roofline/error.h"
 
 /**
  * Loads a model by id or alias. The name is a path when it contains '/' or ends with ".json",

@@ -5,15 +5,15 @@
  *
  * A loaded model is read only: any number of threads may use it.
  */
-#ifndef ROOFLINE_MODEL_H
-#define ROOFLINE_MODEL_H
+#ifndef ROOF_MODEL_MODEL_H
+#define ROOF_MODEL_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "catalog/precision.h"
-#include "roofline/error.h"
 
 /** Kinds of weights. A checkpoint stores each in a format of its own. New ones go to the end. */
 enum roof_weight {

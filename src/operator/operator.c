@@ -647,6 +647,11 @@ const struct roof_operator_row *roof_operator_row(enum roof_operator op)
     return &rows[op].row;
 }
 
+const char *roof_operator_name(enum roof_operator op)
+{
+    return (int)op < 0 || op >= ROOF_OPERATOR_COUNT ? NULL : roof_operator_row(op)->name;
+}
+
 enum roof_status roof_operator_find(enum roof_operator *out, const char *name,
                                     struct roof_error *error)
 {

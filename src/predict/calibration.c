@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "catalog/registry.h"
+#include "roofline/predict.h"
 
 #define SCHEMA "roofline/calibration/1"
 #define FITS_MAX 4096
@@ -444,18 +445,11 @@ enum roof_status roof_calibration_load(struct roof_calibration **out,
     return ROOF_OK;
 }
 
-enum roof_status roof_device_calibrate(struct roof_hardware *hardware, const char *path,
-                                       const char *const *directories, struct roof_error *error)
+enum roof_status roof_hardware_calibrate(struct roof_hardware *hardware, const char *path,
+                                         const char *const *directories, struct roof_error *error)
 {
+    hardware->free_calibration = roof_calibration_free;
     return roof_calibration_load(&hardware->calibration, hardware, path, directories, error);
-}
-
-void roof_device_free(struct roof_hardware *hardware)
-{
-    if (hardware != NULL) {
-        roof_calibration_free(hardware->calibration);
-        roof_hardware_free(hardware);
-    }
 }
 
 /* Returns true if a serves better than b: for the stack itself, else with the simplest

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "catalog/hardware.h"
 #include "operator/operator.h"
-#include "roofline/error.h"
 
 /** The kinds of kernels that have fits. Append only. */
 enum roof_kernel {
@@ -95,23 +95,12 @@ struct roof_calibration {
 /**
  * Loads the calibration of a device: from a file when path is not NULL, else the embedded one of
  * its id, of its product, or of its architecture's family (inherited). *out is NULL when there is
- * none. The caller owns it: roof_calibration_free. Most callers want roof_device_calibrate.
+ * none. The caller owns it: roof_calibration_free. Most callers want roof_hardware_calibrate.
  */
 enum roof_status roof_calibration_load(struct roof_calibration **out,
                                        const struct roof_hardware *hardware, const char *path,
                                        const char *const *directories, struct roof_error *error);
 void roof_calibration_free(struct roof_calibration *calibration);
-
-/**
- * Loads the calibration of a device as roof_calibration_load does and attaches it, so that
- * predictions have expected times. The device, which must have none before, owns it from then on:
- * release both by roof_device_free.
- */
-enum roof_status roof_device_calibrate(struct roof_hardware *hardware, const char *path,
-                                       const char *const *directories, struct roof_error *error);
-/** Frees a device and the calibration that roof_device_calibrate attached, where there is one.
- * Accepts NULL. */
-void roof_device_free(struct roof_hardware *hardware);
 
 /** Returns the rows of the matrix instruction of an architecture, which query heads of MLA fill:
  * the parameter tile_rows of a loaded calibration, wherever its fit comes from. */

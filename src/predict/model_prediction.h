@@ -10,7 +10,7 @@
 #define ROOFLINE_MODEL_PREDICTION_H
 
 #include "model/graph.h"
-#include "predict/predict.h"
+#include "predict/kernel.h"
 
 /** An operator of the model with its prediction, which is for one instance. */
 struct roof_node_prediction {

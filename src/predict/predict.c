@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "predict/predict.h"
+#include "roofline/predict.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "operator/resolve.h"
+#include "predict/kernel.h"
 #include "predict/predict_sizes.h"
 
 enum roof_peak_table roof_part_peaks(const struct roof_part *part)

@@ -3,7 +3,7 @@
 #ifndef ROOF_PREDICT_PRIVATE_H
 #define ROOF_PREDICT_PRIVATE_H
 
-#include "predict/predict.h"
+#include "predict/kernel.h"
 
 /* Predicts the workload of *prediction again at other sizes of the same operator: its formats are
  * resolved. *prediction comes from roof_predict, or from this, also where sizes were refused. */

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "predict/predict.h"
+#include "predict/kernel.h"
 
 /** One step. Strings belong to the trace. */
 struct roof_step {

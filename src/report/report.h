@@ -12,7 +12,7 @@
 #include "decide/compare.h"
 #include "decide/crossover.h"
 #include "decide/recommend.h"
-#include "predict/predict.h"
+#include "predict/kernel.h"
 #include "predict/trace.h"
 #include "report/table.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/character.h"
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/list.h"

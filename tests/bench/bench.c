@@ -181,7 +181,7 @@ static void recommendations(const struct subject *s, const struct roof_model *mo
     struct roof_error error = {0};
     for (int i = 0; i < DEVICES; i++) {
         check(roof_hardware_load(&a.device[i], ids[i], NULL, &error), &error);
-        check(roof_device_calibrate(a.device[i], NULL, NULL, &error), &error);
+        check(roof_hardware_calibrate(a.device[i], NULL, NULL, &error), &error);
     }
     for (int i = 0; i < BATCHES; i++) {
         a.batch[i] = (int64_t)1 << i;
@@ -210,7 +210,7 @@ static void recommendations(const struct subject *s, const struct roof_model *mo
     recommend_gemm(s, &a);
     recommend_model(&a);
     for (int i = 0; i < DEVICES; i++) {
-        roof_device_free(a.device[i]);
+        roof_hardware_free(a.device[i]);
     }
     roof_engines_free(a.engines);
     roof_accuracy_free(&a.accuracy);
@@ -265,7 +265,7 @@ int main(void)
     s.scenario.common.shape.batch = 32;
     measure(&s, "model step ideal", predict_model, 1, "predictions");
 
-    check(roof_device_calibrate(s.hardware, NULL, NULL, &error), &error);
+    check(roof_hardware_calibrate(s.hardware, NULL, NULL, &error), &error);
     measure(&s, "model step expected, best", predict_model, 1, "predictions");
     measure(&s, "attention expected, best", predict, 1, "predictions");
     gemms(&s, ROOF_STACK_VLLM);
@@ -282,6 +282,6 @@ int main(void)
     measure(&s, "a number formatted by printf %.17g", format_printf, 1, "numbers");
     free(s.prediction);
     roof_model_free(model);
-    roof_device_free(s.hardware);
+    roof_hardware_free(s.hardware);
     return 0;
 }

@@ -52,7 +52,7 @@ static inline struct roof_hardware *load_calibrated(const char *id)
 {
     struct roof_hardware *const hardware = load_device(id);
     struct roof_error error = {0};
-    if (roof_device_calibrate(hardware, NULL, NULL, &error) != ROOF_OK) {
+    if (roof_hardware_calibrate(hardware, NULL, NULL, &error) != ROOF_OK) {
         fail_msg("%s: %s", id, error.message);
     }
     assert_non_null(hardware->calibration);
@@ -61,7 +61,7 @@ static inline struct roof_hardware *load_calibrated(const char *id)
 
 static inline void free_calibrated(struct roof_hardware *hardware)
 {
-    roof_device_free(hardware);
+    roof_hardware_free(hardware);
 }
 
 static inline struct roof_workload workload(enum roof_operator op, struct roof_shape shape)

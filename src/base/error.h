@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+/* Makes errors with places in texts and keys of inputs, and passes on those of others. */
+#ifndef ROOF_BASE_ERROR_H
+#define ROOF_BASE_ERROR_H
+
+#include "roofline/error.h"
+
+/** Marks a key in the format of an error, or in a text that becomes part of one: ROOF_KEY("heads")
+ * or ROOF_KEY("%s"). A key has lower-case letters, digits and '_'. The marks are not part of the
+ * message; without a key between them they are control characters like others. */
+#define ROOF_KEY(key) "\016" key "\017"
+
+/** Fills error as roof_error_set does, with a place in a text: source:line:column. */
+enum roof_status roof_error_at(struct roof_error *error, enum roof_status status,
+                               const char *source, int line, int column, const char *format, ...)
+    ROOF_PRINTF(6, 7);
+
+/** Reports that memory ran out; returns ROOF_MEMORY. */
+enum roof_status roof_no_memory(struct roof_error *error);
+
+/** Puts text, which may have keys, before the message of an error that is there and gives the error
+ * another status, which it returns. The place and the keys of the error stay. A lack of memory
+ * stays what it is: the message is left alone, and ROOF_MEMORY is returned. error may be NULL. */
+enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status status,
+                                   const char *format, ...) ROOF_PRINTF(3, 4);
+
+/** Puts text, which may have keys, behind the message of an error that is there. error may be NULL.
+ */
+void roof_error_append(struct roof_error *error, const char *format, ...) ROOF_PRINTF(2, 3);
+
+/** Gives an error that is there another place; the place that it had becomes part of its message.
+ * Returns status, which becomes the error's. error may be NULL. */
+enum roof_status roof_error_move(struct roof_error *error, enum roof_status status,
+                                 const char *source, int line, int column);
+
+#endif

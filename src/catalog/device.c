@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+/* What callers of the library ask a device, whose inside they do not see. */
+#include "roofline/device.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "catalog/hardware.h"
+
+const char *roof_hardware_id(const struct roof_hardware *hardware)
+{
+    return hardware->id;
+}
+
+const char *roof_hardware_name(const struct roof_hardware *hardware)
+{
+    return hardware->name;
+}
+
+/* Returns the peak with a key such as "peak_tflops.fp16"; NAN when it is unknown, or the key is. */
+static double peak_number(const struct roof_hardware *hardware, const char *key)
+{
+    const size_t length = strcspn(key, ".");
+    enum roof_precision precision = ROOF_PRECISION_AUTO;
+    if (key[length] == '\0' || roof_precision_find(&precision, key + length + 1, NULL) != ROOF_OK) {
+        return ROOF_UNKNOWN;
+    }
+    for (int i = 0; i < ROOF_PEAK_TABLE_COUNT; i++) {
+        const char *const table = roof_peak_table_key((enum roof_peak_table)i);
+        if (strlen(table) == length && strncmp(table, key, length) == 0) {
+            return roof_given(hardware->peak[i][precision].value, ROOF_UNIT_TFLOPS);
+        }
+    }
+    return ROOF_UNKNOWN;
+}
+
+double roof_hardware_number(const struct roof_hardware *hardware, const char *key)
+{
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        const struct roof_figure_key *const row = roof_figure_key((enum roof_figure_id)i);
+        if (strcmp(row->key, key) == 0) {
+            return roof_given(hardware->figure[i].value, row->unit);
+        }
+    }
+    return peak_number(hardware, key);
+}
+
+double roof_hardware_peak(const struct roof_hardware *hardware, enum roof_precision precision)
+{
+    return precision < 0 || precision >= ROOF_PRECISION_COUNT
+               ? ROOF_UNKNOWN
+               : hardware->compute[precision].peak_flops_per_s;
+}
+
+enum roof_status roof_hardware_each(void (*each)(void *context, const char *id), void *context,
+                                    const char *const *directories, struct roof_error *error)
+{
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t count = 0;
+    const enum roof_status status = roof_hardware_ids(&ids, &count, directories, error);
+    const char *id = ids.data;
+    for (size_t i = 0; status == ROOF_OK && i < count; i++) {
+        each(context, id);
+        id += strlen(id) + 1;
+    }
+    roof_text_free(&ids);
+    return status;
+}
