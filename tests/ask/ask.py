@@ -154,6 +154,10 @@ def check_of(number, question, document):
             inputs.setdefault(key, []).append(value)
         else:
             inputs[key] = value
+    for key, texts in inputs.items():  # as an object, where one can say the same
+        pairs = [text.split("=", 1) for text in texts] if isinstance(texts, list) else []
+        if pairs and all(len(pair) == 2 for pair in pairs) and len(dict(pairs)) == len(pairs):
+            inputs[key] = dict(pairs)
     entry = {"name": str(number), "command": question.command, "inputs": inputs}
     if document.refused():
         return dict(entry, expect_error=document.message)
