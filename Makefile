@@ -77,6 +77,7 @@ BIN      := $(BUILD)/roofline
 FIT      := $(BUILD)/roofline-calibrate
 BENCH    := $(BUILD)/tests/bench/bench
 PROCESS  := $(BUILD)/tests/bench/process
+ASKER    := $(BUILD)/tests/ask/asker
 # Each file but the one that replays inputs is a fuzz target; it has a folder of inputs.
 FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 FUZZ     := $(FUZZ_SRC:tests/fuzz/%.c=%)
@@ -260,7 +261,7 @@ endef
 quick: check-unit check-cases check-rules
 
 ## check: run every test on this build (-j2: two at a time)
-check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-oracle recipes
+check: check-unit check-fuzz check-cli check-faults check-formulas check-schemas check-project check-oracle check-ask recipes
 
 # A unit test runs again when its floor or one below it changes: it uses no others (check-rules).
 # These use a floor above theirs, of which they need something to test with.
@@ -349,6 +350,15 @@ $(PASSED)/oracle/$(1): $(BIN) $(wildcard tests/oracle/*.py) $(DATA) $(WRAPPED)
 endef
 $(foreach name,$(ORACLES),$(eval $(call oracle_rule,$(name))))
 
+# The same questions by the command line, from C, as records and in a check file.
+check-ask: $(PASSED)/ask
+$(PASSED)/ask: $(BIN) $(ASKER) $(wildcard tests/ask/*.py) $(DATA) $(WRAPPED)
+	$(call test,eval 'if command -v $(PYTHON); then $(PYTHON) -B tests/ask/ask.py $(BIN) $(ASKER) \
+	    --cases 500 --seed 1; else echo skipped: no $(PYTHON); fi')
+
+$(ASKER): $(BUILD)/tests/ask/asker.o $(LIB)
+	$(LINK) -pthread -o $@ $< $(LIB) $(CJSON_LIBS) -lm $(LDLIBS)
+
 ## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
 CASES ?= 20000
 SEED  ?=
@@ -429,7 +439,7 @@ valgrind-quick:
 	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/10
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
-          $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c docs/example.c
+          $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/ask/asker.c docs/example.c
 LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
 LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
           $(sort $(wildcard tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh))
@@ -499,6 +509,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
-        check-browser check-oracle oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
+        check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
--include $(LIB_OBJ:.o=.d) $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)

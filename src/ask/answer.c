@@ -82,6 +82,9 @@ enum roof_status roof_answer_to(struct roof_store *store, const struct roof_ques
     TRY(check_format(command, format, told));
     const enum roof_status status = kinds[kind].answer(&asking, told);
     roof_loans_return(&asking.loans);
+    if (status == ROOF_OK) {
+        *told = (struct roof_error){.status = ROOF_OK}; /* a plan that was refused is no error */
+    }
     return status;
 }
 

@@ -169,9 +169,11 @@ static enum roof_status put_input(struct roof_question *question, size_t input, 
         TRY(read_flag(&given, input, text, error));
         text = "";
     }
-    return given ? put_once(&question->value[input], question,
-                            roof_input_key(name, roof_input(input)), text, error)
-                 : ROOF_OK;
+    if (!given && !roof_asked(question, input)) {
+        return ROOF_OK; /* "false" beside "true" is refused: one of the two would win silently */
+    }
+    return put_once(&question->value[input], question, roof_input_key(name, roof_input(input)),
+                    text, error);
 }
 
 /* Tells if a row of the input table is a key of questions. Those of the output are not: it is the
