@@ -149,7 +149,7 @@ double roof_hardware_number(const struct roof_hardware *hardware, const char *ke
  * docs/formulas.md for formats without a unit of their own, in FLOP/s; NAN when there is none. */
 double roof_hardware_peak(const struct roof_hardware *hardware, enum roof_precision precision);
 
-/** What a group of devices sends over. */
+/** The link over which a group of devices communicates. */
 struct roof_link {
     double bytes_per_s;               /**< per device and direction */
     double latency_s;                 /**< per step; 0 when the device does not say it */

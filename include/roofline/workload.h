@@ -192,7 +192,7 @@ enum roof_role {
 /** The most parts that an operator has. */
 #define ROOF_OPERATOR_PARTS_MAX 3
 
-/** What one operator that is no composite does. */
+/** The work of one operator that is no composite. */
 struct roof_work {
     double flops;                  /**< 2 per multiply-add */
     double bytes[ROOF_ROLE_COUNT]; /**< between the device's memory and its caches */
