@@ -309,7 +309,7 @@ $(PASSED)/cli/%.sh: tests/cli/%.sh tests/cli/program.sh tests/cli/steps.sh $(BIN
 $(PASSED)/cli/images.sh: $(wildcard docs/charts/*)
 
 $(PASSED)/pages/%: % tests/cli/docs.sh tests/cli/program.sh $(BIN) $(WRAPPED)
-	$(call test,SELF_TEST=$(if $(filter README.md,$<),yes,no) sh tests/cli/docs.sh $(BIN) $<)
+	$(call test,$(if $(filter README.md,$<),,SELF_TEST=no EXAMPLES=any) sh tests/cli/docs.sh $(BIN) $<)
 
 $(PASSED)/reports: tests/cli/reports.sh tests/cli/program.sh tests/cli/tables.awk $(BIN) $(wildcard docs/reports/*.md) $(WRAPPED)
 	$(call test,sh tests/cli/reports.sh $(BIN) docs/reports/*.md)
