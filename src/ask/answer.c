@@ -68,7 +68,7 @@ enum roof_status roof_answer_to(struct roof_store *store, const struct roof_ques
                                  .command = command,
                                  .format = format,
                                  .listener = listener};
-    struct roof_error own;
+    struct roof_error own = {.status = ROOF_OK};
     struct roof_error *const told = error == NULL ? &own : error;
     size_t kind = 0;
     while (kind < COUNT(kinds) && kinds[kind].command != command) {

@@ -34,9 +34,9 @@ enum roof_status roof_ask_page(struct roof_text *out, struct roof_asking *a,
 enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, bool recommended,
                                   struct roof_error *error);
-/* *answer becomes ROOF_UNSATISFIED where the document says that nothing is left. */
+/* *found becomes ROOF_UNSATISFIED where the document says that nothing is left. */
 enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
-                                enum roof_status *answer, struct roof_error *error);
+                                enum roof_status *found, struct roof_error *error);
 
 /* Writes the command line that asks for the report of a model. */
 void roof_asking_command(struct roof_text *out, const struct roof_question *question);

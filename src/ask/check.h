@@ -92,7 +92,7 @@ enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
 /** Compares the answer of one request with what is expected. Deviations are no failure;
  * ROOF_INVALID (or ROOF_IO) with the place when a request is refused that expects values,
  * ROOF_MEMORY. */
-enum roof_status roof_check_take(struct roof_checks *checks, size_t check,
+enum roof_status roof_check_take(struct roof_checks *checks, size_t i,
                                  const struct roof_check_answer *answer, struct roof_error *error);
 /** Asks every request and compares, as roof_check_take. */
 enum roof_status roof_checks_run(struct roof_checks *checks, struct roof_store *store,

@@ -126,11 +126,6 @@ enum roof_status roof_error_at(struct roof_error *error, enum roof_status status
     return status;
 }
 
-enum roof_status roof_no_memory(struct roof_error *error)
-{
-    return roof_error_set(error, ROOF_MEMORY, "out of memory");
-}
-
 /* Adds the message of an error, with its keys, behind that of another. Keys that are cut off are
  * forgotten. */
 static void join(struct roof_error *out, const struct roof_error *error)

@@ -15,8 +15,12 @@ enum roof_status roof_error_at(struct roof_error *error, enum roof_status status
                                const char *source, int line, int column, const char *format, ...)
     ROOF_PRINTF(6, 7);
 
-/** Reports that memory ran out; returns ROOF_MEMORY. */
-enum roof_status roof_no_memory(struct roof_error *error);
+/** Reports that memory ran out; returns ROOF_MEMORY. It is inline, so that analysers see that. */
+static inline enum roof_status roof_no_memory(struct roof_error *error)
+{
+    (void)roof_error_set(error, ROOF_MEMORY, "out of memory");
+    return ROOF_MEMORY;
+}
 
 /** Puts text, which may have keys, before the message of an error that is there and gives the error
  * another status, which it returns. The place and the keys of the error stay. A lack of memory

@@ -66,6 +66,7 @@ void roof_fields_read(struct roof_value *out, const struct roof_fields *fields, 
     for (size_t i = 0; i < fields->count; i++) {
         const struct roof_field *const field = &fields->field[i];
         if (field->derived == 0 && field->part == part) {
+            out[i] = (struct roof_value){.number = ROOF_UNKNOWN};
             read_value(&out[i], field->type, result + field->offset);
         }
     }

@@ -162,7 +162,7 @@ static enum roof_status put_input(struct roof_question *question, size_t input, 
     struct roof_texts *const texts = texts_of(question, input);
     char name[ROOF_INPUT_NAME_SIZE];
     bool given = true;
-    if (texts != NULL) {
+    if (roof_input(input)->many) {
         return put_one_of_many(question, texts, input, text, error);
     }
     if (roof_input(input)->kind == ROOF_INPUT_FLAG) {

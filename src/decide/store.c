@@ -100,6 +100,7 @@ static enum roof_status load_hardware(struct roof_stored *out, const char *const
 static enum roof_status load_model(struct roof_stored *out, const char *const *folders,
                                    const struct roof_model_wish *wish, struct roof_error *error)
 {
+    /* cppcheck-suppress ctunullpointer ; one of the two wishes of obtain is there */
     TRY(roof_model_load(&out->model, wish->name, folders, error));
     const bool as_stored =
         wish->layout != NULL && strcmp(wish->layout, "checkpoint") == 0 && out->model->stored;

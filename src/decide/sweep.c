@@ -171,7 +171,7 @@ static enum roof_status run(const struct roof_sweep *sweep, struct cursor *curso
                             struct roof_model_prediction *of_model, roof_sweep_callback callback,
                             void *context, struct roof_error *error)
 {
-    struct roof_prediction prediction;
+    struct roof_prediction prediction = {.time_s = ROOF_UNKNOWN};
     const struct roof_prediction *const result = of_model == NULL ? &prediction : &of_model->total;
     for (uint64_t i = 0; i < count; i++) {
         enum roof_status status = predict_point(&prediction, of_model, cursor, sweep, error);

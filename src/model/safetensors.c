@@ -310,7 +310,7 @@ static enum roof_status read_map(struct roof_safetensors *r, struct index *out,
 static enum roof_status list_files(struct roof_safetensors *r, const struct index *index,
                                    const char ***out, size_t *count)
 {
-    const char **const files = malloc(index->count * sizeof *files);
+    const char **const files = malloc((index->count + 1) * sizeof *files);
     *out = files;
     *count = 0;
     if (files == NULL) {

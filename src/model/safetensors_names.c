@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "model/safetensors_names.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -266,6 +267,7 @@ static bool find_module(struct roof_tensor_place *out, const char *name, int fir
 static bool find_in_layer(struct roof_tensor_place *out, const char *name)
 {
     char plain[128];
+    assert(name != NULL);
     const char *const experts = strstr(name, "experts.");
     const char *rest = NULL;
     out->expert = experts == NULL ? -1 : read_number(experts + 8, &rest);

@@ -67,7 +67,9 @@ const char *roof_input_key(char out[ROOF_INPUT_NAME_SIZE], const struct roof_inp
     (void)snprintf(out, ROOF_INPUT_NAME_SIZE, "%s",
                    input->key == NULL ? input->option : input->key);
     for (char *p = out; *p != '\0'; p++) {
-        *p = *p == '-' ? '_' : *p;
+        if (*p == '-') {
+            *p = '_';
+        }
     }
     return out;
 }

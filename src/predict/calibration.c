@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "predict/calibration.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -405,6 +406,7 @@ static enum roof_status load_path(struct roof_calibration **out,
                                   const char *const *directories, struct roof_error *error)
 {
     TRY(load_id(out, path, directories, error));
+    assert(*out != NULL && (*out)->id != NULL);
     const bool product = hardware->product != NULL && strcmp((*out)->id, hardware->product) == 0;
     (*out)->inherited = strcmp((*out)->id, hardware->id) != 0 && !product;
     return ROOF_OK;

@@ -371,6 +371,9 @@ void roof_model_prediction_values(struct roof_value *out, const struct roof_fiel
     roof_fields_read(out, fields, 0, (const char *)prediction);
     for (size_t i = 0; i < fields->count; i++) {
         const int derived = fields->field[i].derived;
+        if (derived != 0) {
+            out[i] = (struct roof_value){.number = ROOF_UNKNOWN};
+        }
         if (derived > DIMENSION) {
             derive_of_model(&out[i], (enum model_prediction_value)derived, prediction);
         } else if (derived != 0) {

@@ -90,9 +90,13 @@ static inline bool same_value(const struct roof_cell *cell, const struct roof_fi
     if (!cell->known) {
         return false;
     }
-    return roof_type_is_text(field->type)
-               ? value->text != NULL && strcmp(cell->source, value->text) == 0
-               : memcmp(&cell->number, &value->number, sizeof cell->number) == 0;
+    if (roof_type_is_text(field->type)) {
+        return value->text != NULL && strcmp(cell->source, value->text) == 0;
+    }
+    /* The bytes are compared, not the numbers: 0 and -0 are written differently, and unknown is
+     * unknown. */
+    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
+    return memcmp(&cell->number, &value->number, sizeof cell->number) == 0;
 }
 
 /* Makes room for the rest of a row from column i on, so that whole blocks are copied without a look

@@ -47,7 +47,9 @@ static void spell(char *out, size_t size, const char *key)
     snprintf(out, size, "%s%s", strlen(key) == 1 ? "-" : "--",
              strcmp(key, "measured_us") == 0 ? "measured" : key);
     for (char *p = out; *p != '\0'; p++) {
-        *p = *p == '_' ? '-' : *p;
+        if (*p == '_') {
+            *p = '-';
+        }
     }
 }
 

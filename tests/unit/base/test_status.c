@@ -184,7 +184,9 @@ static void spell_option(char *out, size_t size, const char *key)
 {
     (void)snprintf(out, size, "--%s", key);
     for (char *p = out; *p != '\0'; p++) {
-        *p = *p == '_' ? '-' : *p;
+        if (*p == '_') {
+            *p = '-';
+        }
     }
 }
 

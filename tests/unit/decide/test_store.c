@@ -226,7 +226,7 @@ static void *borrow(void *context)
     const struct roof_texts set = {.value = {"bandwidth_gb_s=1000"}, .count = 1};
     const struct roof_device_wish plain = {.name = "t4", .bounds_only = true};
     const struct roof_device_wish changed = {.name = "t4", .set = &set, .bounds_only = true};
-    uintptr_t wrong = 0;
+    int wrong = 0;
     for (int i = 0; i < 200; i++) {
         struct roof_loans loans = {.store = context};
         const struct roof_hardware *a = NULL;
@@ -239,7 +239,7 @@ static void *borrow(void *context)
         }
         roof_loans_return(&loans);
     }
-    return (void *)wrong;
+    return wrong == 0 ? NULL : context;
 }
 
 static void test_threads(void **state)
