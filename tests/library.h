@@ -46,7 +46,7 @@
 #include "decide/known.h"
 #include "decide/pair.h"
 #include "decide/plan.h"
-#include "decide/plan_query.h"
+#include "decide/plan_inputs.h"
 #include "decide/plan_speedup.h"
 #include "decide/question.h"
 #include "decide/read.h"

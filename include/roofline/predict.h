@@ -81,7 +81,7 @@ struct roof_tiling {
     double waves;       /**< of them over the SMs */
     double utilisation; /**< fraction of the SMs that are busy, on average over the waves */
     double l2_hit;      /**< fraction of the weights that are found in the L2 */
-    enum roof_kernel_limit bound;
+    enum roof_kernel_limit limit;
 };
 
 /** The time to expect; time_s is NAN where there is nothing to base it on, and all else is void. */
@@ -92,7 +92,7 @@ struct roof_expected {
     double launch_s; /**< the part of time_s that is launches */
     bool tiled;      /**< tiling holds; else only its l2_hit does */
     struct roof_tiling tiling;
-    enum roof_kernel_limit bound;
+    enum roof_kernel_limit limit;
     const struct roof_kernel_fit *fit;
     bool near; /**< the fit is of another device or of formats next to these; the band is wider */
 };

@@ -45,18 +45,18 @@ static enum roof_status compare(struct roof_expectation *e, struct roof_checks_p
     return ROOF_OK;
 }
 
-/* Compares the message of a refusal with the expected one; why is NULL when none came. */
+/* Compares the message of a refusal with the expected one; refusal is NULL when there was none. */
 static enum roof_status compare_refusal(struct roof_expectation *e, struct roof_checks_private *p,
                                         const roof_json_value *expected,
-                                        const struct roof_error *why, struct roof_error *error)
+                                        const struct roof_error *refusal, struct roof_error *error)
 {
     char line[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE];
     struct roof_text text = ROOF_TEXT_INIT;
-    if (why == NULL) {
+    if (refusal == NULL) {
         e->passed = false;
         return ROOF_OK;
     }
-    roof_error_line(line, sizeof line, why);
+    roof_error_line(line, sizeof line, refusal);
     roof_json_quote(&text, line);
     e->passed = strstr(line, roof_json_string(expected)) != NULL;
     return roof_checks_keep_text(&e->got, p, &text, error);
@@ -64,17 +64,17 @@ static enum roof_status compare_refusal(struct roof_expectation *e, struct roof_
 
 /* Fails because the request of a check that expects values was refused. */
 static enum roof_status refused(const struct roof_checks *checks, size_t i,
-                                const struct roof_error *why, struct roof_error *error)
+                                const struct roof_error *refusal, struct roof_error *error)
 {
     const struct roof_checks_private *const p = checks->private_data;
-    const enum roof_status status = why->status == ROOF_IO ? ROOF_IO : ROOF_INVALID;
+    const enum roof_status status = refusal->status == ROOF_IO ? ROOF_IO : ROOF_INVALID;
     int line = 0;
     int column = 0;
     roof_json_place(p->json, p->inputs[i], &line, &column);
     if (error == NULL) {
         return status;
     }
-    *error = *why;
+    *error = *refusal;
     (void)roof_error_move(error, status, "", 0, 0); /* a place of its own is part of the message */
     (void)roof_error_prefix(error, status, "%s: ", checks->check[i].name);
     return roof_error_move(error, status, checks->name, line, column);
@@ -91,10 +91,10 @@ static enum roof_status compare_answer(struct roof_checks *checks, size_t i,
         &p->place[(size_t)(check->expectation - p->expectation)];
     if (check->expectation[0].refusal) {
         return compare_refusal(&check->expectation[0], p, place[0],
-                               answer->status == ROOF_OK ? NULL : &answer->why, error);
+                               answer->status == ROOF_OK ? NULL : &answer->refusal, error);
     }
     if (answer->status != ROOF_OK) {
-        return refused(checks, i, &answer->why, error);
+        return refused(checks, i, &answer->refusal, error);
     }
     struct roof_json *document = NULL;
     TRY(roof_json_parse(&document, answer->text, answer->length, "answer", error));
@@ -120,32 +120,31 @@ enum roof_status roof_check_take(struct roof_checks *checks, size_t i,
 }
 
 /* Puts what a check asks into a question. */
-static enum roof_status put_request(struct roof_question *question,
-                                    const struct roof_check_request *request,
-                                    struct roof_error *error)
+static enum roof_status put_asked(struct roof_question *question,
+                                  const struct roof_check_asked *asked, struct roof_error *error)
 {
     char key[ROOF_INPUT_NAME_SIZE];
-    const bool model = request->model != NULL;
+    const bool model = asked->model != NULL;
     TRY(roof_question_put(question, model ? "model" : "operator",
-                          model ? request->model : request->workload, error));
-    for (size_t i = 0; i < request->count; i++) {
-        TRY(roof_question_put(question, roof_input_key(key, roof_input(request->input[i].input)),
-                              request->input[i].text, error));
+                          model ? asked->model : asked->workload, error));
+    for (size_t i = 0; i < asked->count; i++) {
+        TRY(roof_question_put(question, roof_input_key(key, roof_input(asked->input[i].input)),
+                              asked->input[i].text, error));
     }
     return ROOF_OK;
 }
 
 /* Asks what a check asks. */
 static enum roof_status ask(struct roof_check_answer *out, struct roof_store *store,
-                            const struct roof_check_request *request, struct roof_error *error)
+                            const struct roof_check_asked *asked, struct roof_error *error)
 {
     struct roof_question *question = NULL;
     TRY(roof_question_new(&question, error));
     *out = (struct roof_check_answer){.text = NULL};
-    out->status = put_request(question, request, &out->why);
+    out->status = put_asked(question, asked, &out->refusal);
     if (out->status == ROOF_OK) {
-        out->status = roof_answer(store, question, request->command, ROOF_JSON, &out->text,
-                                  &out->length, &out->why);
+        out->status = roof_answer(store, question, asked->command, ROOF_JSON, &out->text,
+                                  &out->length, &out->refusal);
     }
     roof_question_free(question);
     if (out->status == ROOF_MEMORY) {
@@ -162,7 +161,7 @@ static enum roof_status run_check(struct roof_checks *checks, size_t i, struct r
                                   struct roof_error *error)
 {
     struct roof_check_answer answer;
-    TRY(ask(&answer, store, &checks->check[i].request, error));
+    TRY(ask(&answer, store, &checks->check[i].asked, error));
     const enum roof_status status = roof_check_take(checks, i, &answer, error);
     roof_answer_free(answer.text);
     return status;

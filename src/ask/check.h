@@ -21,7 +21,7 @@ struct roof_check_input {
 };
 
 /** A question of a check, to be answered as JSON. */
-struct roof_check_request {
+struct roof_check_asked {
     enum roof_command command;            /**< ROOF_COMMAND_PREDICT or ROOF_COMMAND_RECOMMEND */
     const char *workload;                 /**< an operator, or "model" */
     const char *model;                    /**< its name or file; NULL for an operator */
@@ -31,10 +31,10 @@ struct roof_check_request {
 
 /** The document or the refusal that answered a request. */
 struct roof_check_answer {
-    enum roof_status status; /**< ROOF_OK: text has the document; else why says what is wrong */
+    enum roof_status status; /**< ROOF_OK: text has the document; else refusal says what is wrong */
     char *text;
     size_t length;
-    struct roof_error why;
+    struct roof_error refusal;
 };
 
 /** A number is as expected when it is within one of the two; each 0 when it is not given. */
@@ -65,7 +65,7 @@ struct roof_expectation {
 struct roof_check {
     const char *name;
     int line;
-    struct roof_check_request request;
+    struct roof_check_asked asked;
     struct roof_expectation *expectation;
     size_t count;
     size_t deviations; /**< of the expectations, after roof_checks_run */

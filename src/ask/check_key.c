@@ -17,12 +17,12 @@ const char *roof_check_schema(enum roof_check_document document)
     return names[document];
 }
 
-enum roof_check_document roof_check_document(const struct roof_check_request *request)
+enum roof_check_document roof_check_document(const struct roof_check_asked *asked)
 {
-    const bool model = request->model != NULL;
-    const bool recommend = request->command == ROOF_COMMAND_RECOMMEND;
-    for (size_t i = 0; i < request->count; i++) {
-        if (request->input[i].input == ROOF_INPUT_EXPLAIN) {
+    const bool model = asked->model != NULL;
+    const bool recommend = asked->command == ROOF_COMMAND_RECOMMEND;
+    for (size_t i = 0; i < asked->count; i++) {
+        if (asked->input[i].input == ROOF_INPUT_EXPLAIN) {
             return model && recommend ? ROOF_CHECK_PLAN_SPEEDUP : ROOF_CHECK_SPEEDUP;
         }
     }

@@ -20,7 +20,7 @@ enum roof_check_document {
 };
 
 /* Returns the document that answers a request, and the name of its schema. */
-enum roof_check_document roof_check_document(const struct roof_check_request *request);
+enum roof_check_document roof_check_document(const struct roof_check_asked *asked);
 const char *roof_check_schema(enum roof_check_document document);
 
 /* Finds the type that a schema gives the key of a member of a check file. ROOF_INVALID with the

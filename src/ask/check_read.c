@@ -189,7 +189,7 @@ static enum roof_status add_input(const struct reader *r, struct roof_check *che
     }
     struct roof_check_input *const input = &r->p->input[r->p->given++];
     input->input = id;
-    check->request.count++;
+    check->asked.count++;
     return roof_checks_keep_text(&input->text, r->p, text, r->error);
 }
 
@@ -251,18 +251,18 @@ static enum roof_status read_input(const struct reader *r, struct roof_check *ch
 }
 
 /* Tells if a check can take a default. */
-static bool default_applies(const struct roof_check_request *request, size_t id)
+static bool default_applies(const struct roof_check_asked *asked, size_t id)
 {
-    const bool model = request->model != NULL;
+    const bool model = asked->model != NULL;
     enum roof_operator op = ROOF_OPERATOR_COUNT;
-    if (!roof_input_allowed(id, request->command)) {
+    if (!roof_input_allowed(id, asked->command)) {
         return false;
     }
-    if (model && request->command == ROOF_COMMAND_RECOMMEND && id == ROOF_DIM_DEVICES) {
+    if (model && asked->command == ROOF_COMMAND_RECOMMEND && id == ROOF_DIM_DEVICES) {
         return true; /* the one dimension of operators that plans have */
     }
     if (!model && id < ROOF_DIM_COUNT) {
-        return roof_operator_find(&op, request->workload, NULL) == ROOF_OK &&
+        return roof_operator_find(&op, asked->workload, NULL) == ROOF_OK &&
                roof_operator_has(op, (enum roof_dimension)id);
     }
     return roof_input_taken(roof_input(id), model, NULL) == ROOF_OK;
@@ -273,33 +273,33 @@ static enum roof_status read_workload(const struct reader *r, struct roof_check 
                                       const roof_json_value *inputs, const roof_json_value *at)
 {
     const roof_json_value *const of[] = {inputs, r->defaults};
-    for (size_t i = 0; i < 2 && check->request.workload == NULL; i++) {
+    for (size_t i = 0; i < 2 && check->asked.workload == NULL; i++) {
         const char *op = NULL;
         TRY(read_line(&op, r, of[i], "operator"));
-        TRY(read_line(&check->request.model, r, of[i], "model"));
-        if (op != NULL && check->request.model != NULL) {
+        TRY(read_line(&check->asked.model, r, of[i], "model"));
+        if (op != NULL && check->asked.model != NULL) {
             return bad(r, roof_json_get(of[i], "model"), "operator and model at once");
         }
-        check->request.workload = check->request.model != NULL ? "model" : op;
+        check->asked.workload = check->asked.model != NULL ? "model" : op;
     }
-    return check->request.workload != NULL ? ROOF_OK
-                                           : bad(r, at, "the inputs name no operator and no model");
+    return check->asked.workload != NULL ? ROOF_OK
+                                         : bad(r, at, "the inputs name no operator and no model");
 }
 
 static enum roof_status read_inputs(const struct reader *r, struct roof_check *check,
                                     const roof_json_value *inputs)
 {
-    check->request.input = &r->p->input[r->p->given];
+    check->asked.input = &r->p->input[r->p->given];
     for (const roof_json_value *m = roof_json_first(inputs); m != NULL; m = roof_json_next(m)) {
         const char *const key = roof_json_key(m);
         const size_t id = find_input(key);
         if (is_workload(key)) {
             continue;
         }
-        if (!roof_input_allowed(id, check->request.command)) {
+        if (!roof_input_allowed(id, check->asked.command)) {
             return roof_json_error(
                 r->p->json, m, r->error, "%s does not take %s",
-                check->request.command == ROOF_COMMAND_PREDICT ? "predict" : "recommend", key);
+                check->asked.command == ROOF_COMMAND_PREDICT ? "predict" : "recommend", key);
         }
         TRY(read_input(r, check, id, m));
     }
@@ -308,7 +308,7 @@ static enum roof_status read_inputs(const struct reader *r, struct roof_check *c
         const char *const key = roof_json_key(m);
         const size_t id = find_input(key);
         if (!is_workload(key) && roof_json_get(inputs, key) == NULL &&
-            default_applies(&check->request, id)) {
+            default_applies(&check->asked, id)) {
             TRY(read_input(r, check, id, m));
         }
     }
@@ -373,7 +373,7 @@ static enum roof_status read_value(const roof_json_value **value, struct roof_to
 static enum roof_status read_expectation(const struct reader *r, struct roof_check *check,
                                          const roof_json_value *node)
 {
-    const enum roof_check_document document = roof_check_document(&check->request);
+    const enum roof_check_document document = roof_check_document(&check->asked);
     struct roof_schema **const schema = &r->p->schema[document];
     const roof_json_value *value = node;
     struct roof_tolerance tolerance = r->tolerance;
@@ -424,12 +424,12 @@ static enum roof_status read_command(struct roof_check *check, const struct read
                                      const roof_json_value *node)
 {
     const char *name = NULL;
-    check->request.command = ROOF_COMMAND_PREDICT;
+    check->asked.command = ROOF_COMMAND_PREDICT;
     TRY(read_line(&name, r, node, "command"));
     if (name == NULL || strcmp(name, "predict") == 0) {
         return ROOF_OK;
     }
-    check->request.command = ROOF_COMMAND_RECOMMEND;
+    check->asked.command = ROOF_COMMAND_RECOMMEND;
     return strcmp(name, "recommend") == 0
                ? ROOF_OK
                : bad(r, roof_json_get(node, "command"), "command must be predict or recommend");

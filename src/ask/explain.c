@@ -119,7 +119,7 @@ static void put_workload(struct roof_text *out, const struct roof_pair_side *sid
         roof_report_workload(out, &side->prediction.workload);
     } else {
         roof_text_printf(out, "%s: ", side->model->id);
-        roof_model_report_scenario(out, &side->inference);
+        roof_model_report_scenario(out, &side->model_prediction);
     }
     roof_text_put(out, ", ");
 }
@@ -127,7 +127,7 @@ static void put_workload(struct roof_text *out, const struct roof_pair_side *sid
 /* Puts "a: weights fp16, ... on h100-sxm; 132 GiB do not fit". */
 static void put_side(struct roof_text *out, const struct roof_pair_side *side)
 {
-    const struct roof_model_prediction *const p = &side->inference;
+    const struct roof_model_prediction *const p = &side->model_prediction;
     char memory[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "\n%s: ", side->name);
     roof_model_report_formats(out, p);

@@ -9,12 +9,12 @@
 #include "base/list.h"
 #include "decide/emit.h"
 #include "decide/pair.h"
-#include "decide/plan_query.h"
+#include "decide/plan_inputs.h"
 #include "report/plan_report.h"
 
 /* The question, with what was loaded for it. */
 struct plans_input {
-    struct roof_plan_request request;
+    struct roof_plan_inputs inputs;
     struct roof_engines *engines; /* owned, like the two lists */
     int64_t *batch;
     int64_t *devices;
@@ -114,7 +114,7 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
 }
 
 /* Reads what the search ranks by and what it leaves out. */
-static enum roof_status read_constraints(struct roof_plan_request *out, const struct roof_asking *a,
+static enum roof_status read_constraints(struct roof_plan_inputs *out, const struct roof_asking *a,
                                          struct roof_error *error)
 {
     const struct roof_question *const q = a->question;
@@ -146,23 +146,23 @@ static enum roof_status read_constraints(struct roof_plan_request *out, const st
 static enum roof_status read_scenario(struct plans_input *in, const struct roof_asking *a,
                                       struct roof_error *error)
 {
-    struct roof_plan_request *const request = &in->request;
+    struct roof_plan_inputs *const inputs = &in->inputs;
     struct roof_question single;
     roof_question_borrow(&single, a->question);
     single.value[ROOF_DIM_BATCH] = single.value[ROOF_DIM_DEVICES] = NULL;
-    TRY(roof_read_scenario(&request->base, &single, error));
+    TRY(roof_read_scenario(&inputs->base, &single, error));
     TRY(check_inputs(a, error));
-    TRY(read_constraints(request, a, error));
-    TRY(read_list(&in->batch, &request->batches, a, ROOF_DIM_BATCH, error));
-    TRY(read_list(&in->devices, &request->device_counts, a, ROOF_DIM_DEVICES, error));
-    request->batch = in->batch;
-    request->devices = in->devices;
-    request->formats = single.value[ROOF_INPUT_FORMATS];
-    request->engine = single.value[ROOF_INPUT_ENGINE];
-    request->emit = single.value[ROOF_INPUT_EMIT];
-    request->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
-    request->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
-    request->explain = roof_asking_document(a);
+    TRY(read_constraints(inputs, a, error));
+    TRY(read_list(&in->batch, &inputs->batches, a, ROOF_DIM_BATCH, error));
+    TRY(read_list(&in->devices, &inputs->device_counts, a, ROOF_DIM_DEVICES, error));
+    inputs->batch = in->batch;
+    inputs->devices = in->devices;
+    inputs->formats = single.value[ROOF_INPUT_FORMATS];
+    inputs->engine = single.value[ROOF_INPUT_ENGINE];
+    inputs->emit = single.value[ROOF_INPUT_EMIT];
+    inputs->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
+    inputs->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
+    inputs->explain = roof_asking_document(a);
     return ROOF_OK;
 }
 
@@ -178,42 +178,42 @@ static enum roof_status read_sides(struct plans_input *in, const char **devices,
     }
     TRY(roof_pair_split(in->side, text, error));
     TRY(roof_check_explain_top(a, error));
-    in->request.side[0] = in->side[0];
-    in->request.side[1] = in->side[1];
-    TRY(roof_plan_sides_are_formats(&formats, in->engines, in->request.side, error));
+    in->inputs.side[0] = in->side[0];
+    in->inputs.side[1] = in->side[1];
+    TRY(roof_plan_sides_are_formats(&formats, in->engines, in->inputs.side, error));
     if (!formats && *devices != NULL) {
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("explain") " %s names the devices: leave out " ROOF_KEY("hardware"), text);
     }
     *devices = formats ? *devices : text;
-    return in->request.explain ? ROOF_OK
-                               : roof_error_set(error, ROOF_USAGE,
-                                                ROOF_KEY("explain") " of plans goes with " ROOF_KEY(
-                                                    "format") " text or json");
+    return in->inputs.explain ? ROOF_OK
+                              : roof_error_set(error, ROOF_USAGE,
+                                               ROOF_KEY("explain") " of plans goes with " ROOF_KEY(
+                                                   "format") " text or json");
 }
 
 static enum roof_status read_input(struct plans_input *in, struct roof_asking *a,
                                    struct roof_error *error)
 {
-    struct roof_plan_request *const request = &in->request;
+    struct roof_plan_inputs *const inputs = &in->inputs;
     const struct roof_question *const q = a->question;
     const char *devices = q->value[ROOF_INPUT_HARDWARE];
-    roof_plan_request_init(request);
+    roof_plan_inputs_init(inputs);
     TRY(read_scenario(in, a, error));
     TRY(roof_engines_load(&in->engines, error));
     TRY(read_sides(in, &devices, a, error));
     TRY(load_hardware(in, devices == NULL ? ROOF_DEFAULT_HARDWARE : devices, a, error));
-    request->engines = in->engines;
-    request->hardware = in->hardware;
-    request->hardware_count = in->hardware_count;
+    inputs->engines = in->engines;
+    inputs->hardware = in->hardware;
+    inputs->hardware_count = in->hardware_count;
     for (int i = 0; i < q->prices.count; i++) {
-        TRY(roof_plan_read_prices(in->price, request->hardware, request->hardware_count,
+        TRY(roof_plan_read_prices(in->price, inputs->hardware, inputs->hardware_count,
                                   q->prices.value[i], error));
     }
-    request->price = in->price;
-    TRY(roof_asking_model(&request->model, a, q, q->model_name, error));
-    request->directories = roof_store_folders(a->loans.store);
+    inputs->price = in->price;
+    TRY(roof_asking_model(&inputs->model, a, q, q->model_name, error));
+    inputs->directories = roof_store_folders(a->loans.store);
     in->top = a->format == ROOF_TEXT ? ROOF_TOP_DEFAULT : INT64_MAX;
     return roof_read_integer(&in->top, q, ROOF_INPUT_TOP, error);
 }
@@ -226,7 +226,7 @@ static void write_table(struct roof_text *out, struct roof_table *table,
     roof_table_begin(table, out);
     for (size_t i = 0; i < answer->plans.count && (int64_t)i < top; i++) {
         struct roof_plan_row row;
-        roof_plan_name(&row, &answer->plans.plan[i], (int)i + 1, &answer->query);
+        roof_plan_name(&row, &answer->plans.plan[i], (int)i + 1, &answer->problem);
         roof_table_plan(table, out, &row);
     }
     roof_table_end(table, out);
@@ -237,17 +237,17 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
                         const struct roof_plan_answer *answer, const struct plans_input *in,
                         enum roof_answer_format format)
 {
-    const struct roof_plan_query *const query = &answer->query;
-    const struct roof_plan_speedup *const why = answer->explained ? &answer->why : NULL;
-    const bool sides = in->request.side[0] != NULL && why != NULL;
+    const struct roof_plan_problem *const problem = &answer->problem;
+    const struct roof_plan_speedup *const speedup = answer->explained ? &answer->speedup : NULL;
+    const bool sides = in->inputs.side[0] != NULL && speedup != NULL;
     if (format == ROOF_TEXT && sides) {
-        roof_plan_report_why_text(out, why, &answer->plans.plan[0], query, (size_t)in->top);
+        roof_plan_report_why_text(out, speedup, &answer->plans.plan[0], problem, (size_t)in->top);
     } else if (format == ROOF_TEXT) {
-        roof_plan_report_text(out, &answer->plans, query, why, (size_t)in->top);
+        roof_plan_report_text(out, &answer->plans, problem, speedup, (size_t)in->top);
     } else if (format == ROOF_JSON && sides) {
-        roof_plan_report_why_json(out, why, &answer->plans.plan[0], query);
+        roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);
     } else if (format == ROOF_JSON) {
-        roof_plan_report_json(out, &answer->plans, query, why, (size_t)in->top);
+        roof_plan_report_json(out, &answer->plans, problem, speedup, (size_t)in->top);
     } else {
         write_table(out, table, answer, in->top);
     }
@@ -262,12 +262,12 @@ static enum roof_status write_answer(struct roof_text *out, const struct roof_pl
     *found = answer->plans.count == 0 ? ROOF_UNSATISFIED : ROOF_OK;
     TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM,
                         a->question->value[ROOF_INPUT_COLUMNS], error));
-    if (in->request.emit == NULL) {
+    if (in->inputs.emit == NULL) {
         write_plans(out, &table, answer, in, a->format);
         return ROOF_OK;
     }
     *found = roof_emit(out, answer->engine, &answer->plans,
-                       answer->others.count == 0 ? NULL : &answer->others, &answer->query,
+                       answer->others.count == 0 ? NULL : &answer->others, &answer->problem,
                        a->question->model_name, error);
     return *found == ROOF_UNSATISFIED ? ROOF_OK : *found;
 }
@@ -282,7 +282,7 @@ enum roof_status roof_ask_plans(struct roof_text *out, struct roof_asking *a,
     }
     enum roof_status status = read_input(in, a, error);
     if (status == ROOF_OK) {
-        status = roof_plan_answer_open(&answer, &in->request, error);
+        status = roof_plan_answer_open(&answer, &in->inputs, error);
     }
     if (status == ROOF_OK) {
         status = write_answer(out, answer, in, a, found, error);

@@ -312,11 +312,11 @@ static enum roof_status add_dots(struct plotting *p, const struct roof_predictio
     const struct roof_records *const records = &p->records;
     const char *const name = carried(records, "name");
     const char *const group = carried(records, "group");
-    const char *const what = records->inference != NULL
-                                 ? records->inference->phase
+    const char *const what = records->model_prediction != NULL
+                                 ? records->model_prediction->phase
                                  : roof_operator_row(prediction->workload.op)->name;
-    if (records->inference != NULL) {
-        return add_model(p, records->inference,
+    if (records->model_prediction != NULL) {
+        return add_model(p, records->model_prediction,
                          *group != '\0'  ? group
                          : *name != '\0' ? name
                                          : what,

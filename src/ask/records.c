@@ -148,7 +148,7 @@ static enum roof_status put_row(struct recording *r, const struct roof_predictio
         roof_table_carry(table, r->records.carried, r->records.carried_count);
         table->rows = all->rows;
     }
-    roof_table_point(table, &r->text, prediction, r->records.inference);
+    roof_table_point(table, &r->text, prediction, r->records.model_prediction);
     all->rows = table->rows;
     return roof_asking_put(r->asking, &r->text, error);
 }

@@ -54,7 +54,7 @@ struct row {
     double measured_s;
     struct roof_work work;
     double rate; /* FLOP/s, or bytes/s of a link */
-    double ideal_s;
+    double bound_s;
     int group;
     unsigned folds; /* a bit for each fold that does not see it */
 };

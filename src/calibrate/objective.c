@@ -37,7 +37,7 @@ double predict_row(const struct search *s, const struct row *row)
 {
     struct roof_expected expected;
     roof_kernel_expect(&expected, &row->workload, &s->device[row->device], &row->work, row->rate,
-                       row->ideal_s);
+                       row->bound_s);
     return expected.time_s;
 }
 

@@ -176,7 +176,7 @@ static enum roof_status on_row(void *context, const struct roof_compared *compar
                       .measured_s = compared->measured_s,
                       .work = p->part[0].work,
                       .rate = collective ? p->link.bytes_per_s : p->peak_flops_per_s,
-                      .ideal_s = p->time_s};
+                      .bound_s = p->time_s};
     if (g.kernel == ROOF_KERNEL_COUNT || g.numerics == ROOF_NUMERICS_COUNT || isnan(row.rate) ||
         isnan(figure[ROOF_FIGURE_SM_COUNT].value) || isnan(figure[ROOF_FIGURE_L2].value) ||
         isnan(figure[ROOF_FIGURE_BOOST_CLOCK].value)) {

@@ -97,7 +97,7 @@ static void look_at_rows(struct search *s)
             bytes += row->work.bytes[role];
         }
         if (is_fitted(s, row)) {
-            s->near_peak = s->near_peak || row->work.flops / row->rate > row->ideal_s / 2;
+            s->near_peak = s->near_peak || row->work.flops / row->rate > row->bound_s / 2;
             s->uncached = s->uncached || bytes > 1.5 * l2;
         }
     }

@@ -16,7 +16,7 @@
  * double quantisation: 8-bit absmax, FP32 per 256 of them); ggml-common.h at commit d99724f (GGUF
  * blocks); AWQ and GPTQ checkpoints (FP16 scale and packed zero points per group).
  */
-#define LAYOUTS(X)                                                                                 \
+#define BLOCKS(X)                                                                                  \
     X(FP64, 1, 64, 8)                                                                              \
     X(FP32, 1, 32, 4)                                                                              \
     X(TF32, 1, 32, 4) /* a 32-bit container: 19 bits matter, 32 move */                            \
@@ -70,18 +70,18 @@
     X(TQ1_0, 256, 16 + 48 * 8 + 4 * 8, 54)                                                         \
     X(TQ2_0, 256, 16 + 256 * 2, 66)
 
-#define CHECK_LAYOUT(id, elements, bits, bytes)                                                    \
+#define CHECK_BLOCK(id, elements, bits, bytes)                                                     \
     static_assert((bits) == 8 * (bytes), #id ": the fields of a block must fill its bytes");
-LAYOUTS(CHECK_LAYOUT)
+BLOCKS(CHECK_BLOCK)
 
 /* A format without a layout, or a layout without a format, does not compile. */
 #define ONE(id, elements, bits, bytes) +1
-static_assert((0 LAYOUTS(ONE)) == ROOF_PRECISION_COUNT, "one layout per format");
+static_assert((0 BLOCKS(ONE)) == ROOF_PRECISION_COUNT, "one layout per format");
 
 #define ELEMENTS_OF(id, elements, bits, bytes) id##_ELEMENTS = (elements),
 #define BYTES_OF(id, elements, bits, bytes) id##_BYTES = (bytes),
-enum block_elements { LAYOUTS(ELEMENTS_OF) };
-enum block_bytes { LAYOUTS(BYTES_OF) };
+enum block_elements { BLOCKS(ELEMENTS_OF) };
+enum block_bytes { BLOCKS(BYTES_OF) };
 
 /* These are the E2M1 magnitudes (OCP MX v1.0, table of FP4): exponent bias 1, one mantissa bit. */
 static const double e2m1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};

@@ -318,15 +318,15 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
 }
 
 enum roof_status roof_chart_add_model(struct roof_chart *chart,
-                                      const struct roof_model_prediction *inference,
+                                      const struct roof_model_prediction *model_prediction,
                                       const char *group, size_t top, struct roof_error *error)
 {
     size_t order[ROOF_GRAPH_MAX];
-    const size_t count = roof_model_report_order(order, inference);
+    const size_t count = roof_model_report_order(order, model_prediction);
     double left_out = 0;
     for (size_t i = 0; i < count && i < top; i++) {
-        const struct roof_node_prediction *const n = &inference->node[order[i]];
-        const double share = roof_model_share(inference, order[i]);
+        const struct roof_node_prediction *const n = &model_prediction->node[order[i]];
+        const double share = roof_model_share(model_prediction, order[i]);
         const size_t dots = chart->dots;
         TRY(roof_chart_add(chart, &n->prediction, n->node.name, group, n->node.count, share,
                            error));

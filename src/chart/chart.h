@@ -117,9 +117,9 @@ enum roof_status roof_chart_add(struct roof_chart *chart, const struct roof_pred
                                 const char *name, const char *group, int64_t count, double share,
                                 struct roof_error *error);
 
-/** Adds the `top` operators of an inference that take most of its time. */
+/** Adds the `top` operators of an model_prediction that take most of its time. */
 enum roof_status roof_chart_add_model(struct roof_chart *chart,
-                                      const struct roof_model_prediction *inference,
+                                      const struct roof_model_prediction *model_prediction,
                                       const char *group, size_t top, struct roof_error *error);
 
 /** Returns the rate in FLOP/s that a dot reaches below its bound: the measured one, or the expected

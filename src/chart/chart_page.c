@@ -46,7 +46,7 @@ struct page {
     struct roof_text about;    /* the formats of a model, and how it is split */
     size_t plain_rows;
     bool used[ROOF_PRECISION_COUNT]; /* formats that dots are computed in */
-    struct roof_model_prediction inference;
+    struct roof_model_prediction model_prediction;
 };
 
 /* --- HTML ---------------------------------------------------------------------------------- */
@@ -267,7 +267,7 @@ static enum roof_status infer_at(struct page *page, size_t phase, size_t roof, i
     scenario.phase = (int64_t)phase;
     scenario.common.shape.batch = batch;
     scenario.context = context;
-    return roof_predict_model(&page->inference, page->sizes->model, &scenario,
+    return roof_predict_model(&page->model_prediction, page->sizes->model, &scenario,
                               page->chart.roof[roof].hardware, error);
 }
 
@@ -338,12 +338,12 @@ static enum roof_status find_sizes(struct page *page, struct roof_error *error)
             return status; /* the phase that was asked for cannot be left out */
         }
         if (status == ROOF_OK) {
-            page->asked_batch = page->inference.scenario.common.shape.batch;
-            page->asked_context = page->inference.scenario.context;
-            page->devices = page->inference.devices;
+            page->asked_batch = page->model_prediction.scenario.common.shape.batch;
+            page->asked_context = page->model_prediction.scenario.context;
+            page->devices = page->model_prediction.devices;
             roof_text_clear(&page->about);
-            put_about(&page->about, &page->inference);
-            roof_chart_name(page->chart.group[page->groups], page->inference.phase);
+            put_about(&page->about, &page->model_prediction);
+            roof_chart_name(page->chart.group[page->groups], page->model_prediction.phase);
             page->group[page->groups++] = phase;
         }
     }
@@ -366,12 +366,12 @@ static enum roof_status find_sizes(struct page *page, struct roof_error *error)
                : status;
 }
 
-/* Adds the prediction in page->inference as the next point of a series. */
+/* Adds the prediction in page->model_prediction as the next point of a series. */
 static enum roof_status add_point(struct page *page, size_t group, size_t roof, bool plain,
                                   struct roof_text *shares, struct roof_error *error)
 {
     size_t order[ROOF_GRAPH_MAX];
-    const struct roof_model_prediction *const r = &page->inference;
+    const struct roof_model_prediction *const r = &page->model_prediction;
     const size_t count = roof_model_report_order(order, r);
     enum roof_status status = ROOF_OK;
     roof_text_clear(shares);

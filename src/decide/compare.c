@@ -24,7 +24,7 @@ struct tally {
     size_t expected;
     size_t inside;
     size_t below;
-    double ideal_sum;
+    double bound_sum;
     double bias_sum;
     double *error; /* |expected / measured - 1| of each row */
     size_t capacity;
@@ -120,7 +120,7 @@ static struct tally *find_tally(struct run *r)
 static bool add_row(struct tally *tally, const struct roof_compared *row)
 {
     tally->rows++;
-    tally->ideal_sum += fabs(row->time_s / row->measured_s - 1);
+    tally->bound_sum += fabs(row->time_s / row->measured_s - 1);
     tally->below += row->measured_s < row->time_s;
     if (isnan(row->expected_s)) {
         return true;
@@ -173,7 +173,7 @@ static void finish(struct roof_compare_group *out, struct tally *tally)
         .value = tally->value,
         .rows = tally->rows,
         .skipped = tally->skipped,
-        .ideal_mape = tally->rows > 0 ? tally->ideal_sum / rows : ROOF_UNKNOWN,
+        .ideal_mape = tally->rows > 0 ? tally->bound_sum / rows : ROOF_UNKNOWN,
         .below_ideal = tally->rows > 0 ? (double)tally->below / rows : ROOF_UNKNOWN,
         .expected_mape = tally->expected > 0 ? sum / expected : ROOF_UNKNOWN,
         .expected_bias = tally->expected > 0 ? tally->bias_sum / expected : ROOF_UNKNOWN,
@@ -240,15 +240,15 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
 static void set_times(struct roof_compared *row, const struct roof_records *records)
 {
     const struct roof_prediction *const p = row->prediction;
-    const struct roof_model_prediction *const inference = records->inference;
+    const struct roof_model_prediction *const model_prediction = records->model_prediction;
     row->measured_s = records->measured_s;
     row->time_s = p->time_s;
     row->expected_s = p->expected_s;
     row->low_s = p->expected_low_s;
     row->high_s = p->expected_high_s;
-    if (inference != NULL) {
-        row->time_s = inference->step_s;
-        row->expected_s = inference->expected_step_s;
+    if (model_prediction != NULL) {
+        row->time_s = model_prediction->step_s;
+        row->expected_s = model_prediction->expected_step_s;
         /* The band is of one pass: a step of a pipeline or with drafts is off alike. */
         row->low_s = row->expected_s * p->expected_low_s / p->expected_s;
         row->high_s = row->expected_s * p->expected_high_s / p->expected_s;

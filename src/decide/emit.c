@@ -19,7 +19,7 @@ enum place { COMMAND, IN_FILE, COMMENT };
 struct emitter {
     struct roof_text *out;
     const struct roof_plan *plan;
-    const struct roof_plan_query *query;
+    const struct roof_plan_problem *problem;
     const struct roof_engine *engine;
     size_t number;
     const struct roof_plans *others;
@@ -71,7 +71,7 @@ static bool ends_with(const char *text, const char *with)
 /* Sets the name of the model for an engine: the folder of a config.json, or a name of the hub. */
 static void set_model(struct emitter *e, const char *given)
 {
-    const struct roof_model *const m = e->query->model;
+    const struct roof_model *const m = e->problem->model;
     const char *const name = m->repository == NULL ? given : m->repository;
     size_t length = strlen(name);
     if (ends_with(name, ".json") || ends_with(name, ".safetensors")) {
@@ -139,7 +139,7 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
     }
     if (length == strlen("memory") && strncmp(name, "memory", length) == 0) {
         char text[ROOF_QUANTITY_SIZE];
-        roof_text_put(out, roof_format_short(text, 1 - e->query->base.reserve));
+        roof_text_put(out, roof_format_short(text, 1 - e->problem->base.reserve));
         return true;
     }
     return false;
@@ -210,7 +210,7 @@ static enum roof_status put_step(const struct emitter *e, const struct roof_engi
 static void put_described(const struct emitter *e, const struct roof_plan *plan)
 {
     struct roof_text text = ROOF_TEXT_INIT;
-    roof_plan_describe(&text, plan, e->query);
+    roof_plan_describe(&text, plan, e->problem);
     put_comment(e->out, text.data == NULL ? "" : text.data);
     e->out->failed = e->out->failed || text.failed;
     roof_text_free(&text);
@@ -224,10 +224,10 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     char tpot[ROOF_QUANTITY_SIZE];
     char rate[ROOF_QUANTITY_SIZE];
     roof_text_put(e->out, "# ");
-    put_comment(e->out, e->query->model->id);
+    put_comment(e->out, e->problem->model->id);
     roof_text_printf(e->out, " with %s, rank %zu of %zu: ", e->engine->name, rank, plans->count);
     put_described(e, p);
-    const char *const called = e->query->engines->serving[p->serving].id;
+    const char *const called = e->problem->engines->serving[p->serving].id;
     if (strcmp(called, e->format->id) != 0) {
         roof_text_printf(e->out, " (there %s)", e->format->id);
     }
@@ -236,9 +236,9 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
                      roof_format_quantity(ttft, p->ttft_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(tpot, p->tpot_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_short(rate, p->tokens_per_s));
-    if (e->query->model->positions > 0 && e->context > e->query->model->positions) {
+    if (e->problem->model->positions > 0 && e->context > e->problem->model->positions) {
         roof_text_printf(e->out, "# beware: the model was made for contexts up to %" PRId64 "\n",
-                         e->query->model->positions);
+                         e->problem->model->positions);
     }
     if (e->engine->beware != NULL) {
         roof_text_printf(e->out, "# beware: %s\n", e->engine->beware);
@@ -251,9 +251,9 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     const struct roof_plan *const best =
         rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0];
     if ((best->engines >> e->number & 1U) == 0) {
-        const struct roof_serving *const s = &e->query->engines->serving[best->serving];
+        const struct roof_serving *const s = &e->problem->engines->serving[best->serving];
         const bool formats =
-            roof_engine_format(e->engine, s, e->query->hardware[best->hardware]) != NULL;
+            roof_engine_format(e->engine, s, e->problem->hardware[best->hardware]) != NULL;
         roof_text_put(e->out, "# better with other engines: ");
         put_described(e, best);
         roof_text_printf(e->out, "; %s does not run this %s\n", e->engine->name,
@@ -264,7 +264,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
 /* Says that a name which only stands for a model of the registry may mean another checkpoint. */
 static void put_alias(const struct emitter *e, const char *given)
 {
-    const struct roof_model *const m = e->query->model;
+    const struct roof_model *const m = e->problem->model;
     if (m->repository != NULL && strcmp(given, m->id) != 0) {
         roof_text_put(e->out, "# ");
         put_comment(e->out, given);
@@ -276,8 +276,8 @@ static void put_alias(const struct emitter *e, const char *given)
 /* Sets the checkpoint that is read, and says where it comes from. */
 static enum roof_status set_checkpoint(struct emitter *e)
 {
-    const struct roof_model *const m = e->query->model;
-    const struct roof_serving *const s = &e->query->engines->serving[e->plan->serving];
+    const struct roof_model *const m = e->problem->model;
+    const struct roof_serving *const s = &e->problem->engines->serving[e->plan->serving];
     const char *const made = e->format->checkpoint;
     /* A GGUF file has formats of its own: no engine gets those of the plan out of it. */
     const bool original = m->quantization == NULL && !ends_with(e->model.data, ".gguf");
@@ -318,7 +318,7 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
         TRY(put_line(e->out, e, e->split->note, COMMENT));
         roof_text_put(e->out, "\n");
     }
-    const struct roof_hardware *const hardware = e->query->hardware[e->plan->hardware];
+    const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
     if (roof_several_nodes(hardware, e->plan->devices / e->plan->dp) && e->engine->nodes != NULL) {
         roof_text_printf(e->out, "# %s\n", e->engine->nodes);
     }
@@ -341,12 +341,12 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
 /* Lists the formats that the engine runs on a device: "float8dq (KV cache bf16), ..." */
 static void put_formats(const struct emitter *e, const struct roof_hardware *hardware)
 {
-    const struct roof_engines *const engines = e->query->engines;
+    const struct roof_engines *const engines = e->problem->engines;
     const char *separator = "";
     for (size_t i = 0; i < engines->servings; i++) {
         const struct roof_serving *const s = &engines->serving[i];
         const struct roof_engine_format *const f = roof_engine_format(e->engine, s, hardware);
-        if (f != NULL && roof_serving_suits(s, e->query->model)) {
+        if (f != NULL && roof_serving_suits(s, e->problem->model)) {
             roof_text_printf(e->out, "%s%s (KV cache %s)", separator, f->id,
                              roof_format(s->kv)->name);
             separator = ", ";
@@ -377,7 +377,7 @@ static void put_splits(const struct emitter *e)
 
 static void put_reason(const struct emitter *e, const struct roof_plans *plans)
 {
-    const struct roof_plan_query *const q = e->query;
+    const struct roof_plan_problem *const q = e->problem;
     if (plans->count == 0) {
         roof_text_printf(e->out,
                          "# %s runs nothing that satisfies the constraints; --engine %s without "
@@ -401,13 +401,13 @@ static void put_reason(const struct emitter *e, const struct roof_plans *plans)
 static enum roof_status set_plan(struct emitter *e)
 {
     const struct roof_plan *const p = e->plan;
-    const struct roof_serving *const s = &e->query->engines->serving[p->serving];
+    const struct roof_serving *const s = &e->problem->engines->serving[p->serving];
     struct roof_scenario prefill;
     struct roof_scenario decode;
-    roof_plan_scenarios(&prefill, &decode, p, e->query);
+    roof_plan_scenarios(&prefill, &decode, p, e->problem);
     e->context = decode.context;
     e->prompt = prefill.context;
-    e->format = roof_engine_format(e->engine, s, e->query->hardware[p->hardware]);
+    e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);
     e->kv = roof_engine_kv(e->engine, s->kv);
     e->split = roof_engine_split(e->engine, p->tp, p->pp, p->ep, p->batch);
     return e->format != NULL && e->kv != NULL && e->split != NULL
@@ -428,12 +428,12 @@ static enum roof_status write_script(struct emitter *e, const struct roof_plans 
 }
 
 enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
-                           const struct roof_plans *others, const struct roof_plan_query *query,
+                           const struct roof_plans *others, const struct roof_plan_problem *problem,
                            const char *model, struct roof_error *error)
 {
     struct emitter e = {.out = out,
-                        .query = query,
-                        .engine = &query->engines->engine[engine],
+                        .problem = problem,
+                        .engine = &problem->engines->engine[engine],
                         .number = engine,
                         .others = others,
                         .error = error};

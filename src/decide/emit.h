@@ -22,7 +22,7 @@
  * *out then says why, as comments. ROOF_INVALID: a line of the engine has an unknown placeholder.
  */
 enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct roof_plans *plans,
-                           const struct roof_plans *others, const struct roof_plan_query *query,
+                           const struct roof_plans *others, const struct roof_plan_problem *problem,
                            const char *model, struct roof_error *error);
 
 #endif

@@ -114,7 +114,7 @@ static enum roof_status predict_model(struct roof_pair_side *side, const struct 
     if (side->format != ROOF_PRECISION_AUTO) {
         roof_model_forget_formats(side->model);
     }
-    return roof_predict_model(&side->inference, side->model, &side->scenario, side->hardware,
+    return roof_predict_model(&side->model_prediction, side->model, &side->scenario, side->hardware,
                               error);
 }
 
@@ -153,7 +153,7 @@ static enum roof_status fill_pair(struct roof_pair *out, const struct roof_pair_
         TRY(predict_side(s, request, error));
         name_side(s, request->devices);
         side[i] = (struct roof_speedup_side){s->name, &s->prediction,
-                                             request->model == NULL ? NULL : &s->inference};
+                                             request->model == NULL ? NULL : &s->model_prediction};
     }
     return roof_speedup(&out->speedup, &side[0], &side[1], error);
 }

@@ -45,9 +45,9 @@ struct roof_pair_side {
     const struct roof_hardware *hardware;
     enum roof_precision format;
     struct roof_scenario scenario;
-    struct roof_model *model;               /**< owned; NULL: an operator */
-    struct roof_prediction prediction;      /**< holds for an operator */
-    struct roof_model_prediction inference; /**< holds for a model */
+    struct roof_model *model;                      /**< owned; NULL: an operator */
+    struct roof_prediction prediction;             /**< holds for an operator */
+    struct roof_model_prediction model_prediction; /**< holds for a model */
 };
 
 struct roof_pair {

@@ -39,10 +39,10 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
 /* --- one candidate ------------------------------------------------------------------------- */
 
 void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
-                         const struct roof_plan *plan, const struct roof_plan_query *query)
+                         const struct roof_plan *plan, const struct roof_plan_problem *problem)
 {
-    const struct roof_serving *const s = &query->engines->serving[plan->serving];
-    struct roof_scenario both = query->base;
+    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
+    struct roof_scenario both = problem->base;
     if (s->layout == NULL) {
         both.common.formats.weights = s->weights;
         both.common.formats.activations = s->activations;
@@ -57,31 +57,31 @@ void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *de
     prefill->common.shape.batch = 1;
     decode->phase = ROOF_PHASE_DECODE;
     decode->common.shape.batch = plan->batch;
-    if (query->base.generate > 0) {
-        prefill->context = query->base.prompt;
-        decode->context = query->base.prompt + query->base.generate;
+    if (problem->base.generate > 0) {
+        prefill->context = problem->base.prompt;
+        decode->context = problem->base.prompt + problem->base.generate;
     }
 }
 
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
-                    const struct roof_plan_query *query)
+                    const struct roof_plan_problem *problem)
 {
-    const struct roof_serving *const s = &query->engines->serving[plan->serving];
+    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
     *out = (struct roof_plan_row){.plan = *plan,
                                   .rank = rank,
-                                  .model = query->model->id,
-                                  .hardware = query->hardware[plan->hardware]->id,
+                                  .model = problem->model->id,
+                                  .hardware = problem->hardware[plan->hardware]->id,
                                   .formats = s->id,
                                   .layout = s->layout,
                                   .weights = s->weights,
                                   .activations = s->activations,
                                   .kv = s->kv,
-                                  .context = query->base.generate > 0
-                                                 ? query->base.prompt + query->base.generate
-                                                 : query->base.context};
+                                  .context = problem->base.generate > 0
+                                                 ? problem->base.prompt + problem->base.generate
+                                                 : problem->base.context};
     size_t used = 0;
-    for (size_t i = 0; i < query->engines->count; i++) {
-        const char *const id = query->engines->engine[i].id;
+    for (size_t i = 0; i < problem->engines->count; i++) {
+        const char *const id = problem->engines->engine[i].id;
         if ((plan->engines >> i & 1) != 0 && used + strlen(id) + 2 < sizeof out->engines) {
             used += (size_t)snprintf(out->engines + used, sizeof out->engines - used, "%s%s",
                                      used == 0 ? "" : " ", id);
@@ -90,10 +90,10 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
 }
 
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
-                        const struct roof_plan_query *query)
+                        const struct roof_plan_problem *problem)
 {
-    const struct roof_serving *const s = &query->engines->serving[plan->serving];
-    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, query->hardware[plan->hardware]->id);
+    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
+    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
     const struct {
         const char *label;
         int64_t value;
@@ -112,15 +112,15 @@ void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
 
 /* A search that is going on. */
 struct search {
-    const struct roof_plan_query *query;
+    const struct roof_plan_problem *problem;
     struct roof_plans *out;
     size_t capacity;
-    struct roof_model_prediction *inference;
+    struct roof_model_prediction *model_prediction;
     struct roof_hardware unmeasured; /* the device that is searched, without expected times */
     struct roof_error *error;
 };
 
-enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *q, size_t serving)
+enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving)
 {
     const struct roof_serving *const s = &q->engines->serving[serving];
     const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
@@ -133,17 +133,17 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *q, size_t 
     return loss;
 }
 
-unsigned roof_plan_engines(const struct roof_plan_query *query, size_t serving, size_t hardware)
+unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving, size_t hardware)
 {
-    return roof_engines_run(query->engines, serving, query->hardware[hardware]) &
-           (query->by == 0 ? ~0U : query->by);
+    return roof_engines_run(problem->engines, serving, problem->hardware[hardware]) &
+           (problem->by == 0 ? ~0U : problem->by);
 }
 
 /* Computes what follows from the two times. In a steady state every sequence of a batch goes
  * through its own prefill and then all steps, and while it decodes, the prefills of the others come
  * in between: G tokens of B users take B prefills and G - 1 steps, the first token being the
  * prefill's. */
-static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
+static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
 {
     const double batch = (double)p->batch;
     const double devices = (double)p->devices;
@@ -152,7 +152,7 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
     const double copies = (double)p->dp;
     const double others = generate > 1 ? (batch - 1) / (generate - 1) : 0;
     p->tpot_s = p->step_s + others * p->ttft_s;
-    p->ideal_tpot_s = p->ideal_step_s + others * p->ideal_ttft_s;
+    p->bound_tpot_s = p->bound_step_s + others * p->bound_ttft_s;
     /* This rate is that of one copy: what a device, a token or a joule gets by it is to the last
      * bit what all copies get. */
     const double round = batch * p->ttft_s + (generate - 1) * p->step_s;
@@ -208,7 +208,7 @@ struct verdict {
     bool open;                 /* a limit on the step holds so far: a longer step may miss it */
 };
 
-static struct verdict verdict_of(const struct roof_plan_query *q, const struct roof_plan *plan)
+static struct verdict verdict_of(const struct roof_plan_problem *q, const struct roof_plan *plan)
 {
     struct verdict v = {.last = ROOF_PLAN_LIMIT_COUNT, .most = 1};
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
@@ -231,12 +231,12 @@ static bool is_nearer(const struct search *s, const struct verdict *v)
 {
     const enum roof_plan_limit limit = v->last;
     return s->out->missed[limit] == 0 ||
-           v->most < excess(limit, s->out->nearest[limit].value[limit], s->query->limit[limit]);
+           v->most < excess(limit, s->out->nearest[limit].value[limit], s->problem->limit[limit]);
 }
 
 static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 {
-    const struct verdict v = verdict_of(s->query, plan);
+    const struct verdict v = verdict_of(s->problem, plan);
     if (v.most < s->out->closest_excess) {
         s->out->closest_excess = v.most;
         s->out->closest = *plan;
@@ -265,7 +265,7 @@ static bool surely_out(const struct search *s, const struct verdict *v)
 /* --- the search ---------------------------------------------------------------------------- */
 
 /* Returns which of the engines that run a plan's formats also run a batch over its split. */
-static unsigned engines_of(const struct roof_plan_query *q, const struct roof_plan *plan,
+static unsigned engines_of(const struct roof_plan_problem *q, const struct roof_plan *plan,
                            unsigned formats, int64_t batch)
 {
     return formats & roof_engines_split(q->engines, q->hardware[plan->hardware], plan->tp, plan->pp,
@@ -273,7 +273,7 @@ static unsigned engines_of(const struct roof_plan_query *q, const struct roof_pl
 }
 
 /* Counts the numbers of devices that a whole number of copies of a group fills. */
-static size_t uses_of(const struct roof_plan_query *q, int64_t group)
+static size_t uses_of(const struct roof_plan_problem *q, int64_t group)
 {
     size_t uses = 0;
     for (size_t n = 0; n < q->device_counts; n++) {
@@ -282,7 +282,7 @@ static size_t uses_of(const struct roof_plan_query *q, int64_t group)
     return uses;
 }
 
-static void set_copies(struct roof_plan *plan, const struct roof_plan_query *q, int64_t devices)
+static void set_copies(struct roof_plan *plan, const struct roof_plan_problem *q, int64_t devices)
 {
     plan->devices = devices;
     plan->dp = devices / (plan->tp * plan->pp * plan->ep);
@@ -292,7 +292,7 @@ static void set_copies(struct roof_plan *plan, const struct roof_plan_query *q, 
 /* Judges one batch over one split, on each number of devices that copies of it fill. */
 static enum roof_status judge_copies(struct search *s, struct roof_plan *plan)
 {
-    const struct roof_plan_query *const q = s->query;
+    const struct roof_plan_problem *const q = s->problem;
     for (size_t n = 0; n < q->device_counts; n++) {
         if (q->devices[n] % (plan->tp * plan->pp * plan->ep) == 0) {
             set_copies(plan, q, q->devices[n]);
@@ -307,7 +307,7 @@ static enum roof_status judge_copies(struct search *s, struct roof_plan *plan)
 static bool range_is_out(struct search *s, struct roof_plan least, size_t from, size_t to,
                          bool count)
 {
-    const struct roof_plan_query *const q = s->query;
+    const struct roof_plan_problem *const q = s->problem;
     for (size_t b = from; b < to; b++) {
         least.batch = q->batch[b];
         for (size_t n = 0; n < q->device_counts; n++) {
@@ -336,9 +336,9 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
 static enum roof_status prune(struct search *s, const struct roof_plan *plan, size_t from,
                               size_t *to)
 {
-    const struct roof_plan_query *const q = s->query;
+    const struct roof_plan_problem *const q = s->problem;
     struct roof_plan least = *plan;
-    least.step_s = plan->ideal_step_s;
+    least.step_s = plan->bound_step_s;
     if (q->base.common.cache != ROOF_CACHE_COLD || !range_is_out(s, least, from, *to, false)) {
         return ROOF_OK;
     }
@@ -349,9 +349,9 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
         struct roof_scenario decode;
         least.batch = q->batch[middle];
         roof_plan_scenarios(&prefill, &decode, &least, q);
-        TRY(roof_predict_model(s->inference, s->out->model[plan->serving], &decode, &s->unmeasured,
-                               s->error));
-        if (s->inference->fits == ROOF_FIT_YES) {
+        TRY(roof_predict_model(s->model_prediction, s->out->model[plan->serving], &decode,
+                               &s->unmeasured, s->error));
+        if (s->model_prediction->fits == ROOF_FIT_YES) {
             fits = middle + 1;
         } else {
             end = middle;
@@ -367,7 +367,7 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
 static void set_decode(struct roof_plan *plan, const struct roof_model_prediction *i, unsigned lent)
 {
     plan->step_s = i->expected_tpot_s;
-    plan->ideal_step_s = i->tpot_s;
+    plan->bound_step_s = i->tpot_s;
     plan->step_low_s = plan->step_s * (i->total.expected_low_s / i->total.expected_s);
     plan->step_high_s = plan->step_s * (i->total.expected_high_s / i->total.expected_s);
     plan->near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
@@ -378,7 +378,7 @@ static void set_prefill(struct roof_plan *plan, const struct roof_model_predicti
                         unsigned lent)
 {
     plan->ttft_s = i->expected_ttft_s;
-    plan->ideal_ttft_s = i->ttft_s;
+    plan->bound_ttft_s = i->ttft_s;
     plan->ttft_low_s = plan->ttft_s * (i->total.expected_low_s / i->total.expected_s);
     plan->ttft_high_s = plan->ttft_s * (i->total.expected_high_s / i->total.expected_s);
     plan->ttft_near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
@@ -403,15 +403,15 @@ static bool is_native(const struct roof_model_prediction *i)
 static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, bool first,
                                       enum roof_plan_rejection *against)
 {
-    const struct roof_plan_query *const q = s->query;
+    const struct roof_plan_problem *const q = s->problem;
     const struct roof_hardware *const hardware = q->hardware[plan->hardware];
     const struct roof_model *const model = s->out->model[plan->serving];
-    const struct roof_model_prediction *const i = s->inference;
+    const struct roof_model_prediction *const i = s->model_prediction;
     struct roof_scenario prefill;
     struct roof_scenario decode;
     roof_plan_scenarios(&prefill, &decode, plan, q);
     const enum roof_status status =
-        roof_predict_model(s->inference, model, &decode, hardware, s->error);
+        roof_predict_model(s->model_prediction, model, &decode, hardware, s->error);
     if (status == ROOF_USAGE) {
         *against = ROOF_REJECTED_SPLIT;
         return ROOF_OK;
@@ -427,7 +427,7 @@ static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, 
     }
     set_decode(plan, i, q->engines->lent);
     if (first) {
-        TRY(roof_predict_model(s->inference, model, &prefill, hardware, s->error));
+        TRY(roof_predict_model(s->model_prediction, model, &prefill, hardware, s->error));
         if (i->fits != ROOF_FIT_YES) {
             *against = ROOF_REJECTED_MEMORY;
             return ROOF_OK;
@@ -442,7 +442,7 @@ static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, 
 /* Searches all batches of one split. */
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
-    const struct roof_plan_query *const q = s->query;
+    const struct roof_plan_problem *const q = s->problem;
     const size_t uses = uses_of(q, plan.tp * plan.pp * plan.ep);
     const unsigned formats = plan.engines;
     size_t batches = q->batches; /* an engine runs this many, the smallest, over the split */
@@ -470,7 +470,7 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 static enum roof_status search_splits(struct search *s, struct roof_plan plan,
                                       enum roof_plan_rejection against)
 {
-    const struct roof_plan_query *const q = s->query;
+    const struct roof_plan_problem *const q = s->problem;
     const bool experts = q->model->experts > 0;
     int64_t most = 0;
     for (size_t n = 0; n < q->device_counts; n++) {
@@ -497,7 +497,7 @@ static enum roof_status search_splits(struct search *s, struct roof_plan plan,
 }
 
 /* Tells whether the formats are among those that were asked for. */
-static bool asked_for(const struct roof_plan_query *q, size_t number)
+static bool asked_for(const struct roof_plan_problem *q, size_t number)
 {
     const struct roof_serving *const serving = &q->engines->serving[number];
     const enum roof_precision kv = q->base.common.formats.kv;
@@ -516,22 +516,22 @@ static bool asked_for(const struct roof_plan_query *q, size_t number)
  * the published ones, since asking for one engine must not bring more plans. */
 static bool is_wider(const struct search *s, size_t serving, size_t hardware)
 {
-    const struct roof_serving *const all = s->query->engines->serving;
+    const struct roof_serving *const all = s->problem->engines->serving;
     bool wider = false;
-    for (size_t i = 0; i < s->query->engines->servings && !roof_serving_published(&all[serving]);
+    for (size_t i = 0; i < s->problem->engines->servings && !roof_serving_published(&all[serving]);
          i++) {
-        wider =
-            wider || (roof_serving_published(&all[i]) && s->out->model[i] != NULL &&
-                      roof_engines_run(s->query->engines, i, s->query->hardware[hardware]) != 0 &&
-                      roof_format(all[serving].weights)->element_bits >=
-                          roof_format(all[i].weights)->element_bits);
+        wider = wider ||
+                (roof_serving_published(&all[i]) && s->out->model[i] != NULL &&
+                 roof_engines_run(s->problem->engines, i, s->problem->hardware[hardware]) != 0 &&
+                 roof_format(all[serving].weights)->element_bits >=
+                     roof_format(all[i].weights)->element_bits);
     }
     return wider;
 }
 
 static enum roof_status search_all(struct search *s)
 {
-    const struct roof_plan_query *const q = s->query;
+    const struct roof_plan_problem *const q = s->problem;
     for (size_t h = 0; h < q->hardware_count; h++) {
         s->unmeasured = *q->hardware[h];
         s->unmeasured.calibration = NULL;
@@ -612,7 +612,7 @@ static enum roof_status rank(struct search *s)
         return roof_no_memory(s->error);
     }
     for (size_t i = 0; i < out->count; i++) {
-        all[i].score = score(&out->plan[i], s->query->objective);
+        all[i].score = score(&out->plan[i], s->problem->objective);
         all[i].place = i;
         all[i].plan = out->plan[i];
     }
@@ -636,7 +636,7 @@ static enum roof_status rank(struct search *s)
  */
 static enum roof_status model_with(const struct roof_model **out, struct search *s, size_t serving)
 {
-    const struct roof_plan_query *const q = s->query;
+    const struct roof_plan_problem *const q = s->problem;
     const char *const layout = q->engines->serving[serving].layout;
     if (q->published != NULL && strcmp(layout, "checkpoint") == 0) {
         *out = q->published;
@@ -660,7 +660,7 @@ static enum roof_status model_with(const struct roof_model **out, struct search 
 
 static enum roof_status make_models(struct search *s)
 {
-    const struct roof_engines *const engines = s->query->engines;
+    const struct roof_engines *const engines = s->problem->engines;
     s->out->model = calloc(engines->servings + 1, sizeof *s->out->model);
     s->out->copy = calloc(engines->servings + 1, sizeof *s->out->copy);
     if (s->out->model == NULL || s->out->copy == NULL) {
@@ -668,8 +668,8 @@ static enum roof_status make_models(struct search *s)
     }
     for (size_t i = 0; i < engines->servings; i++) {
         if (engines->serving[i].layout == NULL) {
-            s->out->model[i] = s->query->model;
-        } else if (roof_serving_suits(&engines->serving[i], s->query->model)) {
+            s->out->model[i] = s->problem->model;
+        } else if (roof_serving_suits(&engines->serving[i], s->problem->model)) {
             TRY(model_with(&s->out->model[i], s, i));
         }
     }
@@ -683,17 +683,17 @@ static enum roof_status run_search(struct search *s)
     return rank(s);
 }
 
-enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_query *query,
+enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_problem *problem,
                                   struct roof_error *error)
 {
     *out = (struct roof_plans){.closest_excess = (double)INFINITY};
-    struct search s = {.query = query, .out = out, .error = error};
-    s.inference = malloc(sizeof *s.inference);
-    if (s.inference == NULL) {
+    struct search s = {.problem = problem, .out = out, .error = error};
+    s.model_prediction = malloc(sizeof *s.model_prediction);
+    if (s.model_prediction == NULL) {
         return roof_no_memory(error);
     }
     const enum roof_status status = run_search(&s);
-    free(s.inference);
+    free(s.model_prediction);
     if (status != ROOF_OK) {
         roof_plans_free(out);
         return status;

@@ -22,7 +22,7 @@ enum roof_plan_objective {
     ROOF_PLAN_ENERGY      /**< least energy per token, at TDP */
 };
 
-/** A limit that a plan may miss; the number of its place in `limit` of a query. */
+/** A limit that a plan may miss; the number of its place in `limit` of a problem. */
 enum roof_plan_limit {
     ROOF_PLAN_LIMIT_TTFT,         /**< s, at most */
     ROOF_PLAN_LIMIT_TPOT,         /**< s, at most */
@@ -50,7 +50,7 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection);
 
 /** A way to serve a model. Its times are expected ones, with the bounds beside them. */
 struct roof_plan {
-    size_t hardware; /**< number in the query */
+    size_t hardware; /**< number in the problem */
     size_t serving;  /**< number in the engines */
     unsigned engines;
     int64_t tp;
@@ -63,9 +63,9 @@ struct roof_plan {
     double step_s;   /**< a decode step at the whole context */
     double tpot_s;   /**< time between two tokens of a user: a step, and its share of the prefills
                           of others */
-    double ideal_ttft_s;
-    double ideal_step_s;
-    double ideal_tpot_s;
+    double bound_ttft_s;
+    double bound_step_s;
+    double bound_tpot_s;
     double ttft_low_s; /**< the ends of the bands, if all kernels err alike */
     double ttft_high_s;
     double step_low_s;
@@ -85,7 +85,7 @@ struct roof_plan {
     double value[ROOF_PLAN_LIMIT_COUNT]; /**< the values that the limits are compared with */
 };
 
-struct roof_plan_query {
+struct roof_plan_problem {
     const struct roof_model *model;
     const struct roof_model *published; /**< the model in the formats of its file, which are then
                                              those of the layout "checkpoint"; NULL: its config says
@@ -136,7 +136,7 @@ struct roof_plans {
  * Searches all combinations. ROOF_UNSATISFIED when none is left (*out then says why). On both the
  * caller owns *out: roof_plans_free.
  */
-enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_query *query,
+enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_problem *problem,
                                   struct roof_error *error);
 void roof_plans_free(struct roof_plans *plans);
 
@@ -155,22 +155,23 @@ struct roof_plan_row {
     int64_t context;   /**< tokens of a sequence in the end */
 };
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
-                    const struct roof_plan_query *query);
+                    const struct roof_plan_problem *problem);
 
 /** Returns the typical accuracy loss of a combination of formats: the largest of its members. A
  * model that is published in a format loses nothing by it. */
-enum roof_accuracy_class roof_plan_loss(const struct roof_plan_query *query, size_t serving);
+enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *problem, size_t serving);
 
-/** Returns the engines of the query that run a combination on one of its devices, as bits. */
-unsigned roof_plan_engines(const struct roof_plan_query *query, size_t serving, size_t hardware);
+/** Returns the engines of the problem that run a combination on one of its devices, as bits. */
+unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving,
+                           size_t hardware);
 
 /** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64". */
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
-                        const struct roof_plan_query *query);
+                        const struct roof_plan_problem *problem);
 
 /** Makes the two scenarios whose predictions a plan is. They are for the model that roof_plans has
  * for the formats of the plan. */
 void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
-                         const struct roof_plan *plan, const struct roof_plan_query *query);
+                         const struct roof_plan *plan, const struct roof_plan_problem *problem);
 
 #endif

@@ -2,23 +2,23 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "decide/plan_query.h"
+#include "decide/plan_inputs.h"
 
 /* Searches the engines with measured kernels too, if only the engine of the script was searched:
  * the script tells when another engine does better. */
 static enum roof_status search_others(struct roof_plan_answer *answer,
-                                      const struct roof_plan_request *request,
+                                      const struct roof_plan_inputs *inputs,
                                       struct roof_error *error)
 {
-    if (request->emit == NULL || request->engine != NULL) {
+    if (inputs->emit == NULL || inputs->engine != NULL) {
         return ROOF_OK;
     }
-    struct roof_plan_query query = answer->query;
-    query.by = roof_engines_measured(request->engines);
-    if (!request->stack_given) {
-        query.base.common.stack = ROOF_STACK_BEST;
+    struct roof_plan_problem problem = answer->problem;
+    problem.by = roof_engines_measured(inputs->engines);
+    if (!inputs->stack_given) {
+        problem.base.common.stack = ROOF_STACK_BEST;
     }
-    const enum roof_status status = roof_plan_search(&answer->others, &query, error);
+    const enum roof_status status = roof_plan_search(&answer->others, &problem, error);
     return status == ROOF_UNSATISFIED ? ROOF_OK : status;
 }
 
@@ -27,7 +27,7 @@ static enum roof_status search_others(struct roof_plan_answer *answer,
 static enum roof_status with_formats(struct roof_plan *out, const struct roof_plan_answer *answer,
                                      const char *name, struct roof_error *error)
 {
-    const struct roof_engines *const engines = answer->query.engines;
+    const struct roof_engines *const engines = answer->problem.engines;
     const struct roof_serving *const s = engines->serving;
     const struct roof_plan *const best = &answer->plans.plan[0];
     *out = *best;
@@ -37,7 +37,7 @@ static enum roof_status with_formats(struct roof_plan *out, const struct roof_pl
         const bool nearer =
             !found || (s[out->serving].kv != s[best->serving].kv && s[i].kv == s[best->serving].kv);
         if (answer->plans.model[i] != NULL && roof_serving_called(engines, i, name) &&
-            roof_plan_engines(&answer->query, i, best->hardware) != 0 &&
+            roof_plan_engines(&answer->problem, i, best->hardware) != 0 &&
             (nearer || i == best->serving)) {
             out->serving = i;
         }
@@ -45,7 +45,7 @@ static enum roof_status with_formats(struct roof_plan *out, const struct roof_pl
     return out->serving < engines->servings
                ? ROOF_OK
                : roof_error_set(error, ROOF_UNSATISFIED, "no engine runs %s on %s", name,
-                                answer->query.hardware[best->hardware]->id);
+                                answer->problem.hardware[best->hardware]->id);
 }
 
 /* Puts the best plan on a device: with its formats, or else with those of the best plan there, or
@@ -56,15 +56,15 @@ static enum roof_status on_device(struct roof_plan *out, const struct roof_plan_
     const struct roof_plans *const plans = &answer->plans;
     *out = plans->plan[0];
     out->hardware = hardware;
-    if (roof_plan_engines(&answer->query, out->serving, hardware) == 0) {
-        out->serving = roof_plan_least_loss(plans, &answer->query, hardware);
+    if (roof_plan_engines(&answer->problem, out->serving, hardware) == 0) {
+        out->serving = roof_plan_least_loss(plans, &answer->problem, hardware);
         for (size_t i = plans->count; i > 0; i--) {
             if (plans->plan[i - 1].hardware == hardware) {
                 out->serving = plans->plan[i - 1].serving; /* the best comes last */
             }
         }
     }
-    return out->serving < answer->query.engines->servings
+    return out->serving < answer->problem.engines->servings
                ? ROOF_OK
                : roof_error_set(error, ROOF_UNSATISFIED, "no engine runs on %s", name);
 }
@@ -75,14 +75,14 @@ static enum roof_status explain_sides(struct roof_plan_answer *answer, const cha
 {
     struct roof_plan side[2];
     for (int i = 0; i < 2; i++) {
-        if (answer->query.serving != NULL) {
+        if (answer->problem.serving != NULL) {
             TRY(with_formats(&side[i], answer, name[i], error));
         } else {
             TRY(on_device(&side[i], answer, (size_t)i, name[i], error));
         }
     }
     answer->explained = true;
-    return roof_plan_speedup(&answer->why, &side[0], &side[1], &answer->plans, &answer->query,
+    return roof_plan_speedup(&answer->speedup, &side[0], &side[1], &answer->plans, &answer->problem,
                              error);
 }
 
@@ -93,7 +93,7 @@ static enum roof_status explain_best(struct roof_plan_answer *answer, struct roo
     const struct roof_plans *const plans = &answer->plans;
     const struct roof_plan *const best = &plans->plan[0];
     struct roof_plan from = *best;
-    from.serving = roof_plan_least_loss(plans, &answer->query, best->hardware);
+    from.serving = roof_plan_least_loss(plans, &answer->problem, best->hardware);
     bool differs = from.serving != best->serving;
     for (size_t i = 1; i < plans->count && !differs; i++) {
         differs = plans->plan[i].hardware != best->hardware;
@@ -101,48 +101,47 @@ static enum roof_status explain_best(struct roof_plan_answer *answer, struct roo
         from.serving = plans->plan[i].serving;
     }
     const enum roof_status status =
-        differs ? roof_plan_speedup(&answer->why, &from, best, plans, &answer->query, error)
+        differs ? roof_plan_speedup(&answer->speedup, &from, best, plans, &answer->problem, error)
                 : ROOF_OK;
     answer->explained = differs && status == ROOF_OK;
     return status == ROOF_USAGE ? ROOF_OK : status; /* no plan is worse for lack of a comparison */
 }
 
 static enum roof_status explain(struct roof_plan_answer *answer,
-                                const struct roof_plan_request *request, struct roof_error *error)
+                                const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
     if (answer->plans.count == 0) {
         return ROOF_OK;
     }
-    if (request->side[0] == NULL) {
-        return request->explain && request->emit == NULL ? explain_best(answer, error) : ROOF_OK;
+    if (inputs->side[0] == NULL) {
+        return inputs->explain && inputs->emit == NULL ? explain_best(answer, error) : ROOF_OK;
     }
-    const enum roof_status status = explain_sides(answer, request->side, error);
+    const enum roof_status status = explain_sides(answer, inputs->side, error);
     /* The question was well asked: it is the engines, or the model, that have no answer. */
     return status == ROOF_USAGE ? roof_error_prefix(error, ROOF_UNSATISFIED, "%s", "") : status;
 }
 
 static enum roof_status fill_answer(struct roof_plan_answer *out,
-                                    const struct roof_plan_request *request,
-                                    struct roof_error *error)
+                                    const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
-    TRY(roof_plan_query_make(out, request, error));
-    TRY(search_others(out, request, error));
-    const enum roof_status status = roof_plan_search(&out->plans, &out->query, error);
+    TRY(roof_plan_problem_make(out, inputs, error));
+    TRY(search_others(out, inputs, error));
+    const enum roof_status status = roof_plan_search(&out->plans, &out->problem, error);
     if (status != ROOF_OK && status != ROOF_UNSATISFIED) {
         return status;
     }
-    return explain(out, request, error);
+    return explain(out, inputs, error);
 }
 
 enum roof_status roof_plan_answer_open(struct roof_plan_answer **out,
-                                       const struct roof_plan_request *request,
+                                       const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
     *out = calloc(1, sizeof **out);
     if (*out == NULL) {
         return roof_no_memory(error);
     }
-    const enum roof_status status = fill_answer(*out, request, error);
+    const enum roof_status status = fill_answer(*out, inputs, error);
     if (status != ROOF_OK) {
         roof_plan_answer_free(*out);
         *out = NULL;

@@ -26,18 +26,19 @@ struct roof_plan_speedup {
 };
 
 /** Finds the combination of formats with the least loss that an engine runs on a device of the
- * query. Between equal losses the published formats win, or else the widest weights. Returns the
+ * problem. Between equal losses the published formats win, or else the widest weights. Returns the
  * number of servings when there is none. */
-size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_plan_query *query,
+size_t roof_plan_least_loss(const struct roof_plans *plans, const struct roof_plan_problem *problem,
                             size_t hardware);
 
 /**
  * Takes apart what it means to change the device or formats (hardware, serving) of one plan to
  * those of the other; split and batch of both are those of `to`. Neither has to fit. plans is what
- * a search of the query found. *out points into itself: it must not be copied.
+ * a search of the problem found. *out points into itself: it must not be copied.
  */
 enum roof_status roof_plan_speedup(struct roof_plan_speedup *out, const struct roof_plan *from,
                                    const struct roof_plan *to, const struct roof_plans *plans,
-                                   const struct roof_plan_query *query, struct roof_error *error);
+                                   const struct roof_plan_problem *problem,
+                                   struct roof_error *error);
 
 #endif

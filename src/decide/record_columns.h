@@ -56,7 +56,7 @@ struct roof_records_private {
     struct roof_scenario asked;
     bool request; /* the phase of the record */
     struct roof_prediction prediction;
-    struct roof_model_prediction *inference; /* NULL until a record asks for a model */
+    struct roof_model_prediction *model_prediction; /* NULL until a record asks for a model */
     /* The rest serves NDJSON. */
     bool pending; /* the record was read to see its keys */
     const char *cell[ROOF_RECORD_COLUMNS_MAX];

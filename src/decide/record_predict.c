@@ -214,16 +214,16 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     } else if (chunk > 0) { /* what the prefix cache leaves */
         asked->chunk = 0;
     }
-    TRY(roof_predict_model(p->inference, model, asked, hardware, error));
-    if (!p->request && chunk > 0 && p->inference->scenario.chunk != chunk) {
+    TRY(roof_predict_model(p->model_prediction, model, asked, hardware, error));
+    if (!p->request && chunk > 0 && p->model_prediction->scenario.chunk != chunk) {
         return roof_error_set(error, ROOF_USAGE,
                               "prefix_hit leaves a chunk of %" PRId64 ", not %" PRId64,
-                              p->inference->scenario.chunk, chunk);
+                              p->model_prediction->scenario.chunk, chunk);
     }
-    if (p->request && context > 0 && p->inference->scenario.context != context) {
+    if (p->request && context > 0 && p->model_prediction->scenario.context != context) {
         return roof_error_set(error, ROOF_USAGE,
                               "prompt and generate give a context of %" PRId64 ", not %" PRId64,
-                              p->inference->scenario.context, context);
+                              p->model_prediction->scenario.context, context);
     }
     return ROOF_OK;
 }
@@ -253,10 +253,10 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     if (p->asked.draft != NULL && p->asked.draft_tokens == 0) {
         return roof_error_set(error, ROOF_USAGE, ROOF_KEY("draft_model") " needs draft_tokens");
     }
-    if (p->inference == NULL) {
-        p->inference = malloc(sizeof *p->inference);
+    if (p->model_prediction == NULL) {
+        p->model_prediction = malloc(sizeof *p->model_prediction);
     }
-    if (p->inference == NULL) {
+    if (p->model_prediction == NULL) {
         return roof_no_memory(error);
     }
     if (strcmp(layout, "file") == 0) { /* printed where the formats are those of the model's file */
@@ -294,14 +294,14 @@ static enum roof_status predict_record(const struct roof_prediction **out,
     bool model = false;
     p->asked = *p->options.base;
     p->request = false;
-    records->inference = NULL;
+    records->model_prediction = NULL;
     TRY(read_measured(records, error));
     TRY(read_operator(&model, records, error));
     TRY(read_cells(records, model, error));
     if (model) {
         TRY(predict_model(records, hardware, error));
-        records->inference = p->inference;
-        *out = &p->inference->total;
+        records->model_prediction = p->model_prediction;
+        *out = &p->model_prediction->total;
         return ROOF_OK;
     }
     *out = &p->prediction;

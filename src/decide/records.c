@@ -298,7 +298,7 @@ void roof_records_close(struct roof_records *records)
         roof_text_free(&p->trimmed[i]);
     }
     roof_text_free(&p->decoded);
-    free(p->inference);
+    free(p->model_prediction);
     free(p);
     *records = (struct roof_records){.private_data = NULL};
 }

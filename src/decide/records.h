@@ -62,7 +62,7 @@ struct roof_records {
     const char *hardware; /**< the device of the record */
     double measured_s;    /**< with roof_records_predict; NAN: none */
     /** With roof_records_predict, of a model; NULL: the record is of an operator. */
-    const struct roof_model_prediction *inference;
+    const struct roof_model_prediction *model_prediction;
     struct roof_records_private *private_data;
 };
 
@@ -83,8 +83,8 @@ enum roof_status roof_records_next(struct roof_records *records, bool *more,
                                    struct roof_error *error);
 /**
  * Predicts the record on a device, with what it achieved in a measured time; *out lies in records
- * until the next call, and in its inference for a model. What fails, but for ROOF_MEMORY, is wrong
- * with the record, and not yet counted: roof_records_refuse.
+ * until the next call, and in its model_prediction for a model. What fails, but for ROOF_MEMORY, is
+ * wrong with the record, and not yet counted: roof_records_refuse.
  */
 enum roof_status roof_records_predict(const struct roof_prediction **out,
                                       struct roof_records *records,

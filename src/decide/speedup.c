@@ -55,7 +55,7 @@ struct sides {
 };
 
 /* Computes the roofline bound for each set of its times that have changed. */
-static void ideal_times(double time[SETS], const struct roof_part *from, const struct roof_part *to)
+static void bound_times(double time[SETS], const struct roof_part *from, const struct roof_part *to)
 {
     for (unsigned set = 0; set < SETS; set++) {
         const double of[] = {(set & BIT(MEMORY) ? to : from)->memory_time_s,
@@ -153,11 +153,11 @@ static enum roof_status take_apart(struct roof_speedup_row *row, const struct si
     for (int i = 0; i < s->from->part_count; i++) {
         const struct roof_part *const from = &s->from->part[i];
         const struct roof_part *const to = &s->to->part[i];
-        ideal_times(time, from, to);
+        bound_times(time, from, to);
         share_out(&gain, time);
         gain.from_s = from->time_s;
         gain.to_s = to->time_s;
-        add_gain(&row->ideal, &gain, row->count);
+        add_gain(&row->bound, &gain, row->count);
         if (expected) {
             TRY(expected_times(time, s, i, error));
             share_out(&gain, time);
@@ -196,7 +196,7 @@ static enum roof_status add_row(struct roof_speedup *out, const char *name, doub
     *row = (struct roof_speedup_row){
         .from = out->total.from, .to = out->total.to, .name = name, .count = count};
     TRY(take_apart(row, s, error));
-    add_gain(&out->total.ideal, &row->ideal, 1);
+    add_gain(&out->total.bound, &row->bound, 1);
     add_gain(&out->total.expected, &row->expected, 1);
     return ROOF_OK;
 }
@@ -240,8 +240,8 @@ static enum roof_status add_rows(struct roof_speedup *out, const struct roof_mod
 enum roof_status roof_speedup(struct roof_speedup *out, const struct roof_speedup_side *from,
                               const struct roof_speedup_side *to, struct roof_error *error)
 {
-    const struct roof_model_prediction *const a = from->inference;
-    const struct roof_model_prediction *const b = to->inference;
+    const struct roof_model_prediction *const a = from->model_prediction;
+    const struct roof_model_prediction *const b = to->model_prediction;
     out->count = 0;
     out->total =
         (struct roof_speedup_row){.from = from->name, .to = to->name, .name = "all", .count = 1};

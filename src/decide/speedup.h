@@ -42,7 +42,7 @@ struct roof_speedup_row {
     const char *name;
     double count;
     size_t to_node; /**< the number of the operator in the model on the `to` side */
-    struct roof_gain ideal;
+    struct roof_gain bound;
     struct roof_gain expected;
     enum roof_bottleneck from_bottleneck;
     enum roof_bottleneck to_bottleneck;
@@ -59,8 +59,9 @@ struct roof_speedup {
 /** One side. The other side has the same operators, on another device or in other formats. */
 struct roof_speedup_side {
     const char *name;
-    const struct roof_prediction *prediction;      /**< the prediction of an operator */
-    const struct roof_model_prediction *inference; /**< ... or of one phase of a model; else NULL */
+    const struct roof_prediction *prediction; /**< the prediction of an operator */
+    const struct roof_model_prediction
+        *model_prediction; /**< ... or of one phase of a model; else NULL */
 };
 
 /**

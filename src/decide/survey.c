@@ -9,7 +9,7 @@
 /* A prediction that the survey owns. */
 struct holder {
     struct holder *next;
-    struct roof_model_prediction inference;
+    struct roof_model_prediction model_prediction;
 };
 
 /* A survey owns these beside its formulas. */
@@ -37,26 +37,29 @@ static enum roof_status predict(struct builder *b, const struct roof_model_predi
     if (h == NULL) {
         return roof_no_memory(error);
     }
-    const enum roof_status status = roof_predict_model(&h->inference, model, s, b->hardware, error);
+    const enum roof_status status =
+        roof_predict_model(&h->model_prediction, model, s, b->hardware, error);
     if (status != ROOF_OK) {
         free(h);
         return status;
     }
     h->next = b->owned->first;
     b->owned->first = h;
-    *out = &h->inference;
+    *out = &h->model_prediction;
     return ROOF_OK;
 }
 
-double roof_survey_time(const struct roof_model_prediction *inference)
+double roof_survey_time(const struct roof_model_prediction *model_prediction)
 {
-    return inference->scenario.phase == ROOF_PHASE_PREFILL ? inference->step_s : inference->tpot_s;
+    return model_prediction->scenario.phase == ROOF_PHASE_PREFILL ? model_prediction->step_s
+                                                                  : model_prediction->tpot_s;
 }
 
-double roof_survey_expected(const struct roof_model_prediction *inference)
+double roof_survey_expected(const struct roof_model_prediction *model_prediction)
 {
-    return inference->scenario.phase == ROOF_PHASE_PREFILL ? inference->expected_step_s
-                                                           : inference->expected_tpot_s;
+    return model_prediction->scenario.phase == ROOF_PHASE_PREFILL
+               ? model_prediction->expected_step_s
+               : model_prediction->expected_tpot_s;
 }
 
 /* --- shares -------------------------------------------------------------------------------- */
@@ -117,7 +120,7 @@ static enum roof_status add_point(struct builder *b, struct roof_survey_phase *p
                                   bool scaling, bool detail)
 {
     struct roof_scenario at = phase->base->scenario;
-    const struct roof_model_prediction *inference = NULL;
+    const struct roof_model_prediction *model_prediction = NULL;
     size_t i = 0;
     while (i < phase->points && phase->point[i].size < size) {
         i++;
@@ -127,12 +130,12 @@ static enum roof_status add_point(struct builder *b, struct roof_survey_phase *p
             return ROOF_OK;
         }
         if (*size_of(&at) == size) {
-            inference = phase->base;
+            model_prediction = phase->base;
         } else {
             at = phase->scenario;
             at.context = phase->base->scenario.context;
             *size_of(&at) = size;
-            const enum roof_status status = predict(b, &inference, b->model, &at, NULL);
+            const enum roof_status status = predict(b, &model_prediction, b->model, &at, NULL);
             if (status != ROOF_OK) {
                 return status == ROOF_USAGE ? ROOF_OK : roof_no_memory(b->error);
             }
@@ -140,8 +143,9 @@ static enum roof_status add_point(struct builder *b, struct roof_survey_phase *p
         for (size_t k = phase->points++; k > i; k--) {
             phase->point[k] = phase->point[k - 1];
         }
-        phase->point[i] = (struct roof_survey_point){
-            .size = size, .inference = inference, .share = shares_of(inference)};
+        phase->point[i] = (struct roof_survey_point){.size = size,
+                                                     .model_prediction = model_prediction,
+                                                     .share = shares_of(model_prediction)};
     }
     phase->point[i].scaling = phase->point[i].scaling || scaling;
     phase->point[i].detail = phase->point[i].detail || detail;
@@ -208,7 +212,7 @@ static enum roof_status try_change(struct builder *b, struct roof_survey_phase *
     if (r != NULL) {
         const double batch = (double)r->scenario.common.shape.batch;
         const double base_batch = (double)base->scenario.common.shape.batch;
-        change.inference = r;
+        change.model_prediction = r;
         change.time_s = roof_survey_time(r);
         change.expected_s = roof_survey_expected(r);
         change.gain = gain(batch, change.time_s, base_batch, roof_survey_time(base));

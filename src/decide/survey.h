@@ -38,7 +38,7 @@ struct roof_survey_point {
     int64_t size;
     bool scaling; /**< one of the table over sizes */
     bool detail;  /**< one of those whose operators are named */
-    const struct roof_model_prediction *inference;
+    const struct roof_model_prediction *model_prediction;
     struct roof_survey_shares share;
 };
 
@@ -58,10 +58,11 @@ enum roof_survey_change_kind {
 /** A change, compared to the base of its phase. */
 struct roof_survey_change {
     enum roof_survey_change_kind kind;
-    size_t node;                                   /**< the operator of the base that it is about */
-    int64_t size;                                  /**< BATCH, TP: what it becomes */
-    enum roof_accuracy_class loss;                 /**< FORMATS: it is typical for the weights */
-    const struct roof_model_prediction *inference; /**< NULL: KERNEL, and what is not possible */
+    size_t node;                   /**< the operator of the base that it is about */
+    int64_t size;                  /**< BATCH, TP: what it becomes */
+    enum roof_accuracy_class loss; /**< FORMATS: it is typical for the weights */
+    const struct roof_model_prediction
+        *model_prediction;     /**< NULL: KERNEL, and what is not possible */
     struct roof_error refused; /**< why it is not possible; else status is ROOF_OK */
     double time_s;             /**< as roof_survey_time, like the next */
     double expected_s;
@@ -113,7 +114,7 @@ void roof_survey_free(struct roof_survey *survey);
 
 /** These return the time that a phase is judged by: the time per token of a decode step, or the
  * time of a prefill. */
-double roof_survey_time(const struct roof_model_prediction *inference);
-double roof_survey_expected(const struct roof_model_prediction *inference);
+double roof_survey_time(const struct roof_model_prediction *model_prediction);
+double roof_survey_expected(const struct roof_model_prediction *model_prediction);
 
 #endif

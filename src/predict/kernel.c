@@ -173,7 +173,7 @@ static bool stands_in(enum roof_operator op)
 static bool is_short(const struct roof_workload *w, const struct roof_expected *expected)
 {
     return w->op == ROOF_OPERATOR_RMSNORM && w->shape.hidden < ROOF_ROW_THREADS &&
-           expected->bound == ROOF_KERNEL_LIMIT_LATENCY;
+           expected->limit == ROOF_KERNEL_LIMIT_LATENCY;
 }
 
 /* Works out the time of a kernel with one fit, and how sure it is. */
@@ -190,14 +190,14 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     }
     /* No cold kernel beats the bound, nor any a link; the launch comes before it. */
     const bool cold = collective || (w->working_set == 0 && w->cache == ROOF_CACHE_COLD);
-    if (cold && out->time_s < task->ideal) {
-        out->time_s = task->ideal;
-        out->bound = collective                                      ? ROOF_KERNEL_LIMIT_NETWORK
-                     : task->work->flops / task->peak >= task->ideal ? ROOF_KERNEL_LIMIT_COMPUTE
+    if (cold && out->time_s < task->bound) {
+        out->time_s = task->bound;
+        out->limit = collective                                      ? ROOF_KERNEL_LIMIT_NETWORK
+                     : task->work->flops / task->peak >= task->bound ? ROOF_KERNEL_LIMIT_COMPUTE
                                                                      : ROOF_KERNEL_LIMIT_MEMORY;
     }
     if (out->launch_s > out->time_s) {
-        out->bound = ROOF_KERNEL_LIMIT_LAUNCH;
+        out->limit = ROOF_KERNEL_LIMIT_LAUNCH;
     }
     /* All measured times of experts include their quantisation; those of products do not. */
     const bool other_quantize = fit->quantize != task->quantize &&
@@ -210,8 +210,8 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     out->time_s += out->launch_s;
     out->low_s = out->time_s * fit->low / wider;
     out->high_s = out->time_s * fit->high * wider;
-    if (cold && out->low_s < task->ideal) {
-        out->low_s = task->ideal;
+    if (cold && out->low_s < task->bound) {
+        out->low_s = task->bound;
     }
     out->fit = fit;
 }
@@ -261,7 +261,7 @@ static void expect_fastest(struct roof_expected *out, const struct roof_kernel_t
 
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
                         const struct roof_hardware *hardware, const struct roof_work *work,
-                        double rate, double ideal_s)
+                        double rate, double bound_s)
 {
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     if (hardware->calibration == NULL) {
@@ -282,7 +282,7 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
         .workload = workload,
         .work = work,
         .peak = rate,
-        .ideal = ideal_s,
+        .bound = bound_s,
         .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
         .sms = hardware->figure[ROOF_FIGURE_SM_COUNT].value,
         .clock = hardware->figure[ROOF_FIGURE_BOOST_CLOCK].value,

@@ -20,11 +20,11 @@ enum roof_numerics roof_workload_numerics(const struct roof_workload *workload);
 /**
  * Works out the expected time of a workload that is resolved and no composite. work is what it
  * does; rate is its peak in FLOP/s, or for a collective the bytes/s of a link inside the node (NAN:
- * unknown); ideal_s is the roofline bound, below which no cold kernel is expected.
+ * unknown); bound_s is the roofline bound, below which no cold kernel is expected.
  * hardware->calibration may be NULL.
  */
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
                         const struct roof_hardware *hardware, const struct roof_work *work,
-                        double rate, double ideal_s);
+                        double rate, double bound_s);
 
 #endif

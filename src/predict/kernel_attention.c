@@ -23,7 +23,7 @@ static void finish_decode(struct roof_expected *out, double memory, double compu
 {
     const double stream = roof_overlap(roof_overlap(memory, compute, shown), lone, shown);
     out->time_s = stream + ends;
-    out->bound = ends > stream || (lone > memory && lone > compute) ? ROOF_KERNEL_LIMIT_LATENCY
+    out->limit = ends > stream || (lone > memory && lone > compute) ? ROOF_KERNEL_LIMIT_LATENCY
                  : compute > memory                                 ? ROOF_KERNEL_LIMIT_COMPUTE
                                                                     : ROOF_KERNEL_LIMIT_MEMORY;
 }
@@ -103,7 +103,7 @@ void roof_expect_prefill(struct roof_expected *out, const struct roof_kernel_tas
     const double ends = p[F_BLOCK] * blocks / (t->clock * t->sms);
     out->launch_s = p[F_LAUNCH] / t->clock;
     out->time_s = compute + memory + ends;
-    out->bound = ends > compute + memory ? ROOF_KERNEL_LIMIT_LATENCY
+    out->limit = ends > compute + memory ? ROOF_KERNEL_LIMIT_LATENCY
                  : memory > compute      ? ROOF_KERNEL_LIMIT_MEMORY
                                          : ROOF_KERNEL_LIMIT_COMPUTE;
 }
@@ -181,7 +181,7 @@ void roof_expect_mla_prefill(struct roof_expected *out, const struct roof_kernel
     const double products = roof_overlap(compute, lone, p[E_OVERLAP]);
     out->launch_s = p[E_LAUNCH] / t->clock;
     out->time_s = products + memory + ends;
-    out->bound = ends > products + memory || (lone > compute && lone > memory)
+    out->limit = ends > products + memory || (lone > compute && lone > memory)
                      ? ROOF_KERNEL_LIMIT_LATENCY
                  : memory > products ? ROOF_KERNEL_LIMIT_MEMORY
                                      : ROOF_KERNEL_LIMIT_COMPUTE;

@@ -36,7 +36,7 @@ void roof_expect_collective(struct roof_expected *out, const struct roof_kernel_
     const double waits = p[C_STEP] * steps / t->clock + hops * t->hop;
     out->launch_s = p[C_LAUNCH] / t->clock;
     out->time_s = moved + waits;
-    out->bound = waits > moved ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_NETWORK;
+    out->limit = waits > moved ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_NETWORK;
 }
 
 enum {
@@ -57,5 +57,5 @@ void roof_expect_one_shot(struct roof_expected *out, const struct roof_kernel_ta
     const double waits = p[O_STEP] * log2(devices) / t->clock;
     out->launch_s = p[O_LAUNCH] / t->clock;
     out->time_s = t->nodes > 1 ? ROOF_UNKNOWN : moved + waits;
-    out->bound = waits > moved ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_NETWORK;
+    out->limit = waits > moved ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_NETWORK;
 }

@@ -58,8 +58,8 @@ static struct gemm gemm_costs(const struct product *g, const double *p)
     const double dram = g->bandwidth * p[P_DRAM];
     const double missed = g->w * (1 - weights_hit) + (g->x + g->y) * (1 - inputs_hit);
     const double hit = g->x + g->w + g->y - missed;
-    const double ideal_compute = 2 * g->batch * g->m * g->n * g->k / g->peak;
-    const double power = 1 + p[P_POWER] * log1p(ideal_compute / 1e-4);
+    const double bound_compute = 2 * g->batch * g->m * g->n * g->k / g->peak;
+    const double power = 1 + p[P_POWER] * log1p(bound_compute / 1e-4);
     const double tick = 1 / g->clock;
     const double lone = g->sms / (p[P_STREAM] * g->bandwidth);
     const double k_block = 128 / roof_larger(g->x_element, g->w_element);
@@ -79,7 +79,7 @@ static struct gemm gemm_costs(const struct product *g, const double *p)
 }
 
 /* Returns what bounds a tiling whose SMs take longer than its memory. */
-static enum roof_kernel_limit sm_bound(const struct gemm *c, double compute, double operands,
+static enum roof_kernel_limit sm_limit(const struct gemm *c, double compute, double operands,
                                        double ends, double depth)
 {
     const double inner = roof_larger(compute, roof_larger(operands, c->step));
@@ -100,13 +100,13 @@ static double vector_time(struct roof_tiling *out, const struct product *g, cons
                                 .waves = 1,
                                 .utilisation = 1,
                                 .l2_hit = c->weights_hit,
-                                .bound = ROOF_KERNEL_LIMIT_MEMORY};
+                                .limit = ROOF_KERNEL_LIMIT_MEMORY};
     if (!g->vector) {
         return ROOF_UNBOUNDED;
     }
     const double sm = roof_larger(roof_larger(g->k * c->step, g->w * c->feed / g->sms),
                                   2 * g->batch * g->n * g->k / g->peak);
-    out->bound = sm > c->bytes ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
+    out->limit = sm > c->bytes ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
     return roof_overlap(sm, c->bytes, shown);
 }
 
@@ -155,13 +155,13 @@ static double gemm_time(struct roof_expected *out, const struct product *g, cons
                     .waves = waves,
                     .utilisation = full / round_up(full),
                     .l2_hit = c.weights_hit,
-                    .bound = memory > sm ? ROOF_KERNEL_LIMIT_MEMORY
-                                         : sm_bound(&c, compute, operands, ends, depth)};
+                    .limit = memory > sm ? ROOF_KERNEL_LIMIT_MEMORY
+                                         : sm_limit(&c, compute, operands, ends, depth)};
             }
         }
     }
     out->tiled = out->tiling.tile_m > 1;
-    out->bound = out->tiling.bound;
+    out->limit = out->tiling.limit;
     return best;
 }
 
@@ -221,7 +221,7 @@ void roof_expect_gemm(struct roof_expected *out, const struct roof_kernel_task *
         const double quantize = quantize_time(&g, p, t->quantize);
         out->launch_s += p[P_Q_LAUNCH] / g.clock;
         out->time_s += quantize;
-        out->bound = quantize > kernel ? ROOF_KERNEL_LIMIT_QUANTIZE : out->bound;
+        out->limit = quantize > kernel ? ROOF_KERNEL_LIMIT_QUANTIZE : out->limit;
     }
 }
 
@@ -268,7 +268,7 @@ void roof_expect_moe(struct roof_expected *out, const struct roof_kernel_task *t
     const double products = roof_overlap(memory, compute, p[M_OVERLAP]);
     out->launch_s = part * p[M_LAUNCH] / t->clock;
     out->time_s = products + lone + moves + sort;
-    out->bound = lone + sort > products + moves ? ROOF_KERNEL_LIMIT_LATENCY
+    out->limit = lone + sort > products + moves ? ROOF_KERNEL_LIMIT_LATENCY
                  : compute > memory + moves     ? ROOF_KERNEL_LIMIT_COMPUTE
                                                 : ROOF_KERNEL_LIMIT_MEMORY;
 }

@@ -19,7 +19,7 @@ struct roof_kernel_task {
     const struct roof_workload *workload;
     const struct roof_work *work;
     double peak;  /* FLOP/s; of a collective, bytes/s of a link inside the node */
-    double ideal; /* s: the roofline bound */
+    double bound; /* s: the roofline bound */
     double bandwidth;
     double sms;
     double clock;

@@ -31,5 +31,5 @@ void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task
     /* The append to the cache is launched, and was measured, with attention. */
     out->launch_s = t->workload->op == ROOF_OPERATOR_KV_APPEND ? 0 : p[V_LAUNCH] / t->clock;
     out->time_s = memory + rows;
-    out->bound = rows > memory ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
+    out->limit = rows > memory ? ROOF_KERNEL_LIMIT_LATENCY : ROOF_KERNEL_LIMIT_MEMORY;
 }

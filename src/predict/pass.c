@@ -65,7 +65,7 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
                       const struct roof_graph *graph)
 {
     const double activations = graph->residual_bytes + stage->live_bytes;
-    add_times(&pass->ideal, stage->time_s);
+    add_times(&pass->bound, stage->time_s);
     add_times(&pass->expected, stage->expected_s);
     if (stage->weights_bytes + graph->kv_bytes + activations >
         pass->weights_bytes + pass->kv_bytes + pass->activation_bytes) {
@@ -149,7 +149,7 @@ enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *m
         size_t index[ROOF_GRAPH_MAX] = {0};
         TRY(roof_graph_build(&graph, model, s, stage, node_size(hardware), error));
         TRY(run_stage(&sum, out, &graph, hardware, kept, index, error));
-        if (kept != NULL && (stage == 0 || sum.time_s > out->ideal.slowest_s)) {
+        if (kept != NULL && (stage == 0 || sum.time_s > out->bound.slowest_s)) {
             count_for_device(kept, &graph, index);
         }
         end_stage(out, &sum, &graph);
@@ -206,7 +206,7 @@ enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenar
     }
     TRY(roof_scenario_resolve(&d, s->draft, error));
     TRY(roof_pass_run(out, s->draft, &d, hardware, NULL, error));
-    out->ideal.path_s = (double)s->draft_tokens * roof_pass_step_s(&out->ideal, &d);
+    out->bound.path_s = (double)s->draft_tokens * roof_pass_step_s(&out->bound, &d);
     out->expected.path_s = (double)s->draft_tokens * roof_pass_step_s(&out->expected, &d);
     return ROOF_OK;
 }

@@ -13,7 +13,7 @@ struct roof_pass_times {
 
 /* One pass of a microbatch through all stages. */
 struct roof_pass {
-    struct roof_pass_times ideal;
+    struct roof_pass_times bound;
     struct roof_pass_times expected;
     double weights_bytes; /* memory, of the stage that needs most */
     double kv_bytes;

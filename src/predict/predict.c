@@ -171,7 +171,7 @@ static void finish_prediction(struct roof_prediction *p)
     for (int i = 0; i < p->part_count; i++) {
         share[p->part[i].bottleneck] += p->part[i].time_s;
         if (!isnan(p->expected_s)) {
-            expected[roof_kernel_limit_bottleneck(p->part[i].expected.bound)] +=
+            expected[roof_kernel_limit_bottleneck(p->part[i].expected.limit)] +=
                 p->part[i].expected.time_s;
         }
     }

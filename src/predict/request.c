@@ -11,7 +11,7 @@
 
 /* The times per token of a decode step at a context. */
 struct token_times {
-    double ideal_s;
+    double bound_s;
     double expected_s;
 };
 
@@ -38,7 +38,7 @@ static struct token_times curve_at(struct curve *curve, int64_t context)
     }
     const double tokens = roof_tokens_per_step(&curve->scenario);
     return (struct token_times){
-        .ideal_s = (roof_pass_step_s(&pass.ideal, &curve->scenario) + draft.ideal.path_s) / tokens,
+        .bound_s = (roof_pass_step_s(&pass.bound, &curve->scenario) + draft.bound.path_s) / tokens,
         .expected_s =
             (roof_pass_step_s(&pass.expected, &curve->scenario) + draft.expected.path_s) / tokens};
 }
@@ -60,24 +60,24 @@ static double sum_curve(struct curve *curve, int64_t first, int64_t last, double
     if (steps < 4) {
         double sum = at_first;
         for (int64_t context = first + 1; context < last; context++) {
-            sum += curve_at(curve, context).ideal_s;
+            sum += curve_at(curve, context).bound_s;
         }
         return steps > 0 ? sum + at_last : sum;
     }
     const double slope = (at_last - at_first) / (double)steps;
     const int64_t middle = first + steps / 2;
-    const double at_middle = curve_at(curve, middle).ideal_s;
+    const double at_middle = curve_at(curve, middle).bound_s;
     bool straight = on_line(at_middle, at_first + slope * (double)(middle - first));
     for (int quarter = 1; quarter <= 3 && straight; quarter += 2) {
         const int64_t context = first + steps * quarter / 4;
         straight =
-            on_line(curve_at(curve, context).ideal_s, at_first + slope * (double)(context - first));
+            on_line(curve_at(curve, context).bound_s, at_first + slope * (double)(context - first));
     }
     if (straight || curve->status != ROOF_OK) {
         return (double)(steps + 1) * (at_first + at_last) / 2;
     }
     return sum_curve(curve, first, middle, at_first, at_middle) +
-           sum_curve(curve, middle + 1, last, curve_at(curve, middle + 1).ideal_s, at_last);
+           sum_curve(curve, middle + 1, last, curve_at(curve, middle + 1).bound_s, at_last);
 }
 
 /* Sums the expected times, which are no lines, by the rule of Simpson over eight parts: its error
@@ -145,8 +145,8 @@ static enum roof_status sum_steps(struct request *r, struct curve *curve,
     if (asked->generate > 1) {
         const int64_t first = asked->prompt + 1;
         const int64_t last = asked->prompt + asked->generate - 1;
-        r->decode_s = sum_curve(curve, first, last, curve_at(curve, first).ideal_s,
-                                curve_at(curve, last).ideal_s);
+        r->decode_s = sum_curve(curve, first, last, curve_at(curve, first).bound_s,
+                                curve_at(curve, last).bound_s);
         r->expected_decode_s =
             isnan(r->last.expected.path_s) ? ROOF_UNKNOWN : expected_sum(curve, first, last);
     }
@@ -174,7 +174,7 @@ static void put_bottlenecks(struct roof_prediction *total, const struct request 
 static void put_bounds(struct roof_model_prediction *out, const struct request *r,
                        const struct roof_scenario *prefill)
 {
-    out->ttft_s = roof_pass_step_s(&r->prefill.ideal, prefill);
+    out->ttft_s = roof_pass_step_s(&r->prefill.bound, prefill);
     out->e2e_s = out->ttft_s + r->decode_s;
     out->step_s = out->total.time_s = out->e2e_s;
     out->time_us = roof_to_unit(out->e2e_s, ROOF_UNIT_MICROSECONDS);

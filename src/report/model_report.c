@@ -10,18 +10,18 @@
 #include "base/json.h"
 #include "report/render.h"
 
-size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *inference)
+size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *model_prediction)
 {
-    for (size_t i = 0; i < inference->count; i++) {
+    for (size_t i = 0; i < model_prediction->count; i++) {
         size_t at = i;
-        while (at > 0 && roof_model_time(&inference->node[order[at - 1]]) <
-                             roof_model_time(&inference->node[i])) {
+        while (at > 0 && roof_model_time(&model_prediction->node[order[at - 1]]) <
+                             roof_model_time(&model_prediction->node[i])) {
             order[at] = order[at - 1];
             at--;
         }
         order[at] = i;
     }
-    return inference->count;
+    return model_prediction->count;
 }
 
 /* --- for people ---------------------------------------------------------------------------- */
@@ -37,9 +37,9 @@ static void put_line(struct roof_text *out, const char *label, const char *value
 }
 
 void roof_model_report_scenario(struct roof_text *out,
-                                const struct roof_model_prediction *inference)
+                                const struct roof_model_prediction *model_prediction)
 {
-    const struct roof_model_prediction *const r = inference;
+    const struct roof_model_prediction *const r = model_prediction;
     const struct roof_scenario *const s = &r->scenario;
     roof_text_printf(out, "%s, batch %" PRId64, r->phase, s->common.shape.batch);
     const struct {
@@ -75,10 +75,11 @@ void roof_model_report_scenario(struct roof_text *out,
     }
 }
 
-void roof_model_report_formats(struct roof_text *out, const struct roof_model_prediction *inference)
+void roof_model_report_formats(struct roof_text *out,
+                               const struct roof_model_prediction *model_prediction)
 {
-    const struct roof_model *const m = inference->model;
-    const struct roof_formats *const f = &inference->scenario.common.formats;
+    const struct roof_model *const m = model_prediction->model;
+    const struct roof_formats *const f = &model_prediction->scenario.common.formats;
     roof_text_printf(out, "weights %s%s, activations %s, out %s, kv %s",
                      m->layout == NULL ? roof_format(f->weights)->name : "as in ",
                      m->layout == NULL ? "" : m->layout, roof_format(f->activations)->name,
@@ -92,16 +93,16 @@ const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value)
 }
 
 void roof_model_report_unexpected(struct roof_text *out,
-                                  const struct roof_model_prediction *inference)
+                                  const struct roof_model_prediction *model_prediction)
 {
     const char *lacking = "one of its operators";
-    if (inference->total.hardware->calibration == NULL) {
+    if (model_prediction->total.hardware->calibration == NULL) {
         roof_text_printf(out, "no kernels of a device like %s were measured",
-                         inference->total.hardware->id);
+                         model_prediction->total.hardware->id);
         return;
     }
-    for (size_t i = inference->count; i > 0; i--) {
-        const struct roof_node_prediction *const n = &inference->node[i - 1];
+    for (size_t i = model_prediction->count; i > 0; i--) {
+        const struct roof_node_prediction *const n = &model_prediction->node[i - 1];
         if (isnan(n->prediction.expected_s)) { /* the first of them, in the end */
             lacking = n->node.name;
         }
@@ -438,11 +439,12 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
     roof_text_put(out, any ? "\n" : "");
 }
 
-void roof_model_report_text(struct roof_text *out, const struct roof_model_prediction *inference,
+void roof_model_report_text(struct roof_text *out,
+                            const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, size_t top,
                             const struct roof_hardware *product)
 {
-    const struct roof_model_prediction *const r = inference;
+    const struct roof_model_prediction *const r = model_prediction;
     roof_text_printf(out, "%s on %s: ", r->model->id, r->total.hardware->id);
     roof_model_report_scenario(out, r);
     roof_text_put(out, "; ");
@@ -476,13 +478,14 @@ static void put_number(struct roof_text *out, const char *separator, const char 
     }
 }
 
-void roof_model_report_json(struct roof_text *out, const struct roof_model_prediction *inference,
+void roof_model_report_json(struct roof_text *out,
+                            const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits)
 {
     struct roof_table table;
     roof_table_open_members(&table, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM, "\n  ");
     roof_text_put(out, "{");
-    roof_table_model_prediction(&table, out, inference);
+    roof_table_model_prediction(&table, out, model_prediction);
     roof_text_put(out, ",\n  \"limits\": {");
     put_number(out, "", "parameters", limits->parameters);
     put_number(out, ",", "active_parameters", limits->active_parameters);
@@ -490,10 +493,10 @@ void roof_model_report_json(struct roof_text *out, const struct roof_model_predi
     put_number(out, ",", "max_context", limits->max_context);
     put_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
     roof_text_put(out, "}");
-    if (inference->count > 0) {
+    if (model_prediction->count > 0) {
         roof_text_put(out, ",\n  \"operators\": [");
-        for (size_t i = 0; i < inference->count; i++) {
-            const struct roof_node_prediction *const n = &inference->node[i];
+        for (size_t i = 0; i < model_prediction->count; i++) {
+            const struct roof_node_prediction *const n = &model_prediction->node[i];
             roof_table_open_members(&table, ROOF_TABLE_NODES, n->prediction.workload.op, "");
             roof_text_put(out, i == 0 ? "\n    {" : ",\n    {");
             roof_table_node(&table, out, n);

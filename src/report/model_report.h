@@ -11,31 +11,33 @@
 
 /** Sorts the operators of a prediction by their share of the time, the largest first, equal ones in
  * the order of the model. order has room for ROOF_GRAPH_MAX numbers; returns how many there are. */
-size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *inference);
+size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *model_prediction);
 
 /** Writes the scenario: "decode, batch 8, context 8192, tp 2, devices 2". */
 void roof_model_report_scenario(struct roof_text *out,
-                                const struct roof_model_prediction *inference);
+                                const struct roof_model_prediction *model_prediction);
 
 /** Writes the formats: "weights fp8_e4m3, activations fp8_e4m3, out bf16, kv bf16". */
 void roof_model_report_formats(struct roof_text *out,
-                               const struct roof_model_prediction *inference);
+                               const struct roof_model_prediction *model_prediction);
 
 /** Writes tokens per second, with a prefix from a million on: "95.31", "2.5 M". Returns out. */
 const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
 /** Says why there is no expected time: "no kernel like that of rope was measured". */
 void roof_model_report_unexpected(struct roof_text *out,
-                                  const struct roof_model_prediction *inference);
+                                  const struct roof_model_prediction *model_prediction);
 
 /** Writes a summary for people, then the `top` largest operators. product is as in
  * roof_report_text. */
-void roof_model_report_text(struct roof_text *out, const struct roof_model_prediction *inference,
+void roof_model_report_text(struct roof_text *out,
+                            const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, size_t top,
                             const struct roof_hardware *product);
 
 /** Writes the prediction as a JSON object with "limits" and "operators", in the order of the model.
  */
-void roof_model_report_json(struct roof_text *out, const struct roof_model_prediction *inference,
+void roof_model_report_json(struct roof_text *out,
+                            const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits);
 
 /** Writes what is known of a model, for people or as a JSON object. */

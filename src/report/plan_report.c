@@ -35,16 +35,16 @@ static void put_near(struct roof_text *out, double part, const char *what)
 }
 
 static void put_best(struct roof_text *out, const struct roof_plan *plan,
-                     const struct roof_plan_query *query)
+                     const struct roof_plan_problem *problem)
 {
-    const bool requests = query->base.generate > 0;
+    const bool requests = problem->base.generate > 0;
     char all[ROOF_QUANTITY_SIZE];
     char user[ROOF_QUANTITY_SIZE];
     char device[ROOF_QUANTITY_SIZE];
     struct roof_plan_row row;
-    roof_plan_name(&row, plan, 1, query);
+    roof_plan_name(&row, plan, 1, problem);
     roof_text_put(out, "Use ");
-    roof_plan_describe(out, plan, query);
+    roof_plan_describe(out, plan, problem);
     roof_text_printf(out, ", with %s.\n  expected: first token ", row.engines);
     put_band(out, plan->ttft_s, plan->ttft_low_s, plan->ttft_high_s);
     roof_text_put(out, ", a step ");
@@ -60,15 +60,15 @@ static void put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_text_printf(out,
                      "  at best:  first token %s, %s per token; memory %s on each device; "
                      "accuracy loss %s\n",
-                     roof_format_quantity(all, plan->ideal_ttft_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_quantity(user, plan->ideal_tpot_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(all, plan->bound_ttft_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(user, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(device, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
     put_near(out, plan->ttft_near, "first token");
     put_near(out, plan->near, "step");
-    if (query->model->positions > 0 && row.context > query->model->positions) {
+    if (problem->model->positions > 0 && row.context > problem->model->positions) {
         roof_text_printf(out, "  beware:   the model was made for contexts up to %" PRId64 "\n",
-                         query->model->positions);
+                         problem->model->positions);
     }
     if (!isnan(plan->joule)) {
         roof_text_printf(out, "  energy:   at most %s J per token, were every device at its TDP\n",
@@ -83,12 +83,12 @@ static void put_best(struct roof_text *out, const struct roof_plan *plan,
 
 /* Writes the two predictions that make up the plan. */
 static void put_commands(struct roof_text *out, const struct roof_plan *plan,
-                         const struct roof_plan_query *query)
+                         const struct roof_plan_problem *problem)
 {
     struct roof_scenario scenario[2];
     struct roof_plan_row row;
-    roof_plan_name(&row, plan, 1, query);
-    roof_plan_scenarios(&scenario[0], &scenario[1], plan, query);
+    roof_plan_name(&row, plan, 1, problem);
+    roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
     roof_text_put(out, "\nThe same numbers, with what other options were given here:\n");
     for (size_t i = 0; i < 2; i++) {
         const struct roof_scenario *const s = &scenario[i];
@@ -124,7 +124,7 @@ static void put_commands(struct roof_text *out, const struct roof_plan *plan,
 
 /* Compares a plan by the objective: "0.45x the tokens/s per device, with 4 x h100-sxm ...". */
 static void put_against(struct roof_text *out, const char *label, const struct roof_plan *plan,
-                        const struct roof_plan *best, const struct roof_plan_query *query)
+                        const struct roof_plan *best, const struct roof_plan_problem *problem)
 {
     static const struct {
         const char *name;
@@ -134,14 +134,14 @@ static void put_against(struct roof_text *out, const char *label, const struct r
                     [ROOF_PLAN_LATENCY] = {"time per token", offsetof(struct roof_plan, tpot_s)},
                     [ROOF_PLAN_COST] = {"cost", offsetof(struct roof_plan, cost)},
                     [ROOF_PLAN_ENERGY] = {"energy", offsetof(struct roof_plan, joule)}};
-    const size_t offset = measures[query->objective].offset;
+    const size_t offset = measures[problem->objective].offset;
     const double value = *(const double *)(const void *)((const char *)plan + offset);
     const double of = *(const double *)(const void *)((const char *)best + offset);
     char ratio[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "  %-22s %sx the %s, with ", label,
                      isnan(value / of) ? "?" : roof_format_short(ratio, value / of),
-                     measures[query->objective].name);
-    roof_plan_describe(out, plan, query);
+                     measures[problem->objective].name);
+    roof_plan_describe(out, plan, problem);
     roof_text_put(out, "\n");
 }
 
@@ -150,7 +150,7 @@ static void put_against(struct roof_text *out, const char *label, const struct r
 
 /* Writes what less accuracy loss, or less waiting, would cost: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
-                             const struct roof_plan_query *query)
+                             const struct roof_plan_problem *problem)
 {
     const struct roof_plan *const best = &plans->plan[0];
     enum roof_accuracy_class loss = best->loss;
@@ -164,7 +164,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
         if (p->loss < loss) { /* they are in order: the first of its class is the best */
             loss = p->loss;
             (void)snprintf(label, sizeof label, "accuracy loss %s", roof_accuracy_name(loss));
-            put_against(out, label, p, best, query);
+            put_against(out, label, p, best, problem);
         }
     }
     if (fastest > 0) {
@@ -172,18 +172,18 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
         (void)snprintf(
             label, sizeof label, "%s per token",
             roof_format_quantity(time, plans->plan[fastest].tpot_s, ROOF_UNIT_MILLISECONDS));
-        put_against(out, label, &plans->plan[fastest], best, query);
+        put_against(out, label, &plans->plan[fastest], best, problem);
     }
-    for (size_t h = 0; h < query->hardware_count; h++) {
+    for (size_t h = 0; h < problem->hardware_count; h++) {
         size_t i = 0;
         while (i < plans->count && plans->plan[i].hardware != h) {
             i++;
         }
         if (i == plans->count) {
-            roof_text_printf(out, "  %-22s no plan%s\n", query->hardware[h]->id,
-                             query->hardware[h]->calibration == NULL ? NOT_MEASURED : "");
+            roof_text_printf(out, "  %-22s no plan%s\n", problem->hardware[h]->id,
+                             problem->hardware[h]->calibration == NULL ? NOT_MEASURED : "");
         } else if (h != best->hardware) {
-            put_against(out, query->hardware[h]->id, &plans->plan[i], best, query);
+            put_against(out, problem->hardware[h]->id, &plans->plan[i], best, problem);
         }
     }
 }
@@ -212,10 +212,10 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
 
 /* Writes an operator of the step: "  gate_up_proj  9.175 ms -> 4.897 ms, 1.87x; compute-bound from
  * 389". */
-static void put_operator(struct roof_text *out, const struct roof_plan_speedup *why, size_t i)
+static void put_operator(struct roof_text *out, const struct roof_plan_speedup *speedup, size_t i)
 {
-    const struct roof_speedup_row *const row = &why->decode.row[i];
-    const double batch = why->compute_bound_batch[i];
+    const struct roof_speedup_row *const row = &speedup->decode.row[i];
+    const double batch = speedup->compute_bound_batch[i];
     char from[ROOF_QUANTITY_SIZE];
     char to[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "    %-16s %10s -> %-10s %.2fx", row->name,
@@ -234,9 +234,9 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
 }
 
 /* Writes the operators that save most of a step, and those whose bottleneck changed. */
-static void put_operators(struct roof_text *out, const struct roof_plan_speedup *why)
+static void put_operators(struct roof_text *out, const struct roof_plan_speedup *speedup)
 {
-    const struct roof_speedup *const s = &why->decode;
+    const struct roof_speedup *const s = &speedup->decode;
     bool used[ROOF_GRAPH_MAX] = {false};
     for (size_t n = 0; n < TOP_OPERATORS && n < s->count; n++) {
         size_t most = s->count;
@@ -250,42 +250,42 @@ static void put_operators(struct roof_text *out, const struct roof_plan_speedup 
         }
         if (most < s->count) {
             used[most] = true;
-            put_operator(out, why, most);
+            put_operator(out, speedup, most);
         }
     }
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_speedup_row *const row = &s->row[i];
         if (!used[i] && row->expected_from_bottleneck != row->expected_to_bottleneck) {
-            put_operator(out, why, i);
+            put_operator(out, speedup, i);
         }
     }
 }
 
-static void put_why(struct roof_text *out, const struct roof_plan_speedup *why)
+static void put_why(struct roof_text *out, const struct roof_plan_speedup *speedup)
 {
-    roof_text_printf(out, "\nWhy %s: against %s, with the same split and batch%s\n", why->to_name,
-                     why->from_name,
-                     why->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
-    put_phase(out, "first token", &why->prefill.total.expected);
-    put_phase(out, why->to.pp > 1 ? "a pass" : "a step", &why->decode.total.expected);
-    put_operators(out, why);
+    roof_text_printf(out, "\nWhy %s: against %s, with the same split and batch%s\n",
+                     speedup->to_name, speedup->from_name,
+                     speedup->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
+    put_phase(out, "first token", &speedup->prefill.total.expected);
+    put_phase(out, speedup->to.pp > 1 ? "a pass" : "a step", &speedup->decode.total.expected);
+    put_operators(out, speedup);
 }
 
 /* Writes which formats, on which device, are best from which batch on. */
 static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
-                         const struct roof_plan_query *query)
+                         const struct roof_plan_problem *problem)
 {
     const struct roof_plan *last = NULL;
-    for (size_t b = 0; b < query->batches; b++) {
+    for (size_t b = 0; b < problem->batches; b++) {
         size_t i = 0;
-        while (i < plans->count && plans->plan[i].batch != query->batch[b]) {
+        while (i < plans->count && plans->plan[i].batch != problem->batch[b]) {
             i++;
         }
         const struct roof_plan *const p = i == plans->count ? NULL : &plans->plan[i];
         if (p != NULL &&
             (last == NULL || p->serving != last->serving || p->hardware != last->hardware)) {
             struct roof_plan_row row;
-            roof_plan_name(&row, p, 0, query);
+            roof_plan_name(&row, p, 0, problem);
             roof_text_printf(out, "%s%s on %s, KV cache %s, from %" PRId64,
                              last == NULL ? "\nBest by batch: " : "; ", row.formats, row.hardware,
                              roof_format(row.kv)->name, p->batch);
@@ -302,7 +302,7 @@ static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
 }
 
 static void put_table(struct roof_text *out, const struct roof_plans *plans,
-                      const struct roof_plan_query *query, size_t top, bool pareto)
+                      const struct roof_plan_problem *problem, size_t top, bool pareto)
 {
     struct roof_table table;
     (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, NULL,
@@ -314,7 +314,7 @@ static void put_table(struct roof_text *out, const struct roof_plans *plans,
         const bool copies = i > 0 && same_copies(&plans->plan[i - 1], &plans->plan[i]);
         if (pareto ? plans->plan[i].pareto : !copies) {
             struct roof_plan_row row;
-            roof_plan_name(&row, &plans->plan[i], (int)i + 1, query);
+            roof_plan_name(&row, &plans->plan[i], (int)i + 1, problem);
             roof_table_plan(&table, out, &row);
             shown++;
         }
@@ -348,7 +348,7 @@ static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double 
 }
 
 static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
-                         const struct roof_plan_query *query)
+                         const struct roof_plan_problem *problem)
 {
     bool begun = false;
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
@@ -365,9 +365,9 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
                              plans->missed[i], roof_plan_limit_name(limit));
             put_limit(out, limit, plans->nearest[i].value[i]);
             roof_text_put(out, " for ");
-            put_limit(out, limit, query->limit[i]);
+            put_limit(out, limit, problem->limit[i]);
             roof_text_put(out, ": ");
-            roof_plan_describe(out, &plans->nearest[i], query);
+            roof_plan_describe(out, &plans->nearest[i], problem);
             roof_text_put(out, "\n");
         }
     }
@@ -376,29 +376,29 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
 /* Writes, when no plan is left, how near the closest candidate comes to all limits, and what was
  * not measured. */
 static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
-                        const struct roof_plan_query *query)
+                        const struct roof_plan_problem *problem)
 {
     roof_text_put(out, "Nothing satisfies the constraints.\n");
     if (isfinite(plans->closest_excess)) {
         const char *separator = "Nearest to all limits: ";
         roof_text_put(out, separator);
-        roof_plan_describe(out, &plans->closest, query);
+        roof_plan_describe(out, &plans->closest, problem);
         separator = "\n  with ";
         for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
-            if (!isnan(query->limit[i])) {
+            if (!isnan(problem->limit[i])) {
                 const enum roof_plan_limit limit = (enum roof_plan_limit)i;
                 roof_text_printf(out, "%s%s ", separator, roof_plan_limit_name(limit));
                 put_limit(out, limit, plans->closest.value[i]);
                 roof_text_put(out, " for ");
-                put_limit(out, limit, query->limit[i]);
+                put_limit(out, limit, problem->limit[i]);
                 separator = ", ";
             }
         }
         roof_text_put(out, "\n");
     }
-    for (size_t h = 0; h < query->hardware_count; h++) {
-        if (query->hardware[h]->calibration == NULL) {
-            roof_text_printf(out, "%s%s\n", query->hardware[h]->id, NOT_MEASURED);
+    for (size_t h = 0; h < problem->hardware_count; h++) {
+        if (problem->hardware[h]->calibration == NULL) {
+            roof_text_printf(out, "%s%s\n", problem->hardware[h]->id, NOT_MEASURED);
         }
     }
     size_t candidates = 0;
@@ -409,9 +409,9 @@ static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
         roof_text_put(out, "None of the formats that were asked for is one of this model.\n");
     }
     const char *separator = "Engines left out, which --engine would take: ";
-    for (size_t i = 0; i < query->engines->count && query->by != 0; i++) {
-        if ((query->by >> i & 1U) == 0) {
-            roof_text_printf(out, "%s%s", separator, query->engines->engine[i].id);
+    for (size_t i = 0; i < problem->engines->count && problem->by != 0; i++) {
+        if ((problem->by >> i & 1U) == 0) {
+            roof_text_printf(out, "%s%s", separator, problem->engines->engine[i].id);
             separator = ", ";
         }
     }
@@ -419,37 +419,37 @@ static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
 }
 
 void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
-                           size_t top)
+                           const struct roof_plan_problem *problem,
+                           const struct roof_plan_speedup *speedup, size_t top)
 {
-    roof_text_printf(out, "%s", query->model->id);
-    if (query->base.generate > 0) {
+    roof_text_printf(out, "%s", problem->model->id);
+    if (problem->base.generate > 0) {
         roof_text_printf(out, ": prompts of %" PRId64 " tokens, %" PRId64 " generated",
-                         query->base.prompt, query->base.generate);
+                         problem->base.prompt, problem->base.generate);
     } else {
-        roof_text_printf(out, ": a context of %" PRId64 " tokens", query->base.context);
+        roof_text_printf(out, ": a context of %" PRId64 " tokens", problem->base.context);
     }
     roof_text_put(out, "\n\n");
     if (plans->count == 0) {
-        put_nothing(out, plans, query);
+        put_nothing(out, plans, problem);
     } else {
-        put_best(out, &plans->plan[0], query);
-        if (why != NULL) {
-            put_why(out, why);
+        put_best(out, &plans->plan[0], problem);
+        if (speedup != NULL) {
+            put_why(out, speedup);
         }
-        put_alternatives(out, plans, query);
-        put_by_batch(out, plans, query);
+        put_alternatives(out, plans, problem);
+        put_by_batch(out, plans, problem);
         roof_text_put(out, "\n");
-        put_table(out, plans, query, top, false);
+        put_table(out, plans, problem, top, false);
         roof_text_printf(out,
                          "\n%zu plans; nothing has both more tokens/s per user and per device "
                          "than these:\n\n",
                          plans->count);
-        put_table(out, plans, query, plans->count, true);
+        put_table(out, plans, problem, plans->count, true);
     }
-    put_rejected(out, plans, query);
+    put_rejected(out, plans, problem);
     if (plans->count > 0) {
-        put_commands(out, &plans->plan[0], query);
+        put_commands(out, &plans->plan[0], problem);
         roof_text_put(out,
                       "\nAccuracy classes are typical losses of quantised models, not a promise "
                       "for the model at hand: roofline list precisions ID\n");
@@ -459,19 +459,19 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
 /* --- for programs -------------------------------------------------------------------------- */
 
 static void put_object(struct roof_text *out, const struct roof_plan *plan, int rank,
-                       const struct roof_plan_query *query)
+                       const struct roof_plan_problem *problem)
 {
     struct roof_table table;
     struct roof_plan_row row;
     roof_table_open_members(&table, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, "");
-    roof_plan_name(&row, plan, rank, query);
+    roof_plan_name(&row, plan, rank, problem);
     roof_text_put(out, "{");
     roof_table_plan(&table, out, &row);
     roof_text_put(out, "}");
 }
 
 /* Writes the inputs that are no lists: {"model": "...", "prompt": 8000, ...}. */
-static void put_request(struct roof_text *out, const struct roof_plan_query *query)
+static void put_request(struct roof_text *out, const struct roof_plan_problem *problem)
 {
     static const char *const keys[ROOF_PLAN_LIMIT_COUNT] = {
         [ROOF_PLAN_LIMIT_TTFT] = "max_ttft_ms",
@@ -480,9 +480,9 @@ static void put_request(struct roof_text *out, const struct roof_plan_query *que
         [ROOF_PLAN_LIMIT_CONCURRENCY] = "concurrency",
         [ROOF_PLAN_LIMIT_COST] = "max_cost",
         [ROOF_PLAN_LIMIT_POWER] = "max_power_w"};
-    const struct roof_scenario *const s = &query->base;
+    const struct roof_scenario *const s = &problem->base;
     roof_text_put(out, "{\"model\": ");
-    roof_json_quote(out, query->model->id);
+    roof_json_quote(out, problem->model->id);
     if (s->generate > 0) {
         roof_text_printf(out, ", \"prompt\": %" PRId64 ", \"generate\": %" PRId64, s->prompt,
                          s->generate);
@@ -493,24 +493,24 @@ static void put_request(struct roof_text *out, const struct roof_plan_query *que
     roof_text_number(out, s->reserve);
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const bool time = i == ROOF_PLAN_LIMIT_TTFT || i == ROOF_PLAN_LIMIT_TPOT;
-        if (!isnan(query->limit[i])) {
+        if (!isnan(problem->limit[i])) {
             roof_text_printf(out, ", \"%s\": ", keys[i]);
-            roof_text_number(out, time ? roof_given(query->limit[i], ROOF_UNIT_MILLISECONDS)
-                                       : query->limit[i]);
+            roof_text_number(out, time ? roof_given(problem->limit[i], ROOF_UNIT_MILLISECONDS)
+                                       : problem->limit[i]);
         }
     }
     roof_text_put(out, "}");
 }
 
 /* Writes the members "from", "to", "prefill": {...}, "decode": {...} and the batches. */
-static void put_why_members(struct roof_text *out, const struct roof_plan_speedup *why)
+static void put_why_members(struct roof_text *out, const struct roof_plan_speedup *speedup)
 {
-    const struct roof_speedup *const phase[] = {&why->prefill, &why->decode};
+    const struct roof_speedup *const phase[] = {&speedup->prefill, &speedup->decode};
     roof_text_put(out, "\"from\": ");
-    roof_json_quote(out, why->from_name);
+    roof_json_quote(out, speedup->from_name);
     roof_text_put(out, ", \"to\": ");
-    roof_json_quote(out, why->to_name);
-    const enum roof_fit fits[] = {why->from_fits, why->to_fits};
+    roof_json_quote(out, speedup->to_name);
+    const enum roof_fit fits[] = {speedup->from_fits, speedup->to_fits};
     for (int i = 0; i < 2; i++) {
         if (fits[i] != ROOF_FIT_UNKNOWN) {
             roof_text_printf(out, ", \"%s_fits\": %s", i == 0 ? "from" : "to",
@@ -523,13 +523,13 @@ static void put_why_members(struct roof_text *out, const struct roof_plan_speedu
     }
     roof_text_put(out, ",\n\"compute_bound_batch\": [");
     const char *separator = "";
-    for (size_t i = 0; i < why->decode.count; i++) {
-        if (!isnan(why->compute_bound_batch[i])) {
+    for (size_t i = 0; i < speedup->decode.count; i++) {
+        if (!isnan(speedup->compute_bound_batch[i])) {
             roof_text_printf(out, "%s{\"name\": \"%s\", \"count\": ", separator,
-                             why->decode.row[i].name);
-            roof_text_number(out, why->decode.row[i].count);
+                             speedup->decode.row[i].name);
+            roof_text_number(out, speedup->decode.row[i].count);
             roof_text_put(out, ", \"from\": ");
-            roof_text_number(out, why->compute_bound_batch[i]);
+            roof_text_number(out, speedup->compute_bound_batch[i]);
             roof_text_put(out, "}");
             separator = ", ";
         }
@@ -538,15 +538,15 @@ static void put_why_members(struct roof_text *out, const struct roof_plan_speedu
 }
 
 void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
-                           size_t top)
+                           const struct roof_plan_problem *problem,
+                           const struct roof_plan_speedup *speedup, size_t top)
 {
     roof_text_put(out, "{\"schema\": \"roofline/plans/1\",\n  \"request\": ");
-    put_request(out, query);
+    put_request(out, problem);
     roof_text_put(out, ",\n  \"candidates\": [");
     for (size_t i = 0; i < plans->count && i < top; i++) {
         roof_text_put(out, i == 0 ? "\n    " : ",\n    ");
-        put_object(out, &plans->plan[i], (int)i + 1, query);
+        put_object(out, &plans->plan[i], (int)i + 1, problem);
     }
     roof_text_printf(out, "],\n  \"count\": %zu,\n  \"rejected\": [", plans->count);
     const char *separator = "\n    ";
@@ -565,7 +565,7 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
             roof_text_printf(out, "%s{\"limit\": ", separator);
             roof_json_quote(out, roof_plan_limit_name((enum roof_plan_limit)i));
             roof_text_printf(out, ", \"count\": %zu, \"nearest\": ", plans->missed[i]);
-            put_object(out, &plans->nearest[i], 0, query);
+            put_object(out, &plans->nearest[i], 0, problem);
             roof_text_put(out, "}");
             separator = ",\n    ";
         }
@@ -573,11 +573,11 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
     roof_text_put(out, "]");
     if (plans->count == 0 && isfinite(plans->closest_excess)) {
         roof_text_put(out, ",\n  \"closest\": ");
-        put_object(out, &plans->closest, 0, query);
+        put_object(out, &plans->closest, 0, problem);
     }
-    if (why != NULL) {
+    if (speedup != NULL) {
         roof_text_put(out, ",\n  \"why\": {");
-        put_why_members(out, why);
+        put_why_members(out, speedup);
         roof_text_put(out, "}");
     }
     roof_text_put(out, "\n}\n");
@@ -585,14 +585,14 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
 
 /* --- one change ---------------------------------------------------------------------------- */
 
-void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_speedup *why,
-                               const struct roof_plan *best, const struct roof_plan_query *query,
-                               size_t top)
+void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_speedup *speedup,
+                               const struct roof_plan *best,
+                               const struct roof_plan_problem *problem, size_t top)
 {
-    const char *const fits[] = {why->from_fits == ROOF_FIT_NO ? why->from_name : NULL,
-                                why->to_fits == ROOF_FIT_NO ? why->to_name : NULL};
-    roof_text_printf(out, "%s, the split and batch of the best plan of both: ", query->model->id);
-    roof_plan_describe(out, best, query);
+    const char *const fits[] = {speedup->from_fits == ROOF_FIT_NO ? speedup->from_name : NULL,
+                                speedup->to_fits == ROOF_FIT_NO ? speedup->to_name : NULL};
+    roof_text_printf(out, "%s, the split and batch of the best plan of both: ", problem->model->id);
+    roof_plan_describe(out, best, problem);
     roof_text_put(out, "\n");
     for (int i = 0; i < 2; i++) {
         if (fits[i] != NULL) {
@@ -600,17 +600,18 @@ void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_spe
         }
     }
     roof_text_put(out, "\nOne decode step, ");
-    roof_speedup_report_text(out, &why->decode, top);
+    roof_speedup_report_text(out, &speedup->decode, top);
     roof_text_put(out, "\nPrefill of one prompt, ");
-    roof_speedup_report_text(out, &why->prefill, top);
+    roof_speedup_report_text(out, &speedup->prefill, top);
 }
 
-void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_speedup *why,
-                               const struct roof_plan *best, const struct roof_plan_query *query)
+void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_speedup *speedup,
+                               const struct roof_plan *best,
+                               const struct roof_plan_problem *problem)
 {
     roof_text_put(out, "{\"schema\": \"roofline/plan-speedup/1\",\n\"plan\": ");
-    put_object(out, best, 1, query);
+    put_object(out, best, 1, problem);
     roof_text_put(out, ",\n");
-    put_why_members(out, why);
+    put_why_members(out, speedup);
     roof_text_put(out, "\n}\n");
 }

@@ -10,18 +10,19 @@
  * compare it with), those that no other beats in both rates, what was left out and how near it
  * came. plans may be empty. */
 void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
-                           size_t top);
+                           const struct roof_plan_problem *problem,
+                           const struct roof_plan_speedup *speedup, size_t top);
 void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
-                           const struct roof_plan_query *query, const struct roof_plan_speedup *why,
-                           size_t top);
+                           const struct roof_plan_problem *problem,
+                           const struct roof_plan_speedup *speedup, size_t top);
 
 /** Each takes one change apart for both phases, with at most top operators of each, at the split
  * and batch of the best plan. */
-void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_speedup *why,
-                               const struct roof_plan *best, const struct roof_plan_query *query,
-                               size_t top);
-void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_speedup *why,
-                               const struct roof_plan *best, const struct roof_plan_query *query);
+void roof_plan_report_why_text(struct roof_text *out, const struct roof_plan_speedup *speedup,
+                               const struct roof_plan *best,
+                               const struct roof_plan_problem *problem, size_t top);
+void roof_plan_report_why_json(struct roof_text *out, const struct roof_plan_speedup *speedup,
+                               const struct roof_plan *best,
+                               const struct roof_plan_problem *problem);
 
 #endif

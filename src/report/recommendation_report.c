@@ -73,19 +73,20 @@ void roof_report_recommendation_json(struct roof_text *out,
 
 /* Writes "Why nvfp4: it saves 7.2 us of the fp16 time of 10 us: memory 100.0%; memory-bound as
  * before." */
-static void put_why(struct roof_text *out, const struct roof_speedup_row *why, bool by_expected)
+static void put_why(struct roof_text *out, const struct roof_speedup_row *speedup, bool by_expected)
 {
-    const struct roof_gain *const gain = by_expected ? &why->expected : &why->ideal;
+    const struct roof_gain *const gain = by_expected ? &speedup->expected : &speedup->bound;
     const enum roof_bottleneck from =
-        by_expected ? why->expected_from_bottleneck : why->from_bottleneck;
-    const enum roof_bottleneck to = by_expected ? why->expected_to_bottleneck : why->to_bottleneck;
+        by_expected ? speedup->expected_from_bottleneck : speedup->from_bottleneck;
+    const enum roof_bottleneck to =
+        by_expected ? speedup->expected_to_bottleneck : speedup->to_bottleneck;
     const double saved = gain->from_s - gain->to_s;
     char time[ROOF_QUANTITY_SIZE];
     if (isnan(saved) || fabs(saved) < 0.02 * gain->from_s) { /* shares of nothing are noise */
         return;
     }
-    roof_text_printf(out, "\nWhy %s: it saves %s of the %s", why->to,
-                     roof_format_quantity(time, saved, ROOF_UNIT_MICROSECONDS), why->from);
+    roof_text_printf(out, "\nWhy %s: it saves %s of the %s", speedup->to,
+                     roof_format_quantity(time, saved, ROOF_UNIT_MICROSECONDS), speedup->from);
     roof_text_printf(
         out, " time of %s:", roof_format_quantity(time, gain->from_s, ROOF_UNIT_MICROSECONDS));
     roof_speedup_report_shares(out, gain, " ");

@@ -78,7 +78,7 @@ static void json_tiling(struct roof_text *out, const struct roof_expected *e)
                    {"waves", t->waves},
                    {"sm_utilisation", t->utilisation}};
     roof_text_printf(out, ",\n  \"tiling\": {\"stack\": \"%s\", \"bound\": \"%s\"",
-                     roof_stack_name(e->fit->stack), roof_kernel_limit_name(e->bound));
+                     roof_stack_name(e->fit->stack), roof_kernel_limit_name(e->limit));
     for (size_t i = 0; i < (e->tiled ? COUNT(numbers) : 2); i++) {
         roof_text_printf(out, ", \"%s\": ", numbers[i].key);
         roof_text_number(out, numbers[i].value);
@@ -307,7 +307,7 @@ static void put_kernel(struct roof_text *out, const struct roof_expected *e)
                  roof_format_quantity(hit, t->l2_hit, ROOF_UNIT_FRACTION));
     }
     snprintf(detail, sizeof detail, "%s kernel; %s%s-bound, launch %s",
-             any ? "common" : roof_stack_name(e->fit->stack), cut, roof_kernel_limit_name(e->bound),
+             any ? "common" : roof_stack_name(e->fit->stack), cut, roof_kernel_limit_name(e->limit),
              roof_format_quantity(launch, e->launch_s, ROOF_UNIT_MICROSECONDS));
     line(out, e->tiled ? "tiling" : "kernel", e->tiled ? tile : roof_kernel_name(e->fit->kernel),
          detail);

@@ -58,8 +58,8 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
         [ROOF_CAUSE_NETWORK] = "the time that the links need",
         [ROOF_CAUSE_LAUNCH] = "launches of kernels",
         [ROOF_CAUSE_KERNELS] = "what kernels make of it: tiles, SMs, clocks, caches, latencies"};
-    const struct roof_gain *const ideal = &total->ideal;
-    const struct roof_gain *const real = expected ? &total->expected : ideal;
+    const struct roof_gain *const bound = &total->bound;
+    const struct roof_gain *const real = expected ? &total->expected : bound;
     char saved[ROOF_QUANTITY_SIZE];
     char share[ROOF_QUANTITY_SIZE];
     roof_text_printf(out, "\n  %-8s %12s %7s", "saved by", "at best", "share");
@@ -68,13 +68,13 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
     }
     roof_text_put(out, "    alone\n");
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-        const bool bound = i < ROOF_CAUSE_LAUNCH;
-        if (!bound && !expected) {
+        const bool bounded = i < ROOF_CAUSE_LAUNCH;
+        if (!bounded && !expected) {
             continue;
         }
         roof_text_printf(out, "  %-8s %12s %7s", roof_cause_name((enum roof_cause)i),
-                         bound ? time_of(saved, ideal->saved_s[i]) : "",
-                         bound ? share_of(share, ideal->saved_s[i], ideal) : "");
+                         bounded ? time_of(saved, bound->saved_s[i]) : "",
+                         bounded ? share_of(share, bound->saved_s[i], bound) : "");
         if (expected) {
             roof_text_printf(out, " %12s %7s", time_of(saved, real->saved_s[i]),
                              share_of(share, real->saved_s[i], real));
@@ -88,7 +88,7 @@ static void put_causes(struct roof_text *out, const struct roof_speedup_row *tot
 
 static const struct roof_gain *gain_of(const struct roof_speedup_row *row, bool expected)
 {
-    return expected ? &row->expected : &row->ideal;
+    return expected ? &row->expected : &row->bound;
 }
 
 static void put_row(struct roof_text *out, const struct roof_speedup_row *row, bool expected)
@@ -148,7 +148,7 @@ void roof_speedup_report_text(struct roof_text *out, const struct roof_speedup *
     const struct roof_speedup_row *const total = &speedup->total;
     const bool expected = !isnan(total->expected.from_s);
     roof_text_printf(out, "from %s to %s\n\n", total->from, total->to);
-    put_gain(out, "at best", &total->ideal);
+    put_gain(out, "at best", &total->bound);
     put_gain(out, "expected", &total->expected);
     put_causes(out, total, expected);
     if (speedup->count > 1) {

@@ -10,7 +10,7 @@ static void put_change(struct roof_text *out, const struct roof_survey_phase *ph
                        const struct roof_survey_change *c)
 {
     const struct roof_model_prediction *const base = phase->base;
-    const struct roof_model_prediction *const r = c->inference;
+    const struct roof_model_prediction *const r = c->model_prediction;
     switch (c->kind) {
     case ROOF_SURVEY_FORMATS:
         if (r != NULL) {
@@ -72,7 +72,7 @@ static void put_note(struct roof_text *out, const struct roof_survey_phase *phas
         roof_text_printf(out, "typical accuracy loss %s", roof_accuracy_name(c->loss));
         break;
     case ROOF_SURVEY_KV_FORMAT:
-        roof_markdown_put_quantity(out, c->inference->kv_cache_bytes, ROOF_UNIT_CAPACITY);
+        roof_markdown_put_quantity(out, c->model_prediction->kv_cache_bytes, ROOF_UNIT_CAPACITY);
         roof_text_put(out, " of cache in place of ");
         roof_markdown_put_quantity(out, base->kv_cache_bytes, ROOF_UNIT_CAPACITY);
         break;
@@ -92,8 +92,8 @@ static void put_note(struct roof_text *out, const struct roof_survey_phase *phas
                                : "each product reads its input again");
         break;
     case ROOF_SURVEY_TP:
-        roof_text_printf(out, "on %.0f devices, %.2fx per device", c->inference->devices,
-                         best * base->devices / c->inference->devices);
+        roof_text_printf(out, "on %.0f devices, %.2fx per device", c->model_prediction->devices,
+                         best * base->devices / c->model_prediction->devices);
         break;
     case ROOF_SURVEY_LAUNCH:
         roof_text_put(out, "kernels launched ahead, as by a captured graph");
@@ -106,8 +106,8 @@ static void put_note(struct roof_text *out, const struct roof_survey_phase *phas
     case ROOF_SURVEY_CHANGE_KIND_COUNT:
         break;
     }
-    if (c->inference != NULL && c->inference->fits != base->fits) {
-        roof_text_put(out, c->inference->fits == ROOF_FIT_YES ? "; fits" : "; does not fit");
+    if (c->model_prediction != NULL && c->model_prediction->fits != base->fits) {
+        roof_text_put(out, c->model_prediction->fits == ROOF_FIT_YES ? "; fits" : "; does not fit");
     }
 }
 

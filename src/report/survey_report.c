@@ -377,11 +377,11 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_survey_p
             continue;
         }
         roof_markdown_integer(&g, p->size);
-        roof_markdown_quantity(&g, roof_survey_time(p->inference), ROOF_UNIT_MILLISECONDS);
-        roof_markdown_cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
+        roof_markdown_quantity(&g, roof_survey_time(p->model_prediction), ROOF_UNIT_MILLISECONDS);
+        roof_markdown_cell(&g, roof_bottleneck_name(p->model_prediction->total.bottleneck));
         for (size_t k = 0; k < count; k++) {
             roof_markdown_share(&g, p->share.bottleneck[causes[k]]);
-            put_names(&g.text, p->inference, causes[k]);
+            put_names(&g.text, p->model_prediction, causes[k]);
             roof_markdown_end_cell(&g);
         }
     }
@@ -471,9 +471,9 @@ static void put_room(struct roof_text *out, const struct roof_survey_phase *phas
 static void begin_scaling(struct roof_markdown_table *g, const struct roof_survey_point *p)
 {
     roof_markdown_integer(g, p->size);
-    roof_markdown_quantity(g, roof_survey_time(p->inference), ROOF_UNIT_MILLISECONDS);
-    roof_markdown_quantity(g, roof_survey_expected(p->inference), ROOF_UNIT_MILLISECONDS);
-    roof_markdown_number(g, p->inference->tokens_per_s);
+    roof_markdown_quantity(g, roof_survey_time(p->model_prediction), ROOF_UNIT_MILLISECONDS);
+    roof_markdown_quantity(g, roof_survey_expected(p->model_prediction), ROOF_UNIT_MILLISECONDS);
+    roof_markdown_number(g, p->model_prediction->tokens_per_s);
 }
 
 static void put_scaling_decode(struct roof_text *out, const struct roof_survey_phase *phase)
@@ -492,9 +492,9 @@ static void put_scaling_decode(struct roof_text *out, const struct roof_survey_p
             continue;
         }
         begin_scaling(&g, p);
-        roof_markdown_number(&g, p->inference->expected_tokens_per_s);
-        roof_markdown_cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
-        roof_markdown_cell(&g, fits(p->inference));
+        roof_markdown_number(&g, p->model_prediction->expected_tokens_per_s);
+        roof_markdown_cell(&g, roof_bottleneck_name(p->model_prediction->total.bottleneck));
+        roof_markdown_cell(&g, fits(p->model_prediction));
         for (int cause = 0; cause < causes; cause++) {
             roof_markdown_share(&g, p->share.cause[cause]);
         }
@@ -519,9 +519,9 @@ static void put_scaling_prefill(struct roof_text *out, const struct roof_survey_
         roof_markdown_share(&g, p->share.attention);
         roof_markdown_share(&g, p->share.cause[ROOF_SURVEY_WEIGHTS]);
         roof_markdown_share(&g, p->share.cause[ROOF_SURVEY_COMPUTE]);
-        roof_markdown_cell(&g, roof_bottleneck_name(p->inference->total.bottleneck));
-        roof_markdown_quantity(&g, p->inference->kv_cache_bytes, ROOF_UNIT_CAPACITY);
-        roof_markdown_cell(&g, fits(p->inference));
+        roof_markdown_cell(&g, roof_bottleneck_name(p->model_prediction->total.bottleneck));
+        roof_markdown_quantity(&g, p->model_prediction->kv_cache_bytes, ROOF_UNIT_CAPACITY);
+        roof_markdown_cell(&g, fits(p->model_prediction));
     }
     roof_markdown_put(out, &g);
     put_room(out, phase);

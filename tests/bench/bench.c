@@ -125,7 +125,7 @@ struct advice {
     struct roof_accuracy accuracy;
     struct roof_engines *engines;
     struct roof_recommendation recommendation;
-    struct roof_plan_query query;
+    struct roof_plan_problem problem;
 };
 
 static void recommend_gemm(const struct subject *s, struct advice *a)
@@ -158,7 +158,7 @@ static void recommend_model(struct advice *a)
         struct roof_error error = {0};
         struct roof_plans plans;
         const double start = now();
-        check(roof_plan_search(&plans, &a->query, &error), &error);
+        check(roof_plan_search(&plans, &a->problem, &error), &error);
         done = plans.count;
         for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
             done += plans.rejected[i];
@@ -191,21 +191,22 @@ static void recommendations(const struct subject *s, const struct roof_model *mo
     }
     check(roof_accuracy_load(&a.accuracy, &error), &error);
     check(roof_engines_load(&a.engines, &error), &error);
-    a.query = (struct roof_plan_query){.model = model,
-                                       .hardware = (const struct roof_hardware *const *)a.device,
-                                       .hardware_count = DEVICES,
-                                       .engines = a.engines,
-                                       .accuracy = &a.accuracy,
-                                       .batch = a.batch,
-                                       .batches = BATCHES,
-                                       .devices = a.devices,
-                                       .device_counts = DEVICES_MOST,
-                                       .objective = ROOF_PLAN_THROUGHPUT,
-                                       .max_loss = ROOF_ACCURACY_SEVERE};
-    roof_scenario_init(&a.query.base);
-    a.query.base.context = 4096;
+    a.problem =
+        (struct roof_plan_problem){.model = model,
+                                   .hardware = (const struct roof_hardware *const *)a.device,
+                                   .hardware_count = DEVICES,
+                                   .engines = a.engines,
+                                   .accuracy = &a.accuracy,
+                                   .batch = a.batch,
+                                   .batches = BATCHES,
+                                   .devices = a.devices,
+                                   .device_counts = DEVICES_MOST,
+                                   .objective = ROOF_PLAN_THROUGHPUT,
+                                   .max_loss = ROOF_ACCURACY_SEVERE};
+    roof_scenario_init(&a.problem.base);
+    a.problem.base.context = 4096;
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
-        a.query.limit[i] = ROOF_UNKNOWN;
+        a.problem.limit[i] = ROOF_UNKNOWN;
     }
     recommend_gemm(s, &a);
     recommend_model(&a);

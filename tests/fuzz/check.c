@@ -21,7 +21,7 @@ static void end(void)
 
 static void begin(void)
 {
-    static struct roof_model_prediction inference;
+    static struct roof_model_prediction model_prediction;
     const struct roof_hardware *const device = fuzz_device();
     struct roof_workload w = ROOF_WORKLOAD_INIT;
     struct roof_prediction prediction;
@@ -33,15 +33,15 @@ static void begin(void)
     roof_scenario_init(&scenario);
     CHECK(roof_predict(&prediction, &w, device, NULL) == ROOF_OK);
     roof_report_json(&documents[0], &prediction, NULL, false);
-    CHECK(roof_predict_model(&inference, model, &scenario, device, NULL) == ROOF_OK);
-    CHECK(roof_model_limits(&limits, &inference, &scenario, NULL) == ROOF_OK);
-    roof_model_report_json(&documents[1], &inference, &limits);
+    CHECK(roof_predict_model(&model_prediction, model, &scenario, device, NULL) == ROOF_OK);
+    CHECK(roof_model_limits(&limits, &model_prediction, &scenario, NULL) == ROOF_OK);
+    roof_model_report_json(&documents[1], &model_prediction, &limits);
     CHECK(!documents[0].failed && !documents[1].failed);
     CHECK(atexit(end) == 0);
 }
 
 static enum roof_status answer(void *context, struct roof_text *out,
-                               const struct roof_check_request *request, struct roof_error *error)
+                               const struct roof_check_question *request, struct roof_error *error)
 {
     (void)context;
     CHECK(request->workload != NULL);

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fuzz_file file;
     static struct roof_hardware *device;
-    static struct roof_model_prediction inference;
+    static struct roof_model_prediction model_prediction;
     struct roof_error error = {0};
     if (device == NULL) {
         fuzz_open(&file, "model.gguf");
@@ -42,8 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_one_line(model->name);
         roof_scenario_init(&scenario);
         scenario.context = 64;
-        status = roof_predict_model(&inference, model, &scenario, device, &error);
-        CHECK(status != ROOF_OK || inference.time_us > 0);
+        status = roof_predict_model(&model_prediction, model, &scenario, device, &error);
+        CHECK(status != ROOF_OK || model_prediction.time_us > 0);
     }
     if (status != ROOF_OK) {
         fuzz_refused(status, &error);

@@ -6,7 +6,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct roof_hardware *device;
-    static struct roof_model_prediction inference;
+    static struct roof_model_prediction model_prediction;
     struct roof_model *model = NULL;
     struct roof_error error = {0};
     if (device == NULL) {
@@ -32,10 +32,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != ROOF_OK) {
         fuzz_refused(status, &error);
     }
-    status = roof_predict_model(&inference, model, &scenario, device, &error);
+    status = roof_predict_model(&model_prediction, model, &scenario, device, &error);
     if (status == ROOF_OK) {
         struct roof_text report = ROOF_TEXT_INIT;
-        CHECK(inference.time_us > 0);
+        CHECK(model_prediction.time_us > 0);
         roof_model_report_about(&report, true, &(struct roof_model_entry){.model = model});
         fuzz_json(&report);
     } else {

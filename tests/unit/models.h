@@ -55,9 +55,9 @@ static inline void infer_into(struct roof_model_prediction *out, const struct ro
 static inline const struct roof_model_prediction *
 infer(const struct roof_model *m, struct roof_scenario s, const struct roof_hardware *hardware)
 {
-    static struct roof_model_prediction inference;
-    infer_into(&inference, m, &s, hardware);
-    return &inference;
+    static struct roof_model_prediction model_prediction;
+    infer_into(&model_prediction, m, &s, hardware);
+    return &model_prediction;
 }
 
 static inline bool unknown(double value)

@@ -36,7 +36,7 @@ static inline void check_time(struct roof_prediction *p, const struct roof_workl
     }
     const struct roof_expected *const e = &p->part[0].expected;
     assert_near(p->expected_s * 1e6, us, 1e-9);
-    assert_int_equal(e->bound, bound);
+    assert_int_equal(e->limit, bound);
     assert_near(e->tiling.l2_hit, hit, 1e-9);
     assert_false(e->tiled);
     assert_int_equal(p->expected_bottleneck, of[bound]);

@@ -20,22 +20,22 @@ struct asked {
 };
 
 static enum roof_status answer(void *context, struct roof_text *out,
-                               const struct roof_check_request *request, struct roof_error *error)
+                               const struct roof_check_asked *check, struct roof_error *error)
 {
-    struct asked *const asked = context;
-    int used = snprintf(asked->line, sizeof asked->line, "%s %s%s%s",
-                        request->command == ROOF_COMMAND_PREDICT ? "predict" : "recommend",
-                        request->workload, request->model == NULL ? "" : " ",
-                        request->model == NULL ? "" : request->model);
-    for (size_t i = 0; i < request->count; i++) {
-        used += snprintf(asked->line + used, sizeof asked->line - (size_t)used, " %s=%s",
-                         roof_input(request->input[i].input)->option, request->input[i].text);
+    struct asked *const log = context;
+    int used =
+        snprintf(log->line, sizeof log->line, "%s %s%s%s",
+                 check->command == ROOF_COMMAND_PREDICT ? "predict" : "recommend", check->workload,
+                 check->model == NULL ? "" : " ", check->model == NULL ? "" : check->model);
+    for (size_t i = 0; i < check->count; i++) {
+        used += snprintf(log->line + used, sizeof log->line - (size_t)used, " %s=%s",
+                         roof_input(check->input[i].input)->option, check->input[i].text);
     }
-    asked->times++;
-    if (asked->document == NULL) {
-        return roof_error_set(error, asked->status, "%s", asked->message);
+    log->times++;
+    if (log->document == NULL) {
+        return roof_error_set(error, log->status, "%s", log->message);
     }
-    roof_text_put(out, asked->document);
+    roof_text_put(out, log->document);
     return ROOF_OK;
 }
 
@@ -47,7 +47,7 @@ static enum roof_status run_all(struct roof_checks *checks, struct asked *asked,
     for (size_t i = 0; i < checks->count && status == ROOF_OK; i++) {
         struct roof_text text = ROOF_TEXT_INIT;
         struct roof_check_answer given = {.text = NULL};
-        given.status = answer(asked, &text, &checks->check[i].request, &given.why);
+        given.status = answer(asked, &text, &checks->check[i].asked, &given.refusal);
         given.text = text.data;
         given.length = text.length;
         status = roof_check_take(checks, i, &given, error);

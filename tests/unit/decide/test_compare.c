@@ -493,12 +493,12 @@ static void test_models(void **unused)
 {
     (void)unused;
     struct roof_scenario asked;
-    struct roof_model_prediction *const inference = malloc(sizeof *inference);
-    assert_non_null(inference);
+    struct roof_model_prediction *const model_prediction = malloc(sizeof *model_prediction);
+    assert_non_null(model_prediction);
     roof_scenario_init(&asked);
     asked.context = 128;
     asked.common.shape.batch = 3;
-    assert_int_equal(roof_predict_model(inference, small, &asked, plain, NULL), ROOF_OK);
+    assert_int_equal(roof_predict_model(model_prediction, small, &asked, plain, NULL), ROOF_OK);
     struct roof_text text = ROOF_TEXT_INIT;
     roof_text_printf(&text,
                      "operator,measured_us,hardware,model,batch,context,n\n"
@@ -507,7 +507,7 @@ static void test_models(void **unused)
                      "model,1,synthetic,small,3,128,5\n"
                      "gemv,1,synthetic,small,,128,5\n"
                      "model,1,synthetic,small,0,,\n",
-                     inference->step_s * 2e6);
+                     model_prediction->step_s * 2e6);
     compare_ok(text.data, NULL, NULL);
     assert_int_equal(result.bad, 4);
     assert_int_equal(result.overall.rows, 1);
@@ -518,7 +518,7 @@ static void test_models(void **unused)
     assert_non_null(strstr(heard.bad.data, "6 cell 5: "));
     done();
     roof_text_free(&text);
-    free(inference);
+    free(model_prediction);
 }
 
 /* What a model takes at best and is expected to take, with its band; where one operator has no
@@ -526,8 +526,8 @@ static void test_models(void **unused)
 static void test_expected_of_models(void **unused)
 {
     (void)unused;
-    struct roof_model_prediction *const inference = malloc(sizeof *inference);
-    assert_non_null(inference);
+    struct roof_model_prediction *const model_prediction = malloc(sizeof *model_prediction);
+    assert_non_null(model_prediction);
     struct roof_scenario cases[4];
     for (size_t i = 0; i < COUNT(cases); i++) {
         roof_scenario_init(&cases[i]);
@@ -546,13 +546,14 @@ static void test_expected_of_models(void **unused)
         &text, "operator,measured_us,hardware,model,phase,batch,context,prompt,generate,pp,tag\n");
     double mape = 0;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(roof_predict_model(inference, small, &cases[i], whole, NULL), ROOF_OK);
-        const struct roof_prediction *const total = &inference->total;
-        const double step = inference->expected_step_s;
+        assert_int_equal(roof_predict_model(model_prediction, small, &cases[i], whole, NULL),
+                         ROOF_OK);
+        const struct roof_prediction *const total = &model_prediction->total;
+        const double step = model_prediction->expected_step_s;
         /* Stages that work at the same time are off by as much as those that do not. */
         const double low = total->expected_low_s * step / total->expected_s;
         const double high = total->expected_high_s * step / total->expected_s;
-        assert_true(step > inference->step_s);
+        assert_true(step > model_prediction->step_s);
         assert_true(low < 0.95 * step && high > 1.05 * step);
         assert_true((step > 1.2 * total->expected_s) == (i == 3));
         const struct {
@@ -568,7 +569,7 @@ static void test_expected_of_models(void **unused)
             roof_text_printf(&text, "model,%.17g,whole,small,%s,3,%s,%s\n", measured[k].s * 1e6,
                              i % 2 == 1 ? "prefill" : "", lengths, measured[k].tag);
             roof_text_printf(&rows, "%zu:%.6g/%.6g;", 2 + i * COUNT(measured) + k,
-                             inference->step_s * 1e6, step * 1e6);
+                             model_prediction->step_s * 1e6, step * 1e6);
             mape += fabs(step / measured[k].s - 1);
         }
     }
@@ -599,7 +600,7 @@ static void test_expected_of_models(void **unused)
     done();
     roof_text_free(&rows);
     roof_text_free(&text);
-    free(inference);
+    free(model_prediction);
 }
 
 /* The layout of a row's checkpoint goes to who knows models; none is an empty one. */

@@ -45,10 +45,10 @@ static struct roof_hardware *device(const char *architecture)
     return parse_device(text);
 }
 
-static struct roof_plan_query ask(const struct roof_hardware *const *hardware,
-                                  const struct roof_model *model)
+static struct roof_plan_problem ask(const struct roof_hardware *const *hardware,
+                                    const struct roof_model *model)
 {
-    struct roof_plan_query q = {
+    struct roof_plan_problem q = {
         .model = model, .hardware = hardware, .hardware_count = 1, .engines = world.engines};
     roof_scenario_init(&q.base);
     q.base.prompt = 1000;
@@ -57,7 +57,7 @@ static struct roof_plan_query ask(const struct roof_hardware *const *hardware,
 }
 
 static enum roof_status emit(size_t engine, struct roof_plan *plan, size_t count,
-                             const struct roof_plan_query *q, const char *model)
+                             const struct roof_plan_problem *q, const char *model)
 {
     const struct roof_plans plans = {.plan = plan, .count = count};
     for (size_t i = 0; i < count; i++) {
@@ -118,7 +118,8 @@ static void test_all(void **state)
             struct roof_hardware *const hardware = device(engine->format[f].on[0]);
             const struct roof_hardware *const only = hardware;
             const bool published = engine->format[f].quantization != NULL;
-            const struct roof_plan_query q = ask(&only, published ? world.published : world.model);
+            const struct roof_plan_problem q =
+                ask(&only, published ? world.published : world.model);
             for (size_t s = 0; s < world.engines->servings; s++) {
                 for (size_t k = 0; k < COUNT(sizes); k++) {
                     struct roof_plan plan = {.serving = s,
@@ -175,7 +176,7 @@ static void test_experts(void **state)
     };
     struct roof_hardware *const hardware = device("Hopper");
     const struct roof_hardware *const only = hardware;
-    const struct roof_plan_query q = ask(&only, world.model);
+    const struct roof_plan_problem q = ask(&only, world.model);
     for (size_t c = 0; c < COUNT(cases); c++) {
         const size_t engine = engine_of(cases[c].engine);
         struct roof_plan plan =
@@ -217,7 +218,7 @@ static void test_names(void **state)
     struct roof_model nameless = *world.model;
     nameless.repository = NULL;
     nameless.id = "x\ny";
-    const struct roof_plan_query q = ask(&only, &nameless);
+    const struct roof_plan_problem q = ask(&only, &nameless);
     const size_t vllm = engine_of("vllm");
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct roof_plan plan =
@@ -243,7 +244,7 @@ static void test_repository(void **state)
     (void)state;
     struct roof_hardware *const hardware = device("Hopper");
     const struct roof_hardware *const only = hardware;
-    const struct roof_plan_query q = ask(&only, world.model);
+    const struct roof_plan_problem q = ask(&only, world.model);
     const size_t vllm = engine_of("vllm");
     struct roof_plan plan = plan_of(serving_of("bf16", ROOF_PRECISION_BF16), 2, 1, 8, 1U << vllm);
     assert_int_equal(emit(vllm, &plan, 1, &q, "mixtral-8x7b"), ROOF_OK);
@@ -260,7 +261,7 @@ static void test_published(void **state)
     (void)state;
     struct roof_hardware *const hardware = device("Hopper");
     const struct roof_hardware *const only = hardware;
-    const struct roof_plan_query q = ask(&only, world.published);
+    const struct roof_plan_problem q = ask(&only, world.published);
     const size_t vllm = engine_of("vllm");
     struct roof_plan plan = plan_of(serving_of("mxfp4", ROOF_PRECISION_BF16), 1, 1, 8, 1U << vllm);
     assert_int_equal(emit(vllm, &plan, 1, &q, "gpt-oss-20b"), ROOF_OK);
@@ -277,7 +278,7 @@ static void test_ranks(void **state)
     (void)state;
     struct roof_hardware *const hardware = device("Hopper");
     const struct roof_hardware *const only = hardware;
-    const struct roof_plan_query q = ask(&only, world.model);
+    const struct roof_plan_problem q = ask(&only, world.model);
     const size_t vllm = engine_of("vllm");
     const size_t trtllm = engine_of("trtllm");
     const size_t bf16 = serving_of("bf16", ROOF_PRECISION_BF16);

@@ -114,9 +114,9 @@ static int free_world(void **unused)
 }
 
 /* All devices, all splits, all batches, no limits. */
-static struct roof_plan_query ask(int model, int64_t prompt, int64_t generate)
+static struct roof_plan_problem ask(int model, int64_t prompt, int64_t generate)
 {
-    struct roof_plan_query q = {
+    struct roof_plan_problem q = {
         .model = world.model[model],
         .hardware = (const struct roof_hardware *const *)world.device,
         .hardware_count = DEVICES,
@@ -144,9 +144,9 @@ static struct roof_plan_query ask(int model, int64_t prompt, int64_t generate)
 }
 
 /* A smaller grid, where many questions are asked. */
-static struct roof_plan_query ask_less(int model)
+static struct roof_plan_problem ask_less(int model)
 {
-    struct roof_plan_query q = ask(model, 100, 40);
+    struct roof_plan_problem q = ask(model, 100, 40);
     q.hardware_count = UNMEASURED; /* those before it */
     q.batch = few_batches;
     q.batches = COUNT(few_batches);
@@ -155,7 +155,7 @@ static struct roof_plan_query ask_less(int model)
     return q;
 }
 
-static struct roof_plans search(const struct roof_plan_query *q)
+static struct roof_plans search(const struct roof_plan_problem *q)
 {
     struct roof_plans plans;
     struct roof_error error = {0};
@@ -168,7 +168,7 @@ static struct roof_plans search(const struct roof_plan_query *q)
 }
 
 /* The model of a question as a combination of formats stores it. */
-static const struct roof_model *stored(const struct roof_plan_query *q, size_t serving)
+static const struct roof_model *stored(const struct roof_plan_problem *q, size_t serving)
 {
     const char *const layout = q->engines->serving[serving].layout;
     if (layout == NULL) {
@@ -188,25 +188,25 @@ static const struct roof_model *stored(const struct roof_plan_query *q, size_t s
     return copy;
 }
 
-static struct roof_model_prediction *infer_plan(const struct roof_plan_query *q,
+static struct roof_model_prediction *infer_plan(const struct roof_plan_problem *q,
                                                 const struct roof_plan *p, bool prefill,
                                                 enum roof_status *status)
 {
-    static struct roof_model_prediction inference;
+    static struct roof_model_prediction model_prediction;
     struct roof_scenario s[2];
     struct roof_error error = {0};
     roof_plan_scenarios(&s[0], &s[1], p, q);
-    *status = roof_predict_model(&inference, stored(q, p->serving), &s[prefill ? 0 : 1],
+    *status = roof_predict_model(&model_prediction, stored(q, p->serving), &s[prefill ? 0 : 1],
                                  q->hardware[p->hardware], &error);
     if (*status != ROOF_OK && *status != ROOF_USAGE) {
         fail_msg("%s", error.message);
     }
-    return &inference;
+    return &model_prediction;
 }
 
 /* --- the grid a second time ---------------------------------------------------------------- */
 
-static enum roof_accuracy_class worst_of(const struct roof_plan_query *q,
+static enum roof_accuracy_class worst_of(const struct roof_plan_problem *q,
                                          const struct roof_serving *s)
 {
     const enum roof_accuracy_class w = q->accuracy->of[s->weights].loss;
@@ -219,7 +219,7 @@ static enum roof_accuracy_class worst_of(const struct roof_plan_query *q,
 }
 
 /* A published format that runs on the device, and is no wider. */
-static bool needless(const struct roof_plan_query *q, const struct roof_plan *p)
+static bool needless(const struct roof_plan_problem *q, const struct roof_plan *p)
 {
     const struct roof_serving *const own = &q->engines->serving[p->serving];
     bool found = false;
@@ -235,20 +235,20 @@ static bool needless(const struct roof_plan_query *q, const struct roof_plan *p)
 }
 
 /* What follows from the times of one copy. */
-static void set_rates(struct roof_plan *p, const struct roof_plan_query *q)
+static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
 {
     const double batch = (double)p->batch;
     const double generate = (double)q->base.generate;
     /* G tokens of every user while all prompts and G - 1 steps go by; of a user's own time between
      * the first token and the last, its own prefill is no part. */
     const double round = batch * p->ttft_s + (generate - 1) * p->step_s;
-    const double ideal_round = batch * p->ideal_ttft_s + (generate - 1) * p->ideal_step_s;
+    const double ideal_round = batch * p->bound_ttft_s + (generate - 1) * p->bound_step_s;
     p->tpot_s = p->step_s;
-    p->ideal_tpot_s = p->ideal_step_s;
+    p->bound_tpot_s = p->bound_step_s;
     double rate = batch / p->step_s;
     if (generate > 1) {
         p->tpot_s = (round - p->ttft_s) / (generate - 1);
-        p->ideal_tpot_s = (ideal_round - p->ideal_ttft_s) / (generate - 1);
+        p->bound_tpot_s = (ideal_round - p->bound_ttft_s) / (generate - 1);
     }
     if (generate > 0) {
         rate = batch * generate / round;
@@ -279,7 +279,7 @@ static bool native(const struct roof_model_prediction *i)
 }
 
 /* Fills in what a candidate takes; ROOF_REJECTED_COUNT: it may be a plan. */
-static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_plan_query *q)
+static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_plan_problem *q)
 {
     enum roof_status status = ROOF_OK;
     const struct roof_model_prediction *i = infer_plan(q, p, false, &status);
@@ -291,7 +291,7 @@ static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_p
     }
     const bool fits = i->fits == ROOF_FIT_YES;
     p->step_s = i->expected_tpot_s;
-    p->ideal_step_s = i->tpot_s;
+    p->bound_step_s = i->tpot_s;
     p->step_low_s = i->expected_tpot_s * (i->total.expected_low_s / i->total.expected_s);
     p->step_high_s = i->expected_tpot_s * (i->total.expected_high_s / i->total.expected_s);
     p->near = i->expected_near;
@@ -308,7 +308,7 @@ static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_p
         return ROOF_REJECTED_MEMORY;
     }
     p->ttft_s = i->expected_ttft_s;
-    p->ideal_ttft_s = i->ttft_s;
+    p->bound_ttft_s = i->ttft_s;
     p->ttft_low_s = i->expected_ttft_s * (i->total.expected_low_s / i->total.expected_s);
     p->ttft_high_s = i->expected_ttft_s * (i->total.expected_high_s / i->total.expected_s);
     p->ttft_near = lent ? 1 : i->expected_near;
@@ -377,7 +377,7 @@ struct grid {
     double closest; /* least of the largest excesses over the limits; 1: none */
 };
 
-static void judge(struct grid *g, const struct roof_plan *p, const struct roof_plan_query *q)
+static void judge(struct grid *g, const struct roof_plan *p, const struct roof_plan_problem *q)
 {
     int misses = 0;
     int last = 0;
@@ -408,7 +408,7 @@ static void judge(struct grid *g, const struct roof_plan *p, const struct roof_p
  * question differs from that of the last one in nothing but limits and objective, of which predict
  * knows nothing. */
 static struct {
-    struct roof_plan_query question;
+    struct roof_plan_problem question;
     struct {
         struct roof_plan plan;
         enum roof_plan_rejection why;
@@ -417,9 +417,9 @@ static struct {
     size_t next;
 } memory;
 
-static void remember(const struct roof_plan_query *q)
+static void remember(const struct roof_plan_problem *q)
 {
-    struct roof_plan_query question;
+    struct roof_plan_problem question;
     memcpy(&question, q, sizeof question);
     memset(question.limit, 0, sizeof question.limit);
     question.objective = ROOF_PLAN_THROUGHPUT;
@@ -432,7 +432,7 @@ static void remember(const struct roof_plan_query *q)
     memory.next = 0;
 }
 
-static enum roof_plan_rejection predict_once(struct roof_plan *p, const struct roof_plan_query *q)
+static enum roof_plan_rejection predict_once(struct roof_plan *p, const struct roof_plan_problem *q)
 {
     assert_true(memory.next < GRID_MAX);
     if (memory.next == memory.count) {
@@ -445,7 +445,7 @@ static enum roof_plan_rejection predict_once(struct roof_plan *p, const struct r
 
 /* All splits of a group, all batches, and all devices that are copies of it. */
 static void walk_group(struct grid *g, struct roof_plan p, unsigned formats, int64_t group,
-                       const struct roof_plan_query *q)
+                       const struct roof_plan_problem *q)
 {
     const int64_t most = q->model->experts > 0 ? group : 1;
     for (int64_t split = 0; split < group * group * most; split++) {
@@ -484,7 +484,7 @@ static void walk_group(struct grid *g, struct roof_plan p, unsigned formats, int
     }
 }
 
-static const struct grid *walk(const struct roof_plan_query *q)
+static const struct grid *walk(const struct roof_plan_problem *q)
 {
     static struct grid g;
     memset(&g, 0, sizeof g);
@@ -545,10 +545,10 @@ static void check_plan(const struct roof_plan *p, const struct roof_plan *expect
     assert_int_equal(p->dp * p->tp * p->pp * p->ep, p->devices);
     assert_same(p->ttft_s, expected->ttft_s);
     assert_same(p->step_s, expected->step_s);
-    assert_same(p->ideal_ttft_s, expected->ideal_ttft_s);
-    assert_same(p->ideal_step_s, expected->ideal_step_s);
+    assert_same(p->bound_ttft_s, expected->bound_ttft_s);
+    assert_same(p->bound_step_s, expected->bound_step_s);
     assert_close(p->tpot_s, expected->tpot_s);
-    assert_close(p->ideal_tpot_s, expected->ideal_tpot_s);
+    assert_close(p->bound_tpot_s, expected->bound_tpot_s);
     assert_same(p->ttft_low_s, expected->ttft_low_s);
     assert_same(p->ttft_high_s, expected->ttft_high_s);
     assert_same(p->step_low_s, expected->step_low_s);
@@ -556,7 +556,7 @@ static void check_plan(const struct roof_plan *p, const struct roof_plan *expect
     assert_same(p->ttft_near, expected->ttft_near);
     assert_same(p->near, expected->near);
     assert_same(p->memory_bytes, expected->memory_bytes);
-    assert_true(p->ttft_s > p->ideal_ttft_s && p->tpot_s > p->ideal_tpot_s);
+    assert_true(p->ttft_s > p->bound_ttft_s && p->tpot_s > p->bound_tpot_s);
     assert_close(p->tokens_per_s, expected->tokens_per_s);
     assert_close(p->tokens_per_s_per_user,
                  expected->tokens_per_s / (double)(expected->batch * expected->dp));
@@ -589,7 +589,7 @@ static void check_pareto(const struct roof_plans *plans)
 }
 
 /* By the objective, then by accuracy loss, then as searched. */
-static void check_ranks(const struct roof_plans *plans, const struct roof_plan_query *q,
+static void check_ranks(const struct roof_plans *plans, const struct roof_plan_problem *q,
                         const struct grid *g)
 {
     for (size_t i = 1; i < plans->count; i++) {
@@ -607,7 +607,7 @@ static void check_ranks(const struct roof_plans *plans, const struct roof_plan_q
 }
 
 /* The search of one question, and its answer by hand; how many plans there are. */
-static size_t check(const struct roof_plan_query *q)
+static size_t check(const struct roof_plan_problem *q)
 {
     const struct grid *const g = walk(q);
     struct roof_plans plans = search(q);
@@ -667,7 +667,7 @@ static void test_grid(void **state)
     (void)state;
     size_t rejected[ROOF_REJECTED_COUNT] = {0};
     for (size_t o = 0; o < COUNT(objectives); o++) {
-        struct roof_plan_query q = ask((int)o / 2, 100, o % 2 == 0 ? 40 : 0);
+        struct roof_plan_problem q = ask((int)o / 2, 100, o % 2 == 0 ? 40 : 0);
         q.objective = objectives[o];
         assert_true(check(&q) > 300);
         q.max_loss = ROOF_ACCURACY_1_TO_2;
@@ -681,7 +681,7 @@ static void test_grid(void **state)
         }
         roof_plans_free(&plans);
     }
-    struct roof_plan_query q = ask_less(PUBLISHED);
+    struct roof_plan_problem q = ask_less(PUBLISHED);
     assert_true(check(&q) > 50);
     struct roof_plans plans = search(&q);
     rejected[ROOF_REJECTED_WIDER] = plans.rejected[ROOF_REJECTED_WIDER];
@@ -721,7 +721,7 @@ static void test_limits(void **state)
     (void)state;
     static const double parts[] = {0.2, 0.7};
     for (int model = 0; model < MODELS; model++) {
-        struct roof_plan_query q = ask_less(model);
+        struct roof_plan_problem q = ask_less(model);
         struct roof_plans all = search(&q);
         for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
             for (size_t k = 0; k < COUNT(parts); k++) {
@@ -744,7 +744,7 @@ static void test_limits(void **state)
 static void test_limit_itself(void **state)
 {
     (void)state;
-    struct roof_plan_query q = ask_less(DENSE);
+    struct roof_plan_problem q = ask_less(DENSE);
     struct roof_plans all = search(&q);
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         size_t at = 0;
@@ -778,14 +778,14 @@ static void test_tighter(void **state)
 {
     (void)state;
     for (size_t o = 0; o < COUNT(objectives); o++) {
-        struct roof_plan_query q = ask_less((int)o % MODELS);
+        struct roof_plan_problem q = ask_less((int)o % MODELS);
         q.objective = objectives[o];
         struct roof_plans all = search(&q);
         for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
             struct roof_plans before = search(&q);
             for (int step = 0; step < 3; step++) {
                 const double part = at_least(i) ? 0.4 * step : 0.8 - 0.4 * step;
-                struct roof_plan_query narrow = q;
+                struct roof_plan_problem narrow = q;
                 narrow.limit[i] = part_of(&all, i, part);
                 struct roof_plans after = search(&narrow);
                 assert_within(&after, &before);
@@ -798,7 +798,7 @@ static void test_tighter(void **state)
             }
             roof_plans_free(&before);
         }
-        struct roof_plan_query narrow = q;
+        struct roof_plan_problem narrow = q;
         for (int loss = ROOF_ACCURACY_SEVERE; loss >= ROOF_ACCURACY_NONE; loss--) {
             struct roof_plans before = search(&narrow);
             narrow.max_loss = (enum roof_accuracy_class)loss;
@@ -833,7 +833,7 @@ static void test_wider(void **state)
         parse_device(DEVICE("hopper", "Hopper", "100", "12e6", PEAKS ", \"tdp_w\": 700"));
     larger->calibration = &world.calibration;
     for (int model = 0; model < MODELS; model++) {
-        struct roof_plan_query q = ask(model, 100, 40);
+        struct roof_plan_problem q = ask(model, 100, 40);
         q.hardware_count = 1; /* the first */
         q.devices = few_counts;
         q.device_counts = COUNT(few_counts);
@@ -868,7 +868,7 @@ static void test_wider(void **state)
 static void test_warm(void **state)
 {
     (void)state;
-    struct roof_plan_query q = ask(DENSE, 1000, 0);
+    struct roof_plan_problem q = ask(DENSE, 1000, 0);
     struct roof_model *const model = load("tinyllama-1.1b");
     struct roof_hardware *const hardware = load_calibrated("l40s"); /* with a large L2 */
     const struct roof_hardware *const only = hardware;
@@ -884,7 +884,7 @@ static void test_warm(void **state)
         size_t within = 0;
         for (size_t k = 0; k < all.count; k++) {
             within += all.plan[k].tpot_s <= limit;
-            beaten += all.plan[k].tpot_s <= limit && all.plan[k].ideal_tpot_s > limit;
+            beaten += all.plan[k].tpot_s <= limit && all.plan[k].bound_tpot_s > limit;
         }
         q.limit[ROOF_PLAN_LIMIT_TPOT] = limit;
         struct roof_plans plans = search(&q);
@@ -905,7 +905,7 @@ static void test_nearest(void **state)
         [ROOF_PLAN_LIMIT_TOKENS_PER_S] = 1e12, [ROOF_PLAN_LIMIT_CONCURRENCY] = 1e9,
         [ROOF_PLAN_LIMIT_COST] = 1e-9,         [ROOF_PLAN_LIMIT_POWER] = 1};
     for (int model = 0; model < MODELS; model++) {
-        struct roof_plan_query q = ask_less(model);
+        struct roof_plan_problem q = ask_less(model);
         struct roof_plans all = search(&q);
         for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
             q = ask_less(model);
@@ -928,7 +928,7 @@ static void test_nearest(void **state)
         roof_plans_free(&all);
     }
     /* No engine at all: nothing is near. */
-    struct roof_plan_query q = ask(DENSE, 100, 40);
+    struct roof_plan_problem q = ask(DENSE, 100, 40);
     q.hardware += NO_ENGINE;
     q.hardware_count = 1;
     q.price = NULL;
@@ -944,7 +944,7 @@ static void test_unknown_last(void **state)
         size_t hardware;
     } cases[] = {{ROOF_PLAN_COST, NO_FP8}, {ROOF_PLAN_ENERGY, NO_TDP}};
     for (size_t c = 0; c < COUNT(cases); c++) {
-        struct roof_plan_query q = ask(DENSE, 100, 40);
+        struct roof_plan_problem q = ask(DENSE, 100, 40);
         q.objective = cases[c].objective;
         const struct grid *const g = walk(&q);
         struct roof_plans plans = search(&q);
@@ -984,7 +984,7 @@ static void test_one_unknown(void **state)
         }
         struct roof_hardware *const device = parse_device(device_text[HOPPER]);
         const struct roof_hardware *const only = device;
-        struct roof_plan_query q = ask_less(DENSE);
+        struct roof_plan_problem q = ask_less(DENSE);
         device->calibration = &less;
         q.hardware = &only;
         q.hardware_count = 1;
@@ -1015,7 +1015,7 @@ static void test_same_step(void **state)
     const struct roof_hardware *const orders[][2] = {{world.device[HOPPER], other},
                                                      {other, world.device[HOPPER]}};
     for (size_t o = 0; o < COUNT(orders); o++) {
-        struct roof_plan_query q = ask_less(DENSE);
+        struct roof_plan_problem q = ask_less(DENSE);
         q.hardware = orders[o];
         q.hardware_count = 2;
         assert_true(check(&q) > 0);
@@ -1032,7 +1032,7 @@ static void test_same_step(void **state)
 static void test_prefill_fits(void **state)
 {
     (void)state;
-    struct roof_plan_query q = ask(DENSE, 4000, 40);
+    struct roof_plan_problem q = ask(DENSE, 4000, 40);
     struct roof_plans plans = search(&q);
     for (size_t i = 0; i < plans.count; i++) {
         for (int prefill = 0; prefill < 2; prefill++) {
@@ -1055,7 +1055,7 @@ static void test_splits(void **state)
     (void)state;
     static const int64_t three[] = {3};
     static const int64_t sixteen[] = {16};
-    struct roof_plan_query q = ask(DENSE, 100, 40);
+    struct roof_plan_problem q = ask(DENSE, 100, 40);
     q.hardware_count = 1;
     q.devices = three;
     q.device_counts = 1;
@@ -1079,7 +1079,7 @@ static void test_splits(void **state)
 static void test_scenarios(void **state)
 {
     (void)state;
-    struct roof_plan_query q = ask(EXPERTS, 100, 40);
+    struct roof_plan_problem q = ask(EXPERTS, 100, 40);
     q.base.reserve = 0.3;
     q.base.common.stack = ROOF_STACK_VLLM;
     const struct roof_plan plan = {.serving = 3, .tp = 2, .pp = 3, .ep = 4, .batch = 50};
@@ -1114,7 +1114,7 @@ static void test_scenarios(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    struct roof_plan_query q = ask(DENSE, 100, 40);
+    struct roof_plan_problem q = ask(DENSE, 100, 40);
     struct roof_plans plans = search(&q);
     for (size_t i = 0; i < plans.count; i++) {
         const struct roof_plan *const p = &plans.plan[i];
@@ -1168,7 +1168,7 @@ static void test_built_in(void **state)
     for (size_t i = 0; i < COUNT(ids); i++) {
         device[i] = load_calibrated(ids[i]);
     }
-    struct roof_plan_query q = ask(DENSE, 1000, 200);
+    struct roof_plan_problem q = ask(DENSE, 1000, 200);
     q.model = model;
     q.hardware = (const struct roof_hardware *const *)device;
     q.hardware_count = COUNT(ids);

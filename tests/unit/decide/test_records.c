@@ -335,16 +335,16 @@ static void test_both(void **unused)
                   ROOF_RECORDS_BOTH, ROOF_OPERATOR_COUNT, &error),
         ROOF_OK);
     const struct roof_prediction *p = next();
-    assert_ptr_equal(p, &records.inference->total);
-    assert_int_equal(records.inference->scenario.context, 64);
+    assert_ptr_equal(p, &records.model_prediction->total);
+    assert_int_equal(records.model_prediction->scenario.context, 64);
     assert_near(records.measured_s, 5e-6, 1e-15);
     p = next();
-    assert_null(records.inference);
+    assert_null(records.model_prediction);
     assert_near(p->measured_s, 7e-6, 1e-15);
     assert_near(p->fraction_of_bound, 2.4e-9 / 7e-6, 1e-12);
     p = next();
     assert_int_equal(records.line, 7);
-    assert_ptr_equal(p, &records.inference->total);
+    assert_ptr_equal(p, &records.model_prediction->total);
     assert_true(isnan(records.measured_s));
     assert_non_null(next());
     assert_null(next());
@@ -372,10 +372,10 @@ static void test_models(void **unused)
                      ROOF_OK);
     assert_int_equal(records.carried_count, 1);
     assert_non_null(next());
-    assert_int_equal(records.inference->scenario.chunk, 50);
+    assert_int_equal(records.model_prediction->scenario.chunk, 50);
     assert_string_equal(records.carried[0].text, "x");
     assert_non_null(next());
-    assert_int_equal(records.inference->scenario.generate, 10);
+    assert_int_equal(records.model_prediction->scenario.generate, 10);
     assert_null(next());
     assert_string_equal(bad.data, "4 prefix_hit leaves a chunk of 50, not 49\n"
                                   "5 draft_model is no input: draft_model gives it\n"

@@ -70,7 +70,7 @@ static void test_by_hand(void **unused)
     struct roof_hardware *const a = device(1.5, 1);   /* 4 ms of bytes, 2 ms of FLOPs */
     struct roof_hardware *const b = device(6, 2);     /* 1 ms and 1 ms */
     struct roof_hardware *const c = device(1.5, 0.4); /* 4 ms and 5 ms */
-    const struct roof_gain *const g = &result.total.ideal;
+    const struct roof_gain *const g = &result.total.bound;
     contrast(&w, a, b);
     assert_near(g->from_s, 4e-3, TIGHT);
     assert_near(g->to_s, 1e-3, TIGHT);
@@ -118,9 +118,9 @@ static void test_network(void **unused)
     struct roof_hardware *const b = device(100, 1);
     assert_int_equal(roof_hardware_set(b, "link_gb_s=30", NULL), ROOF_OK);
     contrast(&w, a, b);
-    assert_near(result.total.ideal.speedup, 3, TIGHT);
-    assert_near(result.total.ideal.saved_s[ROOF_CAUSE_NETWORK], 2e-3, TIGHT); /* 3 ms to 1 */
-    assert_true(result.total.ideal.saved_s[ROOF_CAUSE_MEMORY] == 0);
+    assert_near(result.total.bound.speedup, 3, TIGHT);
+    assert_near(result.total.bound.saved_s[ROOF_CAUSE_NETWORK], 2e-3, TIGHT); /* 3 ms to 1 */
+    assert_true(result.total.bound.saved_s[ROOF_CAUSE_MEMORY] == 0);
     roof_hardware_free(a);
     roof_hardware_free(b);
 }
@@ -204,14 +204,14 @@ static void test_properties(void **unused)
         predict(&b, &w, of[pick(1, 4) - 1]);
         compare(&a, &b);
         const struct roof_speedup_row there = result.total;
-        assert_true(there.ideal.from_s == a.time_s && there.ideal.to_s == b.time_s);
+        assert_true(there.bound.from_s == a.time_s && there.bound.to_s == b.time_s);
         assert_true(isnan(there.expected.from_s) == (isnan(a.expected_s) || isnan(b.expected_s)));
-        check_gain(&there.ideal);
+        check_gain(&there.bound);
         check_gain(&there.expected);
         compare(&b, &a);
         for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-            const double scale = TIGHT * fmax(there.ideal.from_s, there.ideal.to_s);
-            assert_true(fabs(there.ideal.saved_s[i] + result.total.ideal.saved_s[i]) <= scale);
+            const double scale = TIGHT * fmax(there.bound.from_s, there.bound.to_s);
+            assert_true(fabs(there.bound.saved_s[i] + result.total.bound.saved_s[i]) <= scale);
             if (!isnan(there.expected.from_s)) {
                 /* Kernels on a device with the other's times are these of either side. */
                 assert_true(fabs(there.expected.saved_s[i] + result.total.expected.saved_s[i]) <=
@@ -220,7 +220,7 @@ static void test_properties(void **unused)
         }
         compare(&a, &a);
         for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
-            assert_true(result.total.ideal.saved_s[i] == 0);
+            assert_true(result.total.bound.saved_s[i] == 0);
             assert_true(isnan(a.expected_s) || result.total.expected.saved_s[i] == 0);
         }
         expected += isnan(there.expected.from_s) ? 0 : 1;
@@ -393,7 +393,7 @@ static void test_all_orders(void **unused)
         for (int c = 0; c < ROOF_CAUSE_COUNT; c++) {
             const struct roof_speedup_row *const t = &result.total;
             assert_true(fabs(t->expected.saved_s[c] - saved[c]) <= 1e-9 * from.expected_s);
-            assert_true(fabs(t->ideal.saved_s[c] - ideal_saved[c]) <= 1e-9 * from.time_s);
+            assert_true(fabs(t->bound.saved_s[c] - ideal_saved[c]) <= 1e-9 * from.time_s);
             matter += fabs(saved[c]) > 1e-3 * from.expected_s;
         }
         assert_true(matter >= 2);
@@ -430,16 +430,16 @@ static void test_models(void **unused)
                 fail_msg("%s", error.message);
             }
             const struct roof_speedup_row *const total = &result.total;
-            assert_true(total->ideal.from_s == sides[0].total.time_s);
-            assert_true(total->ideal.to_s == sides[1].total.time_s);
+            assert_true(total->bound.from_s == sides[0].total.time_s);
+            assert_true(total->bound.to_s == sides[1].total.time_s);
             assert_true(total->expected.from_s == sides[0].total.expected_s);
             assert_true(total->expected.to_s == sides[1].total.expected_s);
-            check_gain(&total->ideal);
+            check_gain(&total->bound);
             check_gain(&total->expected);
             double saved[ROOF_CAUSE_COUNT] = {0};
             bool network = false;
             for (size_t k = 0; k < result.count; k++) {
-                check_gain(&result.row[k].ideal);
+                check_gain(&result.row[k].bound);
                 check_gain(&result.row[k].expected);
                 assert_string_equal(result.row[k].name, sides[0].node[k].node.name);
                 for (int c = 0; c < ROOF_CAUSE_COUNT; c++) {
@@ -478,16 +478,16 @@ static void test_refusals(void **unused)
     struct roof_model *const model = load("llama-3.1-8b");
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 0);
     infer_into(&sides[0], model, &s, a);
-    to.inference = &sides[0];
+    to.model_prediction = &sides[0];
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
     s.tp = 2; /* has collectives, which the other has not */
     infer_into(&sides[1], model, &s, a);
-    from.inference = &sides[1];
+    from.model_prediction = &sides[1];
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
     s.tp = 1;
     s.prompt = s.generate = 10; /* a whole request has no operators of one pass */
     infer_into(&sides[0], model, &s, a);
-    from.inference = to.inference = &sides[0];
+    from.model_prediction = to.model_prediction = &sides[0];
     assert_int_equal(roof_speedup(&result, &from, &to, &error), ROOF_USAGE);
     roof_model_free(model);
     free_calibrated(a);

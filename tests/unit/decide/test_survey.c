@@ -51,7 +51,7 @@ static void test_shares(void **state)
     assert_null(t->prefill.base);
     assert_null(t->request);
     assert_int_equal(p->size, 1);
-    assert_ptr_equal(p->inference, t->decode.base);
+    assert_ptr_equal(p->model_prediction, t->decode.base);
     assert_near(p->share.cause[ROOF_SURVEY_WEIGHTS], 416000 / bytes, 1e-9);
     assert_near(p->share.cause[ROOF_SURVEY_KV], 26112 / bytes, 1e-9);
     assert_near(p->share.cause[ROOF_SURVEY_ACTIVATIONS], 21200 / bytes, 1e-9);
@@ -116,16 +116,16 @@ static void test_points(void **state)
         assert_int_equal(p->size, expected[i].size);
         assert_int_equal(p->scaling, expected[i].scaling);
         assert_int_equal(p->detail, expected[i].detail);
-        assert_int_equal(p->inference->scenario.common.shape.batch, p->size);
-        assert_int_equal(p->inference->scenario.context, 50);
-        assert_int_equal(p->inference->fits, p->size <= 12 ? ROOF_FIT_YES : ROOF_FIT_NO);
+        assert_int_equal(p->model_prediction->scenario.common.shape.batch, p->size);
+        assert_int_equal(p->model_prediction->scenario.context, 50);
+        assert_int_equal(p->model_prediction->fits, p->size <= 12 ? ROOF_FIT_YES : ROOF_FIT_NO);
     }
     /* Beside decode, the prefill of one prompt. */
     assert_int_equal(t->prefill.base->scenario.common.shape.batch, 1);
     assert_int_equal(t->prefill.points, 2);
     assert_int_equal(t->prefill.point[0].size, 50);
     assert_int_equal(t->prefill.point[1].size, 1024);
-    assert_int_equal(t->prefill.point[1].inference->scenario.chunk, 1024);
+    assert_int_equal(t->prefill.point[1].model_prediction->scenario.chunk, 1024);
     roof_survey_free(t);
     roof_model_free(m);
     roof_hardware_free(h);
@@ -166,7 +166,8 @@ static void test_changes(void **state)
     size_t formats = 0;
     for (size_t i = 0; i < d->changes; i++) {
         if (d->change[i].kind == ROOF_SURVEY_FORMATS) {
-            const enum roof_precision w = d->change[i].inference->scenario.common.formats.weights;
+            const enum roof_precision w =
+                d->change[i].model_prediction->scenario.common.formats.weights;
             assert_true(w == ROOF_PRECISION_FP8_E4M3 || w == ROOF_PRECISION_INT4_G128);
             formats++;
         }
@@ -197,7 +198,7 @@ static void test_order(void **state)
         }
         assert_int_equal(last->kind, ROOF_SURVEY_TP);
         assert_int_equal(last->refused.status, ROOF_USAGE);
-        assert_null(last->inference);
+        assert_null(last->model_prediction);
         assert_non_null(strstr(last->refused.message, "link_gb_s"));
     }
     roof_survey_free(t);
@@ -248,7 +249,7 @@ static void test_until_it_fits(void **state)
         const struct roof_survey_change *const c = &t->decode.change[i];
         if (c->kind == ROOF_SURVEY_TP) {
             assert_true(c->size == 2 || c->size == 4);
-            assert_int_equal(c->inference->fits, c->size == 4 ? ROOF_FIT_YES : ROOF_FIT_NO);
+            assert_int_equal(c->model_prediction->fits, c->size == 4 ? ROOF_FIT_YES : ROOF_FIT_NO);
             seen[c->size == 4] = true;
         }
     }

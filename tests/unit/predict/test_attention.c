@@ -58,7 +58,7 @@ static void check(struct fixture *f, double us, enum roof_kernel_limit bound)
         fail_msg("%s", error.message);
     }
     assert_near(f->prediction.expected_s * 1e6, us, 1e-9);
-    assert_int_equal(f->prediction.part[0].expected.bound, bound);
+    assert_int_equal(f->prediction.part[0].expected.limit, bound);
 }
 
 static void test_decode(void **unused)

@@ -105,7 +105,7 @@ static void check(struct fixture *f, int64_t m, int64_t n, int64_t k, double us,
 {
     const struct roof_expected *const e = predict(f, m, n, k);
     assert_near(e->time_s * 1e6, us, 1e-9);
-    assert_int_equal(e->bound, bound);
+    assert_int_equal(e->limit, bound);
     assert_true(f->prediction.expected_s == e->time_s);
     assert_true(f->prediction.expected_low_s == e->low_s);
     assert_true(f->prediction.expected_high_s == e->high_s);
@@ -373,7 +373,7 @@ static void test_quantisation(void **unused)
         assert_near(f.prediction.part[0].expected.launch_s, 1e-6, 1e-12);
         f.workload.quantize_input = cases[i].quantize;
         check(&f, 1000, 64, 640, kernel + 3 + 640e3 * cases[i].element / 2e5,
-              f.prediction.part[0].expected.bound);
+              f.prediction.part[0].expected.limit);
         assert_near(f.prediction.part[0].expected.launch_s, 4e-6, 1e-12);
         p[P_Q_ROW] = 1000; /* a row after the other: longer than the bytes, and than the product */
         check(&f, 1000, 64, 640, kernel + 3 + 1000, ROOF_KERNEL_LIMIT_QUANTIZE);
@@ -934,7 +934,7 @@ struct probe {
     const struct roof_hardware *device;
     struct roof_workload workload; /* resolved */
     double peak;
-    double ideal_s;
+    double bound_s;
     struct roof_expected expected;
 };
 
@@ -948,8 +948,8 @@ static double expect(struct probe *p, const struct roof_workload *w)
     }
     const double memory = bytes / p->device->figure[ROOF_FIGURE_BANDWIDTH].value;
     const double compute = work.flops / p->peak;
-    p->ideal_s = memory > compute ? memory : compute;
-    roof_kernel_expect(&p->expected, w, p->device, &work, p->peak, p->ideal_s);
+    p->bound_s = memory > compute ? memory : compute;
+    roof_kernel_expect(&p->expected, w, p->device, &work, p->peak, p->bound_s);
     return p->expected.time_s;
 }
 
@@ -973,14 +973,14 @@ static void check_properties(struct probe *p)
         show(p, "no expected time");
     }
     const struct roof_expected cold = p->expected;
-    if (!(time >= p->ideal_s && isfinite(time))) {
+    if (!(time >= p->bound_s && isfinite(time))) {
         show(p, "below the bound");
     }
-    if (!(cold.low_s >= p->ideal_s * (1 - 1e-12) && cold.low_s <= time && time <= cold.high_s)) {
+    if (!(cold.low_s >= p->bound_s * (1 - 1e-12) && cold.low_s <= time && time <= cold.high_s)) {
         show(p, "band");
     }
     const double wider = cold.near ? 1.25 : 1;
-    const double low = fmax(time * cold.fit->low / wider, p->ideal_s);
+    const double low = fmax(time * cold.fit->low / wider, p->bound_s);
     if (!(fabs(cold.low_s - low) <= 1e-12 * low &&
           fabs(cold.high_s - time * cold.fit->high * wider) <= 1e-12 * cold.high_s)) {
         show(p, "width of the band");
@@ -1287,11 +1287,11 @@ static void test_attention_products(void **unused)
             continue; /* which has a kernel without tiles besides */
         }
         assert_true(a->time_s == b->time_s);
-        assert_int_equal(a->bound, b->bound);
+        assert_int_equal(a->limit, b->limit);
         assert_int_equal(a->tiling.tile_m, b->tiling.tile_m);
         assert_int_equal(a->tiling.tile_n, b->tiling.tile_n);
         assert_int_equal(a->tiling.split_k, b->tiling.split_k);
-        assert_int_equal(a->tiling.bound, b->tiling.bound);
+        assert_int_equal(a->tiling.limit, b->tiling.limit);
         assert_true(a->tiling.grid == b->tiling.grid && a->tiling.waves == b->tiling.waves);
         assert_true(a->tiling.utilisation == b->tiling.utilisation &&
                     a->tiling.l2_hit == b->tiling.l2_hit);

@@ -1097,13 +1097,13 @@ static void check_laws(const struct roof_model_prediction *i)
                  i->phase, t->expected_s, t->expected_low_s, t->expected_high_s, t->time_s);
     }
     const struct {
-        double ideal, expected;
+        double bound, expected;
     } times[] = {{i->ttft_s, i->expected_ttft_s},
                  {i->tpot_s, i->expected_tpot_s},
                  {i->e2e_s, i->expected_e2e_s}};
     for (size_t k = 0; k < COUNT(times); k++) {
-        assert_int_equal(unknown(times[k].ideal), unknown(times[k].expected));
-        assert_true(unknown(times[k].ideal) || times[k].expected >= times[k].ideal * (1 - 1e-12));
+        assert_int_equal(unknown(times[k].bound), unknown(times[k].expected));
+        assert_true(unknown(times[k].bound) || times[k].expected >= times[k].bound * (1 - 1e-12));
     }
     assert_int_equal(unknown(i->tokens_per_s), unknown(i->expected_tokens_per_s));
     if (!unknown(i->tokens_per_s)) {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 /**
  * A question for plans: what a person gives, with the defaults and the choices that turn it into a
- * query of plan.h, and the answer with all that was searched and explained for it.
+ * problem of plan.h, and the answer with all that was searched and explained for it.
  *
  * Errors name the inputs by their keys (input.h).
  */
-#ifndef ROOF_PLAN_QUERY_H
-#define ROOF_PLAN_QUERY_H
+#ifndef ROOF_PLAN_INPUTS_H
+#define ROOF_PLAN_INPUTS_H
 
 #include "decide/plan.h"
 #include "decide/plan_speedup.h"
 #include "decide/recommend.h"
 
-/** Devices and numbers of devices that a request may have, and values of a list of it. */
+/** Devices and numbers of devices that a question may have, and values of a list of it. */
 #define ROOF_PLAN_HARDWARE_MAX 64
 #define ROOF_PLAN_DEVICES_MAX 4096
 #define ROOF_PLAN_VALUES_MAX 4096
 
-/** Start with roof_plan_request_init. All pointers are borrowed; the answer needs them too. */
-struct roof_plan_request {
+/** Start with roof_plan_inputs_init. All pointers are borrowed; the answer needs them too. */
+struct roof_plan_inputs {
     const struct roof_model *model; /**< as its file has it: the search gives it other formats */
     const struct roof_hardware *const *hardware; /**< each device once, with its calibration */
     size_t hardware_count;
@@ -44,7 +44,7 @@ struct roof_plan_request {
     bool explain;        /**< say why the best plan is the best; `side` is explained in any case */
 };
 
-void roof_plan_request_init(struct roof_plan_request *out);
+void roof_plan_inputs_init(struct roof_plan_inputs *out);
 
 /** Reads a limit: a time with its unit, or a number. */
 enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, const char *text,
@@ -70,14 +70,14 @@ enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engine
 
 /** The whole question, and all that was found for it. */
 struct roof_plan_answer {
-    struct roof_plan_query query;
+    struct roof_plan_problem problem;
     struct roof_plans plans;  /**< none, where nothing satisfies the constraints: it says why */
     struct roof_plans others; /**< those of all engines with measured kernels, if only that of
                                  `emit` was searched; else empty */
     size_t engine;            /**< the number of that of `emit` */
-    bool explained;           /**< `why` holds: it explains the sides, or the best plan */
-    struct roof_plan_speedup why;
-    /* The query points to these, which are owned. */
+    bool explained;           /**< `speedup` holds: it explains the sides, or the best plan */
+    struct roof_plan_speedup speedup;
+    /* The problem points to these, which are owned. */
     struct roof_model *model;
     struct roof_accuracy accuracy;
     bool *serving;
@@ -90,14 +90,14 @@ struct roof_plan_answer {
  * explained. On success the caller owns *out: roof_plan_answer_free. It is large.
  */
 enum roof_status roof_plan_answer_open(struct roof_plan_answer **out,
-                                       const struct roof_plan_request *request,
+                                       const struct roof_plan_inputs *inputs,
                                        struct roof_error *error);
 void roof_plan_answer_free(struct roof_plan_answer *answer);
 
-/** The part of roof_plan_answer_open that makes the query. What it leaves in *out on failure is
+/** The part of roof_plan_answer_open that makes the problem. What it leaves in *out on failure is
  * released with the answer. */
-enum roof_status roof_plan_query_make(struct roof_plan_answer *out,
-                                      const struct roof_plan_request *request,
-                                      struct roof_error *error);
+enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
+                                        const struct roof_plan_inputs *inputs,
+                                        struct roof_error *error);
 
 #endif

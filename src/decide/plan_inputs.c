@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "decide/plan_query.h"
+#include "decide/plan_inputs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,10 +18,10 @@
 static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
 static const int64_t usual_devices[] = {1, 2, 4, 8};
 
-void roof_plan_request_init(struct roof_plan_request *out)
+void roof_plan_inputs_init(struct roof_plan_inputs *out)
 {
-    *out = (struct roof_plan_request){.ranking = ROOF_RANKING_EXPECTED,
-                                      .max_loss = ROOF_ACCURACY_2_TO_5};
+    *out = (struct roof_plan_inputs){.ranking = ROOF_RANKING_EXPECTED,
+                                     .max_loss = ROOF_ACCURACY_2_TO_5};
     roof_scenario_init(&out->base);
     for (size_t i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         out->limit[i] = ROOF_UNKNOWN;
@@ -45,14 +45,14 @@ static bool next_name(char name[NAME_SIZE], const char **list)
 
 size_t roof_plan_limit_input(enum roof_plan_limit limit)
 {
-    static const size_t inputs[ROOF_PLAN_LIMIT_COUNT] = {
+    static const size_t input_of[ROOF_PLAN_LIMIT_COUNT] = {
         [ROOF_PLAN_LIMIT_TTFT] = ROOF_INPUT_MAX_TTFT,
         [ROOF_PLAN_LIMIT_TPOT] = ROOF_INPUT_MAX_TPOT,
         [ROOF_PLAN_LIMIT_TOKENS_PER_S] = ROOF_INPUT_MIN_TOKENS_PER_S,
         [ROOF_PLAN_LIMIT_CONCURRENCY] = ROOF_INPUT_CONCURRENCY,
         [ROOF_PLAN_LIMIT_COST] = ROOF_INPUT_MAX_COST,
         [ROOF_PLAN_LIMIT_POWER] = ROOF_INPUT_MAX_POWER};
-    return inputs[limit];
+    return input_of[limit];
 }
 
 enum roof_status roof_plan_read_limit(double *out, enum roof_plan_limit limit, const char *text,
@@ -132,11 +132,11 @@ enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t
 
 /* --- checks -------------------------------------------------------------------------------- */
 
-static enum roof_status check_question(const struct roof_plan_request *request,
+static enum roof_status check_question(const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
-    const struct roof_scenario *const base = &request->base;
-    if (request->ranking != ROOF_RANKING_EXPECTED) {
+    const struct roof_scenario *const base = &inputs->base;
+    if (inputs->ranking != ROOF_RANKING_EXPECTED) {
         return roof_error_set(error, ROOF_USAGE, "plans of models rank by expected times");
     }
     if ((base->prompt > 0) != (base->generate > 0)) {
@@ -149,8 +149,8 @@ static enum roof_status check_question(const struct roof_plan_request *request,
             ROOF_KEY("%s") ", or " ROOF_KEY("%s") " and " ROOF_KEY("%s") ", not both", "context",
             "prompt", "generate");
     }
-    for (size_t i = 0; request->devices != NULL && i < request->device_counts; i++) {
-        if (request->devices[i] > ROOF_PLAN_DEVICES_MAX) {
+    for (size_t i = 0; inputs->devices != NULL && i < inputs->device_counts; i++) {
+        if (inputs->devices[i] > ROOF_PLAN_DEVICES_MAX) {
             return roof_error_set(error, ROOF_USAGE, ROOF_KEY("devices") " goes up to %d here",
                                   ROOF_PLAN_DEVICES_MAX);
         }
@@ -159,15 +159,15 @@ static enum roof_status check_question(const struct roof_plan_request *request,
 }
 
 /* A device that is there twice would have its plans twice. */
-static enum roof_status check_hardware(const struct roof_plan_request *request,
+static enum roof_status check_hardware(const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
-    const struct roof_hardware *const *const hardware = request->hardware;
-    if (request->hardware_count == 0 || request->hardware_count > ROOF_PLAN_HARDWARE_MAX) {
+    const struct roof_hardware *const *const hardware = inputs->hardware;
+    if (inputs->hardware_count == 0 || inputs->hardware_count > ROOF_PLAN_HARDWARE_MAX) {
         return roof_error_set(error, ROOF_USAGE, ROOF_KEY("hardware") " takes 1 to %d names",
                               ROOF_PLAN_HARDWARE_MAX);
     }
-    for (size_t i = 1; i < request->hardware_count; i++) {
+    for (size_t i = 1; i < inputs->hardware_count; i++) {
         for (size_t k = 0; k < i; k++) {
             if (strcmp(hardware[k]->id, hardware[i]->id) == 0) {
                 return roof_error_set(error, ROOF_USAGE, "'%s' twice", hardware[i]->id);
@@ -178,14 +178,14 @@ static enum roof_status check_hardware(const struct roof_plan_request *request,
 }
 
 /* Every device needs a price if costs matter. */
-static enum roof_status check_prices(const struct roof_plan_request *request,
+static enum roof_status check_prices(const struct roof_plan_inputs *inputs,
                                      struct roof_error *error)
 {
     const bool costs =
-        request->objective == ROOF_PLAN_COST || !isnan(request->limit[ROOF_PLAN_LIMIT_COST]);
-    for (size_t h = 0; h < request->hardware_count && costs; h++) {
-        if (request->price == NULL || isnan(request->price[h])) {
-            const char *const id = request->hardware[h]->id;
+        inputs->objective == ROOF_PLAN_COST || !isnan(inputs->limit[ROOF_PLAN_LIMIT_COST]);
+    for (size_t h = 0; h < inputs->hardware_count && costs; h++) {
+        if (inputs->price == NULL || isnan(inputs->price[h])) {
+            const char *const id = inputs->hardware[h]->id;
             return roof_error_set(error, ROOF_USAGE,
                                   "a cost needs the price of %s: " ROOF_KEY("%s") " %s=PRICE", id,
                                   "price_per_hour", id);
@@ -229,24 +229,23 @@ static enum roof_status copy_ascending(int64_t **out, size_t *count, const int64
 /* The number of sequences that are asked to be in flight is a batch that the search tries, unless
  * the batches are given. */
 static enum roof_status make_lists(struct roof_plan_answer *out,
-                                   const struct roof_plan_request *request,
-                                   struct roof_error *error)
+                                   const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
-    struct roof_plan_query *const query = &out->query;
-    const double concurrency = request->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
-    if (request->batch != NULL) {
-        TRY(copy_ascending(&out->batch, &query->batches, request->batch, request->batches, 0,
+    struct roof_plan_problem *const problem = &out->problem;
+    const double concurrency = inputs->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
+    if (inputs->batch != NULL) {
+        TRY(copy_ascending(&out->batch, &problem->batches, inputs->batch, inputs->batches, 0,
                            error));
     } else {
-        TRY(copy_ascending(&out->batch, &query->batches, usual_batches, COUNT(usual_batches),
+        TRY(copy_ascending(&out->batch, &problem->batches, usual_batches, COUNT(usual_batches),
                            isnan(concurrency) ? 0 : (int64_t)concurrency, error));
     }
-    const bool given = request->devices != NULL;
-    TRY(copy_ascending(&out->devices, &query->device_counts,
-                       given ? request->devices : usual_devices,
-                       given ? request->device_counts : COUNT(usual_devices), 0, error));
-    query->batch = out->batch;
-    query->devices = out->devices;
+    const bool given = inputs->devices != NULL;
+    TRY(copy_ascending(&out->devices, &problem->device_counts,
+                       given ? inputs->devices : usual_devices,
+                       given ? inputs->device_counts : COUNT(usual_devices), 0, error));
+    problem->batch = out->batch;
+    problem->devices = out->devices;
     return ROOF_OK;
 }
 
@@ -265,25 +264,24 @@ static int64_t stack_of(const struct roof_engines *engines, size_t engine)
 }
 
 /* An engine that is asked for alone runs its own kernels. */
-static void take_stack(struct roof_plan_query *query)
+static void take_stack(struct roof_plan_problem *problem)
 {
-    for (size_t i = 0; i < query->engines->count; i++) {
-        if (query->by == 1U << i) {
-            query->base.common.stack = stack_of(query->engines, i);
+    for (size_t i = 0; i < problem->engines->count; i++) {
+        if (problem->by == 1U << i) {
+            problem->base.common.stack = stack_of(problem->engines, i);
         }
     }
 }
 
 /* An engine that is asked for does not run in the time of another one's kernels. */
 static enum roof_status check_stack(const struct roof_plan_answer *answer,
-                                    const struct roof_plan_request *request,
-                                    struct roof_error *error)
+                                    const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
-    const struct roof_engines *const engines = request->engines;
-    const unsigned asked = request->emit != NULL     ? 1U << answer->engine
-                           : request->engine != NULL ? answer->query.by
-                                                     : 0;
-    const int64_t given = answer->query.base.common.stack;
+    const struct roof_engines *const engines = inputs->engines;
+    const unsigned asked = inputs->emit != NULL     ? 1U << answer->engine
+                           : inputs->engine != NULL ? answer->problem.by
+                                                    : 0;
+    const int64_t given = answer->problem.base.common.stack;
     const char *other = NULL;
     for (size_t i = 0; i < engines->count && given != ROOF_STACK_BEST; i++) {
         const int64_t stack = (asked >> i & 1U) == 0 ? ROOF_STACK_BEST : stack_of(engines, i);
@@ -299,39 +297,39 @@ static enum roof_status check_stack(const struct roof_plan_answer *answer,
                      ROOF_KEY("%s") " %s with " ROOF_KEY(
                          "%s") " %s: these are not its kernels; leave out " ROOF_KEY("%s"),
                      "stack", roof_input(ROOF_INPUT_STACK)->choices[given],
-                     request->emit != NULL ? "emit" : "engine", other, "stack");
+                     inputs->emit != NULL ? "emit" : "engine", other, "stack");
 }
 
 /* Takes the engines that are named, or the one whose words are wanted, or those whose kernels were
  * measured: the times of the others are only lent. */
 static enum roof_status choose_engines(struct roof_plan_answer *out,
-                                       const struct roof_plan_request *request,
+                                       const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
-    struct roof_plan_query *const query = &out->query;
-    const char *list = request->engine == NULL ? request->emit : request->engine;
+    struct roof_plan_problem *const problem = &out->problem;
+    const char *list = inputs->engine == NULL ? inputs->emit : inputs->engine;
     char name[NAME_SIZE];
-    if (request->emit != NULL) {
-        TRY(roof_engine_find(&out->engine, request->engines, request->emit, error));
+    if (inputs->emit != NULL) {
+        TRY(roof_engine_find(&out->engine, inputs->engines, inputs->emit, error));
     }
-    if (request->engine != NULL && strcmp(request->engine, "all") == 0) {
-        return check_stack(out, request, error);
+    if (inputs->engine != NULL && strcmp(inputs->engine, "all") == 0) {
+        return check_stack(out, inputs, error);
     }
     while (next_name(name, &list)) {
         size_t number = 0;
-        TRY(roof_engine_find(&number, request->engines, name, error));
-        query->by |= 1U << number;
+        TRY(roof_engine_find(&number, inputs->engines, name, error));
+        problem->by |= 1U << number;
     }
-    query->by = query->by == 0 ? roof_engines_measured(request->engines) : query->by;
-    if (!request->stack_given) {
-        take_stack(query);
+    problem->by = problem->by == 0 ? roof_engines_measured(inputs->engines) : problem->by;
+    if (!inputs->stack_given) {
+        take_stack(problem);
     }
-    if (request->emit != NULL && (query->by >> out->engine & 1U) == 0) {
+    if (inputs->emit != NULL && (problem->by >> out->engine & 1U) == 0) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("emit") " %s: it is not among " ROOF_KEY("engine"),
-                              request->emit);
+                              inputs->emit);
     }
-    return check_stack(out, request, error);
+    return check_stack(out, inputs, error);
 }
 
 /* --- formats ------------------------------------------------------------------------------- */
@@ -387,11 +385,11 @@ enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engine
 
 /* Takes the combinations of formats that are named, and those that are to be explained. */
 static enum roof_status choose_formats(struct roof_plan_answer *out,
-                                       const struct roof_plan_request *request,
+                                       const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
-    const struct roof_engines *const engines = request->engines;
-    const char *list = request->formats;
+    const struct roof_engines *const engines = inputs->engines;
+    const char *list = inputs->formats;
     char name[NAME_SIZE];
     bool formats = false;
     out->serving = calloc(engines->servings + 1, sizeof *out->serving);
@@ -399,85 +397,84 @@ static enum roof_status choose_formats(struct roof_plan_answer *out,
         return roof_no_memory(error);
     }
     if (list != NULL && strcmp(list, "all") != 0) {
-        out->query.serving = out->serving;
+        out->problem.serving = out->serving;
         while (next_name(name, &list)) {
             if (!mark_servings(out->serving, engines, name)) {
                 return unknown_formats(engines, name, error);
             }
         }
     }
-    if (request->side[0] == NULL) {
+    if (inputs->side[0] == NULL) {
         return ROOF_OK;
     }
-    if (request->emit != NULL || request->formats != NULL) {
+    if (inputs->emit != NULL || inputs->formats != NULL) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("%s") " goes without " ROOF_KEY("%s") " and " ROOF_KEY("%s"),
                               "explain", "emit", "formats");
     }
-    TRY(roof_plan_sides_are_formats(&formats, engines, request->side, error));
+    TRY(roof_plan_sides_are_formats(&formats, engines, inputs->side, error));
     for (int i = 0; i < 2 && formats; i++) {
-        (void)mark_servings(out->serving, engines, request->side[i]);
-        out->query.serving = out->serving;
+        (void)mark_servings(out->serving, engines, inputs->side[i]);
+        out->problem.serving = out->serving;
     }
     return ROOF_OK;
 }
 
-/* --- the query ----------------------------------------------------------------------------- */
+/* --- the problem ----------------------------------------------------------------------------- */
 
 /* The plans give the model their formats, so that it loses its own; those it was published in
  * remain those of the layout "checkpoint". */
 static enum roof_status copy_model(struct roof_plan_answer *out,
-                                   const struct roof_plan_request *request,
-                                   struct roof_error *error)
+                                   const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
-    out->model = roof_model_copy(request->model);
+    out->model = roof_model_copy(inputs->model);
     if (out->model == NULL) {
         return roof_no_memory(error);
     }
     roof_model_forget_formats(out->model);
-    out->query.model = out->model;
-    out->query.published = request->model->stored ? request->model : NULL;
+    out->problem.model = out->model;
+    out->problem.published = inputs->model->stored ? inputs->model : NULL;
     return ROOF_OK;
 }
 
 /* Sets the default context, and checks that the model takes the lengths. */
-static enum roof_status set_context(struct roof_plan_query *query, struct roof_error *error)
+static enum roof_status set_context(struct roof_plan_problem *problem, struct roof_error *error)
 {
-    struct roof_scenario resolved = query->base;
-    if (query->base.generate > 0) {
-        resolved.context = query->base.prompt + query->base.generate;
+    struct roof_scenario resolved = problem->base;
+    if (problem->base.generate > 0) {
+        resolved.context = problem->base.prompt + problem->base.generate;
         resolved.prompt = resolved.generate = 0;
     }
-    TRY(roof_scenario_resolve(&resolved, query->model, error));
-    if (query->base.generate == 0) {
-        query->base.context = resolved.context;
+    TRY(roof_scenario_resolve(&resolved, problem->model, error));
+    if (problem->base.generate == 0) {
+        problem->base.context = resolved.context;
     }
     return ROOF_OK;
 }
 
-enum roof_status roof_plan_query_make(struct roof_plan_answer *out,
-                                      const struct roof_plan_request *request,
-                                      struct roof_error *error)
+enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
+                                        const struct roof_plan_inputs *inputs,
+                                        struct roof_error *error)
 {
-    struct roof_plan_query *const query = &out->query;
-    *query = (struct roof_plan_query){.hardware = request->hardware,
-                                      .hardware_count = request->hardware_count,
-                                      .price = request->price,
-                                      .engines = request->engines,
-                                      .directories = request->directories,
-                                      .accuracy = &out->accuracy,
-                                      .base = request->base,
-                                      .objective = request->objective,
-                                      .max_loss = request->max_loss,
-                                      .native_only = request->native_only};
-    memcpy(query->limit, request->limit, sizeof query->limit);
-    TRY(check_question(request, error));
-    TRY(make_lists(out, request, error));
-    TRY(choose_engines(out, request, error));
-    TRY(choose_formats(out, request, error));
-    TRY(check_hardware(request, error));
-    TRY(check_prices(request, error));
-    TRY(copy_model(out, request, error));
+    struct roof_plan_problem *const problem = &out->problem;
+    *problem = (struct roof_plan_problem){.hardware = inputs->hardware,
+                                          .hardware_count = inputs->hardware_count,
+                                          .price = inputs->price,
+                                          .engines = inputs->engines,
+                                          .directories = inputs->directories,
+                                          .accuracy = &out->accuracy,
+                                          .base = inputs->base,
+                                          .objective = inputs->objective,
+                                          .max_loss = inputs->max_loss,
+                                          .native_only = inputs->native_only};
+    memcpy(problem->limit, inputs->limit, sizeof problem->limit);
+    TRY(check_question(inputs, error));
+    TRY(make_lists(out, inputs, error));
+    TRY(choose_engines(out, inputs, error));
+    TRY(choose_formats(out, inputs, error));
+    TRY(check_hardware(inputs, error));
+    TRY(check_prices(inputs, error));
+    TRY(copy_model(out, inputs, error));
     TRY(roof_accuracy_load(&out->accuracy, error));
-    return set_context(query, error);
+    return set_context(problem, error);
 }

@@ -4,7 +4,7 @@
 
 #include "base/shell.h"
 #include "decide/pair.h"
-#include "decide/plan_query.h"
+#include "decide/plan_inputs.h"
 #include "decide/recommend_answer.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -15,7 +15,7 @@ static struct {
     struct roof_hardware *hardware[COUNT(ids)];
     struct roof_model *model;
     struct roof_engines *engines;
-    struct roof_plan_request request;
+    struct roof_plan_inputs inputs;
     struct roof_error error;
 } world;
 
@@ -45,23 +45,23 @@ static int begin(void **unused)
 {
     (void)unused;
     static const int64_t one[] = {1};
-    roof_plan_request_init(&world.request);
-    world.request.model = world.model;
-    world.request.hardware = (const struct roof_hardware *const *)world.hardware;
-    world.request.hardware_count = 1;
-    world.request.engines = world.engines;
-    world.request.base.context = 2048;
-    world.request.batch = one;
-    world.request.batches = 1;
-    world.request.devices = one;
-    world.request.device_counts = 1;
+    roof_plan_inputs_init(&world.inputs);
+    world.inputs.model = world.model;
+    world.inputs.hardware = (const struct roof_hardware *const *)world.hardware;
+    world.inputs.hardware_count = 1;
+    world.inputs.engines = world.engines;
+    world.inputs.base.context = 2048;
+    world.inputs.batch = one;
+    world.inputs.batches = 1;
+    world.inputs.devices = one;
+    world.inputs.device_counts = 1;
     return 0;
 }
 
 static struct roof_plan_answer *answer(void)
 {
     struct roof_plan_answer *out = NULL;
-    if (roof_plan_answer_open(&out, &world.request, &world.error) != ROOF_OK) {
+    if (roof_plan_answer_open(&out, &world.inputs, &world.error) != ROOF_OK) {
         fail_msg("%s", world.error.message);
     }
     return out;
@@ -70,7 +70,7 @@ static struct roof_plan_answer *answer(void)
 static void refuse(enum roof_status status, const char *message)
 {
     struct roof_plan_answer *out = NULL;
-    assert_int_equal(roof_plan_answer_open(&out, &world.request, &world.error), status);
+    assert_int_equal(roof_plan_answer_open(&out, &world.inputs, &world.error), status);
     assert_null(out);
     assert_string_equal(world.error.message, message);
 }
@@ -90,20 +90,20 @@ static void test_lists(void **unused)
     static const int64_t ascending[] = {1, 4};
     static const int64_t usual[] = {1, 2, 4, 8};
     static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32, 64, 96, 128, 256, 512, 1024, 2048};
-    world.request.batch = given;
-    world.request.batches = COUNT(given);
-    world.request.devices = NULL;
+    world.inputs.batch = given;
+    world.inputs.batches = COUNT(given);
+    world.inputs.devices = NULL;
     struct roof_plan_answer *a = answer();
-    assert_values(a->query.batch, a->query.batches, ascending, COUNT(ascending));
-    assert_values(a->query.devices, a->query.device_counts, usual, COUNT(usual));
+    assert_values(a->problem.batch, a->problem.batches, ascending, COUNT(ascending));
+    assert_values(a->problem.devices, a->problem.device_counts, usual, COUNT(usual));
     roof_plan_answer_free(a);
     (void)begin(NULL);
-    world.request.batch = NULL;
-    assert_int_equal(roof_plan_read_limit(&world.request.limit[ROOF_PLAN_LIMIT_CONCURRENCY],
+    world.inputs.batch = NULL;
+    assert_int_equal(roof_plan_read_limit(&world.inputs.limit[ROOF_PLAN_LIMIT_CONCURRENCY],
                                           ROOF_PLAN_LIMIT_CONCURRENCY, "96", NULL),
                      ROOF_OK);
     a = answer();
-    assert_values(a->query.batch, a->query.batches, usual_batches, COUNT(usual_batches));
+    assert_values(a->problem.batch, a->problem.batches, usual_batches, COUNT(usual_batches));
     assert_true(a->plans.count > 0);
     for (size_t i = 0; i < a->plans.count; i++) {
         assert_true(a->plans.plan[i].batch >= 96);
@@ -117,33 +117,33 @@ static void test_engines(void **unused)
     size_t vllm = 0;
     assert_int_equal(roof_engine_find(&vllm, world.engines, "vllm", NULL), ROOF_OK);
     struct roof_plan_answer *a = answer();
-    assert_int_equal(a->query.by, roof_engines_measured(world.engines));
-    assert_int_equal(a->query.base.common.stack, ROOF_STACK_BEST);
+    assert_int_equal(a->problem.by, roof_engines_measured(world.engines));
+    assert_int_equal(a->problem.base.common.stack, ROOF_STACK_BEST);
     assert_int_equal(a->others.count, 0);
     roof_plan_answer_free(a);
-    world.request.engine = "vllm";
+    world.inputs.engine = "vllm";
     a = answer();
-    assert_int_equal(a->query.by, 1U << vllm);
-    assert_int_equal(a->query.base.common.stack, ROOF_STACK_VLLM);
+    assert_int_equal(a->problem.by, 1U << vllm);
+    assert_int_equal(a->problem.base.common.stack, ROOF_STACK_VLLM);
     roof_plan_answer_free(a);
-    world.request.engine = "all";
+    world.inputs.engine = "all";
     a = answer();
-    assert_int_equal(a->query.by, 0);
+    assert_int_equal(a->problem.by, 0);
     roof_plan_answer_free(a);
-    world.request.engine = NULL;
-    world.request.emit = "vllm";
-    world.request.explain = true;
+    world.inputs.engine = NULL;
+    world.inputs.emit = "vllm";
+    world.inputs.explain = true;
     a = answer();
     assert_int_equal(a->engine, vllm);
-    assert_int_equal(a->query.by, 1U << vllm);
+    assert_int_equal(a->problem.by, 1U << vllm);
     assert_true(a->others.count >= a->plans.count);
     assert_false(a->explained);
     roof_plan_answer_free(a);
-    world.request.engine = "trtllm";
+    world.inputs.engine = "trtllm";
     refuse(ROOF_USAGE, "emit vllm: it is not among engine");
-    world.request.emit = NULL;
-    world.request.stack_given = true;
-    world.request.base.common.stack = ROOF_STACK_VLLM;
+    world.inputs.emit = NULL;
+    world.inputs.stack_given = true;
+    world.inputs.base.common.stack = ROOF_STACK_VLLM;
     refuse(ROOF_USAGE, "stack vllm with engine trtllm: these are not its kernels; leave out stack");
 }
 
@@ -151,10 +151,10 @@ static void test_prices(void **unused)
 {
     (void)unused;
     double price[] = {ROOF_UNKNOWN, ROOF_UNKNOWN};
-    const struct roof_hardware *const *const hardware = world.request.hardware;
-    world.request.hardware_count = 2;
-    world.request.price = price;
-    world.request.objective = ROOF_PLAN_COST;
+    const struct roof_hardware *const *const hardware = world.inputs.hardware;
+    world.inputs.hardware_count = 2;
+    world.inputs.price = price;
+    world.inputs.objective = ROOF_PLAN_COST;
     refuse(ROOF_USAGE, "a cost needs the price of h100-sxm: price_per_hour h100-sxm=PRICE");
     assert_int_equal(
         roof_plan_read_prices(price, hardware, COUNT(ids), "hgx-b200=4,h100-sxm=2.5", &world.error),
@@ -180,21 +180,21 @@ static void test_refusals(void **unused)
     static const int64_t many[] = {ROOF_PLAN_DEVICES_MAX + 1};
     const struct roof_hardware *const twice[] = {world.hardware[0], world.hardware[0]};
     enum roof_plan_objective objective = ROOF_PLAN_THROUGHPUT;
-    world.request.ranking = ROOF_RANKING_IDEAL;
+    world.inputs.ranking = ROOF_RANKING_IDEAL;
     refuse(ROOF_USAGE, "plans of models rank by expected times");
     (void)begin(NULL);
-    world.request.base.prompt = 1;
+    world.inputs.base.prompt = 1;
     refuse(ROOF_USAGE, "prompt and generate go together");
-    world.request.base.generate = 1;
+    world.inputs.base.generate = 1;
     refuse(ROOF_USAGE, "context, or prompt and generate, not both");
     (void)begin(NULL);
-    world.request.devices = many;
+    world.inputs.devices = many;
     refuse(ROOF_USAGE, "devices goes up to 4096 here");
     (void)begin(NULL);
-    world.request.hardware = twice;
-    world.request.hardware_count = 2;
+    world.inputs.hardware = twice;
+    world.inputs.hardware_count = 2;
     refuse(ROOF_USAGE, "'h100-sxm' twice");
-    world.request.hardware_count = 0;
+    world.inputs.hardware_count = 0;
     refuse(ROOF_USAGE, "hardware takes 1 to 64 names");
     assert_int_equal(roof_plan_read_objective(&objective, 1, NULL), ROOF_USAGE);
     assert_int_equal(roof_plan_read_objective(&objective, 4, NULL), ROOF_OK);
@@ -207,39 +207,39 @@ static void test_explanations(void **unused)
     struct roof_plan_answer *a = answer();
     assert_false(a->explained);
     roof_plan_answer_free(a);
-    world.request.explain = true;
+    world.inputs.explain = true;
     a = answer();
     assert_true(a->explained);
-    assert_int_equal(a->why.to.serving, a->plans.plan[0].serving);
+    assert_int_equal(a->speedup.to.serving, a->plans.plan[0].serving);
     roof_plan_answer_free(a);
-    world.request.side[0] = "bf16";
-    world.request.side[1] = "fp8";
+    world.inputs.side[0] = "bf16";
+    world.inputs.side[1] = "fp8";
     a = answer();
     assert_true(a->explained);
-    assert_string_equal(world.engines->serving[a->why.from.serving].id, "bf16");
-    assert_string_equal(world.engines->serving[a->why.to.serving].id, "fp8");
+    assert_string_equal(world.engines->serving[a->speedup.from.serving].id, "bf16");
+    assert_string_equal(world.engines->serving[a->speedup.to.serving].id, "fp8");
     for (size_t i = 0; i < a->plans.count; i++) { /* the sides are the only formats */
         const char *const id = world.engines->serving[a->plans.plan[i].serving].id;
         assert_true(strcmp(id, "bf16") == 0 || strcmp(id, "fp8") == 0);
     }
     roof_plan_answer_free(a);
-    world.request.side[0] = ids[0];
+    world.inputs.side[0] = ids[0];
     refuse(ROOF_USAGE, "explain h100-sxm,fp8: both are devices, or both formats that engines run");
-    world.request.side[1] = ids[1];
-    world.request.hardware_count = 2;
+    world.inputs.side[1] = ids[1];
+    world.inputs.hardware_count = 2;
     a = answer();
-    assert_int_equal(a->why.from.hardware, 0);
-    assert_int_equal(a->why.to.hardware, 1);
+    assert_int_equal(a->speedup.from.hardware, 0);
+    assert_int_equal(a->speedup.to.hardware, 1);
     roof_plan_answer_free(a);
-    world.request.formats = "fp8";
+    world.inputs.formats = "fp8";
     refuse(ROOF_USAGE, "explain goes without emit and formats");
 }
 
 static void test_no_plan(void **unused)
 {
     (void)unused;
-    world.request.limit[ROOF_PLAN_LIMIT_TTFT] = 1e-9;
-    world.request.explain = true;
+    world.inputs.limit[ROOF_PLAN_LIMIT_TTFT] = 1e-9;
+    world.inputs.explain = true;
     struct roof_plan_answer *const a = answer();
     assert_int_equal(a->plans.count, 0);
     assert_true(a->plans.rejected[ROOF_REJECTED_LIMIT] > 0);
@@ -256,15 +256,15 @@ static void test_pairs(void **unused)
     assert_int_equal(roof_pair_read(&names, "h100-sxm:fp8,hgx-b200:nvfp4", NULL), ROOF_OK);
     assert_true(names.devices && names.formats);
     assert_string_equal(names.device[1], "hgx-b200");
-    const struct roof_pair_request request = {.model = world.model,
-                                              .shared = &shared,
-                                              .hardware = {world.hardware[0], world.hardware[1]},
-                                              .devices = true,
-                                              .format = {names.format[0], names.format[1]}};
-    assert_int_equal(roof_pair_open(&pair, &request, NULL), ROOF_OK);
+    const struct roof_pair_request inputs = {.model = world.model,
+                                             .shared = &shared,
+                                             .hardware = {world.hardware[0], world.hardware[1]},
+                                             .devices = true,
+                                             .format = {names.format[0], names.format[1]}};
+    assert_int_equal(roof_pair_open(&pair, &inputs, NULL), ROOF_OK);
     assert_string_equal(pair->speedup.total.from, "h100-sxm:fp8_e4m3");
     assert_string_equal(pair->speedup.total.to, "hgx-b200:nvfp4");
-    assert_true(pair->speedup.total.ideal.speedup > 1);
+    assert_true(pair->speedup.total.bound.speedup > 1);
     roof_pair_free(pair);
     assert_int_equal(roof_pair_read(&names, "fp16,fp8", NULL), ROOF_OK);
     assert_true(names.formats && !names.devices);
@@ -289,7 +289,7 @@ static void test_recommendations(void **unused)
         ROOF_OK);
     assert_true(a->crosses && a->gains && a->recommendation.count > 0);
     assert_int_equal(a->crossovers.along, ROOF_DIM_M);
-    assert_true(a->speedup.total.ideal.speedup > 1);
+    assert_true(a->speedup.total.bound.speedup > 1);
     roof_recommend_answer_free(a);
     const enum roof_precision nothing[] = {ROOF_PRECISION_NVFP4};
     options.formats = nothing;
