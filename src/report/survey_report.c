@@ -13,19 +13,9 @@
 
 /* --- what is asked ------------------------------------------------------------------------- */
 
-const struct roof_model_prediction *roof_survey_first(const struct roof_survey *s)
-{
-    return s->decode.base != NULL ? s->decode.base : s->prefill.base;
-}
-
 static bool is_prefill(const struct roof_survey_phase *phase)
 {
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL;
-}
-
-const char *roof_survey_phase_name(const struct roof_survey_phase *phase)
-{
-    return is_prefill(phase) ? "Prefill" : "Decode";
 }
 
 /* Names the operators that a bottleneck bounds, those with the most time first. */
