@@ -352,6 +352,9 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
     if (status == ROOF_OK) {
         status = do_rows(r, error);
     }
+    if (status == ROOF_OK && calls->end != NULL) {
+        status = calls->end(calls->context, &r->records, error);
+    }
     out->bad = r->records.bad;
     roof_records_close(&r->records);
     if (status == ROOF_OK) {

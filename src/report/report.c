@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "base/shell.h"
 
 static void json_parts(struct roof_text *out, const struct roof_prediction *p)
 {
@@ -254,7 +255,9 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
             separator = ", ";
         }
     }
-    roof_text_printf(out, "%s: -H %s\n", *separator == ',' ? ")" : "", product->id);
+    roof_text_put(out, *separator == ',' ? "): -H " : ": -H ");
+    roof_text_shell_word(out, product->reference);
+    roof_text_put(out, "\n");
 }
 
 /* Says where the parameters come from, if not from such kernels on this device. */
