@@ -168,7 +168,7 @@ void roof_predict_measured(struct roof_prediction *prediction, double measured_s
 /**
  * Attaches the calibration of a device, which must have none before, so that predictions have
  * expected times: from a file when path is not NULL, else the built-in one of the device, of its
- * product, or of its architecture's family. directories (NULL-terminated, may be NULL) are searched
+ * product, of the device that the key `like` of its file names, or of its architecture's family. directories (NULL-terminated, may be NULL) are searched
  * first. A device for which there is none stays without; that is no error. The device owns the
  * calibration: roof_hardware_free releases both.
  */

@@ -401,13 +401,13 @@ static enum roof_status check_sources(struct reader *r, const roof_json_value *v
 }
 
 /* Keys of words about a device. */
-static const char *const word_keys[] = {"id", "name", "vendor", "architecture", "product"};
+static const char *const word_keys[] = {"id", "name", "vendor", "architecture", "product", "like"};
 
 /* Returns where the word of a key goes; key is an index of word_keys. */
 static const char **word_of(struct roof_hardware *hardware, size_t key)
 {
-    const char **const words[] = {&hardware->id, &hardware->name, &hardware->vendor,
-                                  &hardware->architecture, &hardware->product};
+    const char **const words[] = {&hardware->id,           &hardware->name,    &hardware->vendor,
+                                  &hardware->architecture, &hardware->product, &hardware->like};
     static_assert(COUNT(words) == COUNT(word_keys), "each key has a word");
     return words[key];
 }

@@ -90,6 +90,7 @@ struct roof_hardware {
     const char *vendor; /**< "" when unknown, like architecture */
     const char *architecture;
     const char *product; /**< the id with the published figures, or NULL */
+    const char *like;    /**< the device whose calibration stands in for an own one, or NULL */
     enum roof_basis basis;
     struct roof_figure figure[ROOF_FIGURE_COUNT];
     struct roof_figure peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];

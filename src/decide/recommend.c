@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "predict/unexpected.h"
 
 static const enum roof_precision defaults[] = {
     ROOF_PRECISION_FP16,       ROOF_PRECISION_FP8_E4M3, ROOF_PRECISION_INT8,  ROOF_PRECISION_INT4,
@@ -240,8 +241,8 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
     } else if (unknown != NULL) {
         reject(out, c, "%s has no known peak for %s", hardware->id, unknown);
     } else if (isnan(c->ranked_s)) {
-        reject(out, c, "no expected time: this in %s is not measured on %s or its architecture",
-               format->name, hardware->id);
+        char why[ROOF_UNEXPECTED_SIZE];
+        reject(out, c, "no expected time: %s", roof_unexpected(why, &c->prediction));
     } else {
         accept(out, c);
     }

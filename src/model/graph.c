@@ -49,9 +49,6 @@ static enum roof_precision wider(enum roof_precision a, enum roof_precision b)
 static enum roof_precision default_format(const struct builder *b, enum roof_weight weight)
 {
     const enum roof_precision w = b->s->common.formats.weights;
-    if (weight == ROOF_WEIGHT_ROUTER) {
-        return ROOF_PRECISION_FP32;
-    }
     return roof_weight_linear(weight) ? w : wider(w, ROOF_PRECISION_BF16);
 }
 

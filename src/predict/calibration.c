@@ -412,24 +412,68 @@ static enum roof_status load_path(struct roof_calibration **out,
     return ROOF_OK;
 }
 
-/* Loads the embedded calibration of the device, of its product, or of its family. */
-static enum roof_status load_nearest(struct roof_calibration **out,
-                                     const struct roof_hardware *hardware,
-                                     const char *const *directories, struct roof_error *error)
+/* Loads the calibration of the device itself or of its product. */
+static enum roof_status load_own(struct roof_calibration **out,
+                                 const struct roof_hardware *hardware,
+                                 const char *const *directories, struct roof_error *error)
 {
     TRY(load_known(out, hardware->id, directories, error));
     if (*out == NULL && hardware->product != NULL) {
         TRY(load_known(out, hardware->product, directories, error));
     }
+    return ROOF_OK;
+}
+
+/* Loads the calibration of the family of an architecture. */
+static enum roof_status load_family(struct roof_calibration **out,
+                                    const struct roof_hardware *hardware,
+                                    const char *const *directories, struct roof_error *error)
+{
     for (size_t i = 0; i < COUNT(families) && *out == NULL; i++) {
         const char *const begin = families[i].architecture;
-        if (strncmp(hardware->architecture, begin, strlen(begin)) != 0) {
-            continue;
+        if (strncmp(hardware->architecture, begin, strlen(begin)) == 0) {
+            TRY(load_known(out, families[i].id, directories, error));
         }
-        TRY(load_known(out, families[i].id, directories, error));
-        if (*out != NULL) {
-            (*out)->inherited = true;
-        }
+    }
+    return ROOF_OK;
+}
+
+/* Loads the calibration that the device named by `like` has itself or by its family. That device's
+ * own `like` is not followed, so that two devices may name each other. */
+static enum roof_status load_like(struct roof_calibration **out,
+                                  const struct roof_hardware *hardware,
+                                  const char *const *directories, struct roof_error *error)
+{
+    struct roof_hardware *lender = NULL;
+    enum roof_status status = roof_hardware_load(&lender, hardware->like, directories, error);
+    if (status != ROOF_OK) {
+        return roof_error_prefix(error, ROOF_INVALID, "like of %s: ", hardware->id);
+    }
+    status = load_own(out, lender, directories, error);
+    if (status == ROOF_OK && *out == NULL) {
+        status = load_family(out, lender, directories, error);
+    }
+    if (*out != NULL) {
+        set_matrix_rows(*out, lender->architecture);
+    }
+    roof_hardware_free(lender);
+    return status;
+}
+
+/* Loads the calibration of the device, of its product, of the device that it is like, or of its
+ * family. */
+static enum roof_status load_nearest(struct roof_calibration **out,
+                                     const struct roof_hardware *hardware,
+                                     const char *const *directories, struct roof_error *error)
+{
+    TRY(load_own(out, hardware, directories, error));
+    if (*out != NULL) {
+        return ROOF_OK;
+    }
+    TRY(hardware->like != NULL ? load_like(out, hardware, directories, error)
+                               : load_family(out, hardware, directories, error));
+    if (*out != NULL) {
+        (*out)->inherited = true;
     }
     return ROOF_OK;
 }
@@ -441,7 +485,8 @@ enum roof_status roof_calibration_load(struct roof_calibration **out,
     *out = NULL;
     TRY(path != NULL ? load_path(out, hardware, path, directories, error)
                      : load_nearest(out, hardware, directories, error));
-    if (*out != NULL) {
+    const bool lent_rows = hardware->like != NULL && *hardware->architecture == '\0';
+    if (*out != NULL && !lent_rows) {
         set_matrix_rows(*out, hardware->architecture);
     }
     return ROOF_OK;

@@ -94,8 +94,9 @@ struct roof_calibration {
 
 /**
  * Loads the calibration of a device: from a file when path is not NULL, else the embedded one of
- * its id, of its product, or of its architecture's family (inherited). *out is NULL when there is
- * none. The caller owns it: roof_calibration_free. Most callers want roof_hardware_calibrate.
+ * its id, of its product, of the device that it is `like` (inherited), or of its architecture's
+ * family (inherited). *out is NULL when there is none. The caller owns it: roof_calibration_free.
+ * Most callers want roof_hardware_calibrate.
  */
 enum roof_status roof_calibration_load(struct roof_calibration **out,
                                        const struct roof_hardware *hardware, const char *path,

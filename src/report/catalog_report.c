@@ -48,6 +48,9 @@ static void hardware_text(struct roof_text *out, const struct roof_hardware *h,
                      h->basis == ROOF_BASIS_DOCUMENTS   ? "as the source documents specify it"
                      : h->basis == ROOF_BASIS_PUBLISHED ? "published figures"
                                                         : "a user's file");
+    if (h->like != NULL) {
+        roof_text_printf(out, "  %-26s %s\n", "expected times from", h->like);
+    }
     for (const char *const *alias = h->aliases; *alias != NULL; alias++) {
         roof_text_printf(out, "  %-26s %s\n", "alias", *alias);
     }
@@ -131,7 +134,8 @@ static void hardware_json(struct roof_text *out, const struct roof_hardware *h,
                    {"vendor", *h->vendor == '\0' ? NULL : h->vendor},
                    {"architecture", *h->architecture == '\0' ? NULL : h->architecture},
                    {"basis", roof_basis_name(h->basis)},
-                   {"product", product == NULL ? NULL : product->id}};
+                   {"product", product == NULL ? NULL : product->id},
+                   {"like", h->like}};
     roof_text_put(out, "{\n\"schema\": \"roofline/hardware/1\"");
     for (size_t i = 0; i < COUNT(strings); i++) {
         if (strings[i].value != NULL) {

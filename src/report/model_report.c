@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "predict/unexpected.h"
 #include "report/render.h"
 
 size_t roof_model_report_order(size_t *order, const struct roof_model_prediction *model_prediction)
@@ -95,19 +96,19 @@ const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value)
 void roof_model_report_unexpected(struct roof_text *out,
                                   const struct roof_model_prediction *model_prediction)
 {
-    const char *lacking = "one of its operators";
-    if (model_prediction->total.hardware->calibration == NULL) {
-        roof_text_printf(out, "no kernels of a device like %s were measured",
-                         model_prediction->total.hardware->id);
+    char why[ROOF_UNEXPECTED_SIZE];
+    if (roof_unexpected_device(why, model_prediction->total.hardware) != NULL) {
+        roof_text_put(out, why);
         return;
     }
-    for (size_t i = model_prediction->count; i > 0; i--) {
-        const struct roof_node_prediction *const n = &model_prediction->node[i - 1];
-        if (isnan(n->prediction.expected_s)) { /* the first of them, in the end */
-            lacking = n->node.name;
+    for (size_t i = 0; i < model_prediction->count; i++) {
+        const struct roof_node_prediction *const n = &model_prediction->node[i];
+        if (isnan(n->prediction.expected_s)) {
+            roof_text_printf(out, "%s: %s", n->node.name, roof_unexpected(why, &n->prediction));
+            return;
         }
     }
-    roof_text_printf(out, "no kernel like that of %s was measured", lacking);
+    roof_text_put(out, "one of its operators was not measured");
 }
 
 /* Writes an expected time, the sum of the times of real kernels, with its range. */

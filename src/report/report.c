@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/shell.h"
+#include "predict/unexpected.h"
 
 static void json_parts(struct roof_text *out, const struct roof_prediction *p)
 {
@@ -323,9 +324,8 @@ static void put_expected(struct roof_text *out, const struct roof_prediction *p,
     char note[128];
     char detail[300];
     if (isnan(p->expected_s)) {
-        line(out, "expected", "-",
-             p->hardware->calibration == NULL ? "no kernels of a device like this were measured"
-                                              : "no kernel like this was measured");
+        char why[ROOF_UNEXPECTED_SIZE];
+        line(out, "expected", "-", roof_unexpected(why, p));
         return;
     }
     roof_format_range(interval, p->expected_low_s, p->expected_high_s, ROOF_UNIT_MICROSECONDS);

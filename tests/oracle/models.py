@@ -31,7 +31,7 @@ GROUPS = {"attention": "q k v o q_a q_b kv_a kv_b".split(), "mlp": "gate up down
 LINEAR = [name for group in GROUPS.values() for name in group]
 CLASSES = ["embedding", "norm", "router", "lm_head"] + LINEAR
 GROUPS["linear"] = LINEAR
-VECTORS = ("embedding", "norm", "lm_head")
+WIDE = ("embedding", "norm", "router", "lm_head")
 
 
 def spread(assignments):
@@ -167,9 +167,7 @@ class Formats:
         raise AssertionError(rule)
 
     def default(self, name):
-        if name == "router":
-            return "fp32"
-        return larger(self.weights, "bf16") if name in VECTORS else self.weights
+        return larger(self.weights, "bf16") if name in WIDE else self.weights
 
     def read_in(self, name, layer=0):
         """The format of the inputs of a product with these weights."""

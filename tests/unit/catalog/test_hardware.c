@@ -478,6 +478,7 @@ static void test_smallest_device(void **state)
     assert_string_equal(hardware->vendor, "");
     assert_string_equal(hardware->architecture, "");
     assert_null(hardware->product);
+    assert_null(hardware->like);
     assert_null(hardware->aliases[0]);
     assert_null(hardware->notes[0]);
     assert_int_equal(hardware->basis, ROOF_BASIS_USER);
@@ -512,7 +513,8 @@ static void test_all_keys(void **state)
     (void)state;
     struct roof_hardware *const hardware = parse_device(
         "{\"schema\": \"roofline/hardware/1\", \"id\": \"i\", \"name\": \"N\", \"vendor\": \"V\","
-        " \"architecture\": \"A\", \"product\": \"gb10\", \"basis\": \"published\","
+        " \"architecture\": \"A\", \"product\": \"gb10\", \"like\": \"l4\", \"basis\": "
+        "\"published\","
         " \"aliases\": [\"one\", \"two\"], \"notes\": [\"a note\"],"
         " \"sources\": {\"s\": \"a sheet\", \"t\": \"a talk\"},"
         " \"bandwidth_gb_s\": {\"value\": 3, \"source\": \"s\", \"confidence\": \"high\","
@@ -527,6 +529,7 @@ static void test_all_keys(void **state)
     assert_string_equal(hardware->vendor, "V");
     assert_string_equal(hardware->architecture, "A");
     assert_string_equal(hardware->product, "gb10");
+    assert_string_equal(hardware->like, "l4");
     assert_int_equal(hardware->basis, ROOF_BASIS_PUBLISHED);
     assert_string_equal(hardware->aliases[0], "one");
     assert_string_equal(hardware->aliases[1], "two");
@@ -800,6 +803,7 @@ static void test_invalid_devices(void **state)
         {FINE "\"tdp_w\": {\"value\": 1,\n\"source\": \"a\\u007f\"}}", 3, 11, "source", "one line"},
         {FINE "\"vendor\": []}", 2, 11, "vendor", "string"},
         {FINE "\"product\": {}}", 2, 12, "product", "string"},
+        {FINE "\"like\": 5}", 2, 9, "like", "string"},
         {FINE "\"aliases\": \"x\"}", 2, 12, "aliases", "array of strings"},
         {FINE "\"aliases\": {\"a\": \"b\"}}", 2, 12, "aliases", "array of strings"},
         {FINE "\"notes\": [\"a\", 1]}", 2, 10, "notes", "array of strings"},

@@ -1153,8 +1153,8 @@ struct formats_case {
 
 #define NONE W(COUNT), P(AUTO)
 /*
- * Linear weights as -w or -p; the router in FP32; embedding, head and norms in the wider of -w and
- * BF16 (at equal width that of -w). Weights that are not as -w take inputs in the wider of -a and
+ * Linear weights as -w or -p; embedding, head, norms and router in the wider of -w and BF16 (at
+ * equal width that of -w). Weights that are not as -w take inputs in the wider of -a and
  * what -p would pair them with. Vector operators read and write what products write.
  */
 static const struct formats_case formats_cases[] = {
@@ -1162,7 +1162,8 @@ static const struct formats_case formats_cases[] = {
     {P(AUTO), P(AUTO), P(AUTO), NONE, "lm_head", P(FP16), P(FP16), P(FP16)},
     {P(AUTO), P(AUTO), P(AUTO), NONE, "embedding", P(FP16), P(FP16), P(FP16)},
     {P(AUTO), P(AUTO), P(AUTO), NONE, "attn_norm", P(FP16), P(FP16), P(FP16)},
-    {P(AUTO), P(AUTO), P(AUTO), NONE, "router", P(FP32), P(FP32), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), NONE, "router", P(FP16), P(FP16), P(FP16)},
+    {P(FP32), P(AUTO), P(AUTO), NONE, "router", P(FP32), P(FP32), P(FP32)},
     {P(BF16), P(AUTO), P(AUTO), NONE, "lm_head", P(BF16), P(BF16), P(BF16)},
     {P(FP32), P(AUTO), P(AUTO), NONE, "lm_head", P(FP32), P(FP32), P(FP32)},
     {P(FP32), P(AUTO), P(AUTO), NONE, "attn_norm", P(FP32), P(FP32), P(FP32)},
@@ -1173,7 +1174,8 @@ static const struct formats_case formats_cases[] = {
     {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "embedding", P(BF16), P(BF16), P(BF16)},
     {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "attn_norm", P(BF16), P(BF16), P(BF16)},
     {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "mlp_act", P(BF16), P(BF16), P(BF16)},
-    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "router", P(FP32), P(FP32), P(BF16)},
+    {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "router", P(BF16), P(BF16), P(BF16)},
+    {P(NVFP4), P(AUTO), P(AUTO), NONE, "router", P(BF16), P(BF16), P(BF16)},
     {P(FP8_E4M3), P(AUTO), P(AUTO), NONE, "attention", P(FP8_E4M3), P(BF16), P(BF16)},
     {P(NVFP4), P(AUTO), P(AUTO), NONE, "down_proj", P(NVFP4), P(NVFP4), P(BF16)},
     {P(NVFP4), P(AUTO), P(AUTO), NONE, "lm_head", P(BF16), P(BF16), P(BF16)},
@@ -1194,7 +1196,7 @@ static const struct formats_case formats_cases[] = {
      P(BF16)},
     {P(AUTO), P(AUTO), P(AUTO), W(DOWN), P(Q4_K), "down_proj", P(Q4_K), P(FP16), P(FP16)},
     {P(FP8_E4M3), P(AUTO), P(AUTO), W(DOWN), P(Q4_K), "down_proj", P(Q4_K), P(FP16), P(BF16)},
-    {P(AUTO), P(AUTO), P(AUTO), W(ROUTER), P(BF16), "router", P(BF16), P(FP16), P(FP16)},
+    {P(AUTO), P(AUTO), P(AUTO), W(ROUTER), P(FP32), "router", P(FP32), P(FP32), P(FP16)},
     {P(AUTO), P(AUTO), P(AUTO), W(EMBEDDING), P(Q4_K), "embedding", P(Q4_K), P(FP16), P(FP16)},
     {P(AUTO), P(AUTO), P(AUTO), W(EMBEDDING), P(Q4_K), "lm_head", P(FP16), P(FP16), P(FP16)},
     {P(AUTO), P(AUTO), P(AUTO), W(NORM), P(FP32), "final_norm", P(FP32), P(FP16), P(FP16)},

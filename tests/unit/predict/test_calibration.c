@@ -375,6 +375,7 @@ static void test_inheritance(void **unused)
         {"l4", "l40s", true},
         {"rtx-4090", "l40s", true},
         {"b300", "hgx-b200", true},
+        {"gb300", "hgx-b200", true},
         {"rtx-5090", "hgx-b200", true},
         {"gaudi2", NULL, false},
         {"gaudi3", NULL, false},
@@ -417,6 +418,74 @@ static void test_inheritance(void **unused)
         }
         roof_calibration_free(c);
         roof_hardware_free(hardware);
+    }
+}
+
+/* Returns the calibration of a device file, which has these members beside a bandwidth and a peak.
+ */
+static struct roof_calibration *calibration_of(const char *members)
+{
+    char text[300];
+    snprintf(text, sizeof text,
+             "{\"id\": \"mine\", \"bandwidth_gb_s\": 9, \"peak_tflops\": {\"fp16\": 9}%s}",
+             members);
+    struct roof_hardware *hardware = NULL;
+    struct roof_calibration *c = NULL;
+    struct roof_error error = {0};
+    assert_int_equal(roof_hardware_parse(&hardware, text, strlen(text), "mine.json", &error),
+                     ROOF_OK);
+    if (roof_calibration_load(&c, hardware, NULL, NULL, &error) != ROOF_OK) {
+        assert_int_equal(error.status, ROOF_INVALID);
+        assert_non_null(strstr(error.message, "like of mine: unknown hardware 'h300'"));
+        assert_null(c);
+    }
+    roof_hardware_free(hardware);
+    return c;
+}
+
+/* Returns the rows of the matrix instruction that MLA decode has in a calibration. */
+static double rows_of(const struct roof_calibration *c)
+{
+    size_t count = 0;
+    const struct roof_parameter *const row = roof_kernel_parameters(ROOF_KERNEL_MLA_DECODE, &count);
+    for (size_t i = 0; i < c->count; i++) {
+        for (size_t p = 0; c->fit[i].kernel == ROOF_KERNEL_MLA_DECODE && p < count; p++) {
+            if (strcmp(row[p].key, "tile_rows") == 0) {
+                return c->fit[i].parameter[p];
+            }
+        }
+    }
+    return 0;
+}
+
+/* The device that a file names by `like` lends its own calibration or that of its family, before
+ * the family of the file's architecture does. */
+static void test_like(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *members;
+        const char *calibration; /* NULL: none */
+        double rows;             /* of the matrix instruction: Hopper 64, Ampere and Ada 16 */
+    } cases[] = {
+        {"", NULL, 0},
+        {", \"like\": \"h100-sxm\"", "h100-sxm", 64},
+        {", \"like\": \"h200\"", "h100-sxm", 64},
+        {", \"like\": \"gb10\"", "dgx-spark", 16},
+        {", \"like\": \"mi300x\"", NULL, 0},
+        {", \"like\": \"h300\"", NULL, 0},
+        {", \"architecture\": \"Hopper\"", "h100-sxm", 64},
+        {", \"architecture\": \"Ampere\", \"like\": \"h100-sxm\"", "h100-sxm", 16},
+        {", \"architecture\": \"Ampere\", \"like\": \"mi300x\"", NULL, 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_calibration *const c = calibration_of(cases[i].members);
+        if ((c == NULL) != (cases[i].calibration == NULL) ||
+            (c != NULL && (strcmp(c->id, cases[i].calibration) != 0 || !c->inherited ||
+                           rows_of(c) != cases[i].rows))) {
+            fail_msg("%s: the calibration of %s", cases[i].members, c == NULL ? "none" : c->id);
+        }
+        roof_calibration_free(c);
     }
 }
 
@@ -681,11 +750,12 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_numerics),      cmocka_unit_test(test_all_numerics),
-        cmocka_unit_test(test_embedded),      cmocka_unit_test(test_inheritance),
-        cmocka_unit_test(test_file),          cmocka_unit_test(test_lent),
-        cmocka_unit_test(test_refused_files), cmocka_unit_test(test_find),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_numerics), cmocka_unit_test(test_all_numerics),
+        cmocka_unit_test(test_embedded), cmocka_unit_test(test_inheritance),
+        cmocka_unit_test(test_like),     cmocka_unit_test(test_file),
+        cmocka_unit_test(test_lent),     cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

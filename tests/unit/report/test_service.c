@@ -97,7 +97,6 @@ static void begin(struct bench *b)
     for (size_t i = 0; i < COUNT(launches); i++) {
         add_kernel(b, launches[i].kernel, launches[i].launch_us);
     }
-    add_kernel(b, KERNEL(GEMM), 1)->numerics = ROOF_NUMERICS_32BIT; /* of routers */
 }
 
 static void end(struct bench *b)

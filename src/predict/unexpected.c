@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "predict/unexpected.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "predict/calibration.h"
+
+const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
+                                   const struct roof_hardware *hardware)
+{
+    /* The formulas of all kernels use these figures. */
+    static const enum roof_figure_id needed[] = {ROOF_FIGURE_SM_COUNT, ROOF_FIGURE_BOOST_CLOCK,
+                                                 ROOF_FIGURE_L2};
+    if (hardware->calibration == NULL) {
+        snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernels of a device like %s were measured",
+                 hardware->like != NULL ? hardware->like : hardware->id);
+        return out;
+    }
+    for (size_t i = 0; i < COUNT(needed); i++) {
+        if (isnan(hardware->figure[needed[i]].value)) {
+            const char *const key = roof_figure_key(needed[i])->key;
+            snprintf(out, ROOF_UNEXPECTED_SIZE, "%s of %s is unknown (--set %s=VALUE)", key,
+                     hardware->id, key);
+            return out;
+        }
+    }
+    return NULL;
+}
+
+const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
+                            const struct roof_prediction *prediction)
+{
+    const struct roof_hardware *const hardware = prediction->hardware;
+    if (roof_unexpected_device(out, hardware) != NULL) {
+        return out;
+    }
+    for (int i = 0; i < prediction->part_count; i++) {
+        const struct roof_part *const part = &prediction->part[i];
+        const bool product = roof_operator_row(part->op)->kind == ROOF_KIND_MATRIX;
+        if (product && isnan(part->expected.time_s) && isnan(part->peak_flops_per_s)) {
+            snprintf(out, ROOF_UNEXPECTED_SIZE, "the peak of %s on %s is unknown",
+                     roof_format(part->compute)->name, hardware->id);
+            return out;
+        }
+    }
+    snprintf(out, ROOF_UNEXPECTED_SIZE, "no kernel like this was measured");
+    return out;
+}

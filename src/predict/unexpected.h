@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+/** Why a prediction has no expected time. */
+#ifndef ROOF_UNEXPECTED_H
+#define ROOF_UNEXPECTED_H
+
+#include "catalog/hardware.h"
+#include "roofline/predict.h"
+
+/** The reasons fit into this; a long name of a device is cut. */
+#define ROOF_UNEXPECTED_SIZE 256
+
+/** Writes what a device lacks that all expected times need: measured kernels, or a figure.
+ * Returns NULL when it lacks neither, else out. */
+const char *roof_unexpected_device(char out[ROOF_UNEXPECTED_SIZE],
+                                   const struct roof_hardware *hardware);
+
+/** Writes why a prediction has no expected time: "boost_clock_mhz of my-gpu is unknown (--set
+ * boost_clock_mhz=VALUE)". Returns out. */
+const char *roof_unexpected(char out[ROOF_UNEXPECTED_SIZE],
+                            const struct roof_prediction *prediction);
+
+#endif
