@@ -370,17 +370,17 @@ bad_text() {
 
 # --- the manual -----------------------------------------------------------------------------------
 
-# known COMMAND: its options, one a line: those that it names when it refuses one, and -m, -n, -k.
+# known COMMAND: its options, one a line: those that its help or completion has.
 known() {
     {
-        "$BIN" "$1" --no-such-option 2>&1 | sed -n 's/.*nearest first: //p' | tr -d ' ' | tr , '\n'
-        "$BIN" "$1" --help | sed -n 's/^  -\([a-zA-Z]\)[ ,].*/-\1/p'
+        told "$1"
+        completed "$1"
     } | sort -u
 }
 
-# The commands that the program names when it refuses one.
+# The commands that completion offers.
 commands() {
-    "$BIN" no-such-command 2>&1 | sed -n 's/.*nearest first: //p' | tr -d ' ' | tr , '\n' | sort
+    "$BIN" completion words '' | cut -f 1 | grep -v '^-' | sort
 }
 
 # told COMMAND: the options in its help.

@@ -51,13 +51,4 @@ void roof_text_free(struct roof_text *text);
  * our own text. */
 size_t roof_text_width(const char *string);
 
-/**
- * Reports an unknown name: "unknown KIND 'WANTED'; known, nearest first: ..." with all count names
- * in the order of their edit distance; those that begin with the wanted name come first. Returns
- * status, or ROOF_MEMORY.
- */
-enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
-                                   const char *kind, const char *wanted, const char *const *names,
-                                   size_t count);
-
 #endif

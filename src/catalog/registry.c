@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/nearest.h"
 #include "catalog/data.h"
 
 #define SUFFIX ".json"
@@ -77,14 +78,17 @@ bool roof_registry_has(const struct roof_registry *registry, const char *id,
     return found;
 }
 
-static bool has_alias(const struct roof_json *json, const char *name)
+/* Returns the array of aliases of a document; NULL: it has none. */
+static const roof_json_value *aliases_of(const struct roof_json *json)
 {
     const roof_json_value *const root = roof_json_root(json);
-    const roof_json_value *list = roof_json_get(root, "aliases");
-    if (list == NULL) {
-        list = roof_json_get(roof_json_get(root, "roofline"), "aliases");
-    }
-    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+    const roof_json_value *const list = roof_json_get(root, "aliases");
+    return list != NULL ? list : roof_json_get(roof_json_get(root, "roofline"), "aliases");
+}
+
+static bool has_alias(const struct roof_json *json, const char *name)
+{
+    for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL;
          item = roof_json_next(item)) {
         const char *const alias = roof_json_string(item);
         if (alias != NULL && strcmp(alias, name) == 0) {
@@ -121,20 +125,47 @@ static enum roof_status by_alias(struct roof_json **out, const char *folder, con
     return status;
 }
 
+/* --- names that no document has ------------------------------------------------------------- */
+
+/* Returns how far a document is from the wanted name: an alias is a name, too. */
+static unsigned document_nearness(const struct roof_registry *registry, const char *wanted,
+                                  const char *id)
+{
+    const struct roof_data_file *const file = embedded(registry->folder, id);
+    unsigned best = roof_nearness(wanted, id);
+    struct roof_json *json = NULL;
+    if (file == NULL ||
+        roof_json_parse(&json, file->text, file->length, file->path, NULL) != ROOF_OK) {
+        return best;
+    }
+    for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL;
+         item = roof_json_next(item)) {
+        const char *const alias = roof_json_string(item);
+        const unsigned nearness = alias == NULL ? ROOF_FAR : roof_nearness(wanted, alias);
+        best = nearness < best ? nearness : best;
+    }
+    roof_json_free(json);
+    return best;
+}
+
 /* Reports a name that no document has; ids are count terminated strings. */
-static enum roof_status unknown_id(const char *noun, const char *name, const char *ids,
-                                   size_t count, struct roof_error *error)
+static enum roof_status unknown_id(const struct roof_registry *registry, const char *name,
+                                   const char *ids, size_t count, struct roof_error *error)
 {
     const char **const names = calloc(count + 1, sizeof *names);
-    if (names == NULL) {
-        return roof_no_memory(error);
-    }
-    for (size_t i = 0; i < count; i++) {
+    unsigned *const nearness = calloc(count + 1, sizeof *nearness);
+    enum roof_status status = names == NULL || nearness == NULL ? roof_no_memory(error) : ROOF_OK;
+    for (size_t i = 0; i < count && status == ROOF_OK; i++) {
         names[i] = ids;
+        nearness[i] = document_nearness(registry, name, ids);
         ids += strlen(ids) + 1;
     }
-    const enum roof_status status = roof_unknown_name(error, ROOF_USAGE, noun, name, names, count);
+    if (status == ROOF_OK) {
+        status = roof_unknown_near(error, ROOF_USAGE, registry->noun, name, names, nearness, count);
+        roof_error_append(error, " (all: roofline list %s)", registry->folder);
+    }
     free(names);
+    free(nearness);
     return status;
 }
 
@@ -145,7 +176,7 @@ static enum roof_status unknown(const struct roof_registry *registry, const char
     size_t count = 0;
     enum roof_status status = roof_registry_ids(&ids, &count, registry, directories, error);
     if (status == ROOF_OK) {
-        status = unknown_id(registry->noun, name, ids.data, count, error);
+        status = unknown_id(registry, name, ids.data, count, error);
     }
     roof_text_free(&ids);
     return status;

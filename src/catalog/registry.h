@@ -21,7 +21,7 @@ struct roof_registry {
 };
 
 /* Finds and parses a document; *user says that it is a user's file. An unknown name is ROOF_USAGE,
- * and the message lists the ids. The caller owns *out: roof_json_free. */
+ * and the message suggests at most three ids. The caller owns *out: roof_json_free. */
 enum roof_status roof_registry_open(struct roof_json **out, bool *user,
                                     const struct roof_registry *registry, const char *name,
                                     const char *const *directories, struct roof_error *error);

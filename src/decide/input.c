@@ -491,10 +491,16 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
                                   struct roof_error *error)
 {
     char name[ROOF_INPUT_NAME_SIZE];
-    return input->of != (model ? ROOF_OF_OPERATORS : ROOF_OF_MODELS)
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE, "%s does not take %s",
-                                model ? "a model" : "an operator", roof_input_marked(name, input));
+    if (input->of != (model ? ROOF_OF_OPERATORS : ROOF_OF_MODELS)) {
+        return ROOF_OK;
+    }
+    (void)roof_error_set(error, ROOF_USAGE, "%s does not take %s",
+                         model ? "a model" : "an operator", roof_input_marked(name, input));
+    if (input == roof_input(ROOF_DIM_DEVICES)) {
+        roof_error_append(error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY(
+                                     "pp") ", " ROOF_KEY("ep"));
+    }
+    return ROOF_USAGE;
 }
 
 enum roof_status roof_input_parse_number(struct roof_scenario *scenario,

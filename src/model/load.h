@@ -20,8 +20,8 @@
  * Loads a model by id or alias. The name is a path when it contains '/' or ends with ".json",
  * ".gguf" or ".safetensors": that of a config.json, a GGUF file, a safetensors file or index with
  * its config.json beside it, or a folder with these. directories (NULL-terminated, may be NULL) are
- * searched for models/<id>.json first. An unknown name is ROOF_USAGE, and the message lists the
- * ids, nearest first. On success the caller owns *out: roof_model_free.
+ * searched for models/<id>.json first. An unknown name is ROOF_USAGE, and the message suggests
+ * at most three ids. On success the caller owns *out: roof_model_free.
  */
 enum roof_status roof_model_load(struct roof_model **out, const char *name,
                                  const char *const *directories, struct roof_error *error);
