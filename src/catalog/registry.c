@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -125,6 +126,82 @@ static enum roof_status by_alias(struct roof_json **out, const char *folder, con
     return status;
 }
 
+/* --- names of Hugging Face ------------------------------------------------------------------ */
+
+/* Tells if a name is like "owner/name": one '/' between two texts. */
+static bool is_hub_name(const char *name)
+{
+    const char *const slash = strchr(name, '/');
+    return slash != NULL && slash != name && slash[1] != '\0' && strchr(slash + 1, '/') == NULL &&
+           name[0] != '.' && name[0] != '~';
+}
+
+/* Tells if a document is that of "owner/name": its hf_id is that, or has the owner, and its id or
+ * an alias is the name. Case does not matter. */
+static bool has_hub_name(const struct roof_json *json, const char *id, size_t id_length,
+                         const char *name)
+{
+    const char *const hub =
+        roof_json_string(roof_json_get(roof_json_get(roof_json_root(json), "roofline"), "hf_id"));
+    const char *const own = strchr(name, '/') + 1;
+    const size_t owner = (size_t)(own - name);
+    if (hub == NULL || strncasecmp(hub, name, owner) != 0) {
+        return false;
+    }
+    bool found = strcasecmp(hub, name) == 0 ||
+                 (strlen(own) == id_length && strncasecmp(own, id, id_length) == 0);
+    for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL && !found;
+         item = roof_json_next(item)) {
+        const char *const alias = roof_json_string(item);
+        found = alias != NULL && strcasecmp(alias, own) == 0;
+    }
+    return found;
+}
+
+/* Finds an embedded document by its name at Hugging Face; *out stays NULL when there is none. */
+static enum roof_status by_hub_name(struct roof_json **out, const char *folder, const char *name,
+                                    struct roof_error *error)
+{
+    for (size_t i = 0; i < roof_data_file_count && *out == NULL; i++) {
+        const struct roof_data_file *const file = &roof_data_files[i];
+        size_t length = 0;
+        const char *const id = id_in_folder(file->path, folder, &length);
+        struct roof_json *json = NULL;
+        if (id == NULL) {
+            continue;
+        }
+        TRY(roof_json_parse(&json, file->text, file->length, file->path, error));
+        if (has_hub_name(json, id, length, name)) {
+            *out = json;
+        } else {
+            roof_json_free(json);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Opens a path, or where nothing is there the document that Hugging Face has under this name. */
+static enum roof_status open_path(struct roof_json **out, bool *user,
+                                  const struct roof_registry *registry, const char *name,
+                                  struct roof_error *error)
+{
+    const bool hub = registry->hub && is_hub_name(name) && access(name, F_OK) != 0;
+    if (hub) {
+        TRY(by_hub_name(out, registry->folder, name, error));
+    }
+    if (*out != NULL) {
+        *user = false;
+        return ROOF_OK;
+    }
+    const enum roof_status status = roof_json_read(out, name, error);
+    if (status == ROOF_IO && hub) {
+        roof_error_append(error,
+                          "; no built-in %s has this name at Hugging Face (roofline list %s)",
+                          registry->noun, registry->folder);
+    }
+    return status;
+}
+
 /* --- names that no document has ------------------------------------------------------------- */
 
 /* Returns how far a document is from the wanted name: an alias is a name, too. */
@@ -224,7 +301,7 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
     *out = NULL;
     *user = true;
     if (roof_registry_path(name)) {
-        return roof_json_read(out, name, error);
+        return open_path(out, user, registry, name, error);
     }
     for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
         TRY(open_in_directory(out, registry, *d, name, error));

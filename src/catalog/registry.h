@@ -2,7 +2,9 @@
 /*
  * Finds named JSON documents. A document is data/FOLDER/ID.json, which is embedded, or a user's
  * file, which is named by its path or lies in FOLDER of a search directory and wins. A document may
- * have aliases: an array "aliases" at its top, or in its member "roofline".
+ * have aliases: an array "aliases" at its top, or in its member "roofline". "owner/name" is a path
+ * where one is there; else it finds the document with this hf_id, or with this owner and the name
+ * as id or alias.
  */
 #ifndef ROOF_REGISTRY_H
 #define ROOF_REGISTRY_H
@@ -18,6 +20,7 @@
 struct roof_registry {
     const char *folder; /* "hardware" */
     const char *noun;   /* for messages: "hardware", "model" */
+    bool hub;           /* documents have names at Hugging Face, too: "owner/name" */
 };
 
 /* Finds and parses a document; *user says that it is a user's file. An unknown name is ROOF_USAGE,

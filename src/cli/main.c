@@ -91,7 +91,9 @@ static char remarks[4096];
 void cli_remark(const struct roof_error *remark)
 {
     char line[ROOF_ERROR_MESSAGE_SIZE + 16];
-    (void)snprintf(line, sizeof line, "roofline: %s\n", remark->message);
+    char message[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE];
+    (void)snprintf(line, sizeof line, "roofline: %s\n",
+                   roof_error_spelled(message, sizeof message, remark, cli_spell));
     const size_t used = strlen(remarks);
     /* It may come twice. */
     if (strstr(remarks, line) == NULL && used + strlen(line) < sizeof remarks) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "decide/input.h"
+#include "decide/resolve.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -524,6 +525,9 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
         return parse_choice(out, input, text, error);
     case ROOF_INPUT_PRECISION:
         status = roof_precision_find(&precision, text, error);
+        if (status != ROOF_OK) {
+            roof_resolve_hint(error, text);
+        }
         *out = status == ROOF_OK ? precision : *out;
         return status;
     case ROOF_INPUT_INTEGER:
