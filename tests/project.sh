@@ -370,17 +370,17 @@ bad_text() {
 
 # --- the manual -----------------------------------------------------------------------------------
 
-# known COMMAND: its options, one a line: those that it names when it refuses one, and -m, -n, -k.
+# known COMMAND: its options, one a line: those that its help or completion has.
 known() {
     {
-        "$BIN" "$1" --no-such-option 2>&1 | sed -n 's/.*nearest first: //p' | tr -d ' ' | tr , '\n'
-        "$BIN" "$1" --help | sed -n 's/^  -\([a-zA-Z]\)[ ,].*/-\1/p'
+        told "$1"
+        completed "$1"
     } | sort -u
 }
 
-# The commands that the program names when it refuses one.
+# The commands that completion offers.
 commands() {
-    "$BIN" no-such-command 2>&1 | sed -n 's/.*nearest first: //p' | tr -d ' ' | tr , '\n' | sort
+    "$BIN" completion words '' | cut -f 1 | grep -v -e '^-' -e '^help$' | sort
 }
 
 # told COMMAND: the options in its help.
@@ -812,7 +812,7 @@ quick() {
     check 'docs/security.md has every variable of the environment' environment docs/security.md
     notices 5 bad_text
     check 'no tabs, trailing blanks, loose ends or paths of one machine' all_text
-    notices 7 bad_options
+    notices 6 bad_options
     check 'help, completion, manual and docs/formats.md have every command and option' options \
         docs/man docs/formats.md
     check 'the options in the manual are those of the help' written

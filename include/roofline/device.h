@@ -112,7 +112,7 @@ struct roof_figure;
 /**
  * Loads a device by id or alias, or from a file when name contains '/' or ends with ".json".
  * directories (NULL-terminated, may be NULL) are searched for hardware/<id>.json first.
- * Unknown name: ROOF_USAGE, the message lists the ids, nearest first. On success the caller owns
+ * Unknown name: ROOF_USAGE, the message suggests at most three ids. On success the caller owns
  * *out: roof_hardware_free.
  */
 enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name,

@@ -201,7 +201,7 @@ struct roof_work {
 };
 
 /** Finds an operator by its name ("flash-attention"). An unknown name is ROOF_USAGE, and the
- * message lists the names, nearest first. */
+ * message suggests at most three names. */
 enum roof_status roof_operator_find(enum roof_operator *out, const char *name,
                                     struct roof_error *error);
 /** Names an operator as roof_operator_find takes it; NULL for a number that is none. */

@@ -6,7 +6,7 @@
 #include "ask/asking.h"
 #include "base/base.h"
 #include "base/character.h"
-#include "decide/input.h"
+#include "decide/resolve.h"
 
 /* --- formats ------------------------------------------------------------------------------- */
 
@@ -59,6 +59,25 @@ static enum roof_status check_format(enum roof_command command, enum roof_answer
     return roof_answer_format_find(&found, command, format_names[format], error);
 }
 
+/* Answers the question that names in their places make of what is asked. */
+static enum roof_status resolve_and_answer(struct roof_asking *a,
+                                           enum roof_status (*answer)(struct roof_asking *,
+                                                                      struct roof_error *),
+                                           struct roof_error *error)
+{
+    const struct roof_question *const asked = a->question;
+    struct roof_question resolved;
+    struct roof_error note;
+    TRY(roof_question_resolve(&resolved, &note, asked, &a->loans, error));
+    a->question = &resolved;
+    if (note.message[0] != '\0' && a->listener->remark != NULL) {
+        a->listener->remark(a->listener->context, &note);
+    }
+    const enum roof_status status = answer(a, error);
+    a->question = asked;
+    return status;
+}
+
 enum roof_status roof_answer_to(struct roof_store *store, const struct roof_question *question,
                                 enum roof_command command, enum roof_answer_format format,
                                 const struct roof_listener *listener, struct roof_error *error)
@@ -80,7 +99,7 @@ enum roof_status roof_answer_to(struct roof_store *store, const struct roof_ques
     }
     TRY(roof_question_check(question, command, told));
     TRY(check_format(command, format, told));
-    const enum roof_status status = kinds[kind].answer(&asking, told);
+    const enum roof_status status = resolve_and_answer(&asking, kinds[kind].answer, told);
     roof_loans_return(&asking.loans);
     if (status == ROOF_OK) {
         *told = (struct roof_error){.status = ROOF_OK}; /* a plan that was refused is no error */

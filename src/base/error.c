@@ -159,7 +159,7 @@ enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status st
 
 void roof_error_append(struct roof_error *error, const char *format, ...)
 {
-    if (error != NULL) {
+    if (error != NULL && error->status != ROOF_MEMORY) {
         const size_t length = strlen(error->message);
         va_list arguments;
         va_start(arguments, format);

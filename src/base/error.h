@@ -3,6 +3,8 @@
 #ifndef ROOF_BASE_ERROR_H
 #define ROOF_BASE_ERROR_H
 
+#include <stddef.h>
+
 #include "roofline/error.h"
 
 /** Marks a key in the format of an error, or in a text that becomes part of one: ROOF_KEY("heads")
@@ -28,13 +30,22 @@ static inline enum roof_status roof_no_memory(struct roof_error *error)
 enum roof_status roof_error_prefix(struct roof_error *error, enum roof_status status,
                                    const char *format, ...) ROOF_PRINTF(3, 4);
 
-/** Puts text, which may have keys, behind the message of an error that is there. error may be NULL.
- */
+/** Puts text, which may have keys, behind the message of an error that is there. A lack of memory
+ * stays what it is. error may be NULL. */
 void roof_error_append(struct roof_error *error, const char *format, ...) ROOF_PRINTF(2, 3);
 
 /** Gives an error that is there another place; the place that it had becomes part of its message.
  * Returns status, which becomes the error's. error may be NULL. */
 enum roof_status roof_error_move(struct roof_error *error, enum roof_status status,
                                  const char *source, int line, int column);
+
+/**
+ * Reports an unknown name: "unknown KIND 'WANTED'; did you mean A, B or C?" with at most three of
+ * the count names, the nearest first (base/nearest.h). Up to eight names are all told instead.
+ * Returns status, or ROOF_MEMORY.
+ */
+enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
+                                   const char *kind, const char *wanted, const char *const *names,
+                                   size_t count);
 
 #endif

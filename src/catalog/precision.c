@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <strings.h>
 
+#include "base/nearest.h"
 #include "catalog/storage.h"
 
 /*
@@ -435,15 +436,25 @@ enum roof_status roof_precision_find(enum roof_precision *out, const char *name,
                                      struct roof_error *error)
 {
     const char *names[ROOF_PRECISION_COUNT];
+    unsigned nearness[ROOF_PRECISION_COUNT];
     for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-        names[p] = formats[p].name;
         if (strcasecmp(name, formats[p].name) == 0 ||
             (formats[p].alias != NULL && strcasecmp(name, formats[p].alias) == 0)) {
             *out = (enum roof_precision)p;
             return ROOF_OK;
         }
     }
-    return roof_unknown_name(error, ROOF_USAGE, "precision", name, names, ROOF_PRECISION_COUNT);
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) { /* the nearer of the two names */
+        const char *const alias = formats[p].alias;
+        const unsigned other = alias == NULL ? ROOF_FAR : roof_nearness(name, alias);
+        nearness[p] = roof_nearness(name, formats[p].name);
+        names[p] = other < nearness[p] ? alias : formats[p].name;
+        nearness[p] = other < nearness[p] ? other : nearness[p];
+    }
+    const enum roof_status status = roof_unknown_near(error, ROOF_USAGE, "precision", name, names,
+                                                      nearness, ROOF_PRECISION_COUNT);
+    roof_error_append(error, " (all: roofline list precisions)");
+    return status;
 }
 
 const char *roof_precision_name(enum roof_precision precision)

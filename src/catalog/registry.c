@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/nearest.h"
 #include "catalog/data.h"
 
 #define SUFFIX ".json"
@@ -77,14 +79,17 @@ bool roof_registry_has(const struct roof_registry *registry, const char *id,
     return found;
 }
 
-static bool has_alias(const struct roof_json *json, const char *name)
+/* Returns the array of aliases of a document; NULL: it has none. */
+static const roof_json_value *aliases_of(const struct roof_json *json)
 {
     const roof_json_value *const root = roof_json_root(json);
-    const roof_json_value *list = roof_json_get(root, "aliases");
-    if (list == NULL) {
-        list = roof_json_get(roof_json_get(root, "roofline"), "aliases");
-    }
-    for (const roof_json_value *item = roof_json_first(list); item != NULL;
+    const roof_json_value *const list = roof_json_get(root, "aliases");
+    return list != NULL ? list : roof_json_get(roof_json_get(root, "roofline"), "aliases");
+}
+
+static bool has_alias(const struct roof_json *json, const char *name)
+{
+    for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL;
          item = roof_json_next(item)) {
         const char *const alias = roof_json_string(item);
         if (alias != NULL && strcmp(alias, name) == 0) {
@@ -121,20 +126,123 @@ static enum roof_status by_alias(struct roof_json **out, const char *folder, con
     return status;
 }
 
+/* --- names of Hugging Face ------------------------------------------------------------------ */
+
+/* Tells if a name is like "owner/name": one '/' between two texts. */
+static bool is_hub_name(const char *name)
+{
+    const char *const slash = strchr(name, '/');
+    return slash != NULL && slash != name && slash[1] != '\0' && strchr(slash + 1, '/') == NULL &&
+           name[0] != '.' && name[0] != '~';
+}
+
+/* Tells if a document is that of "owner/name": its hf_id is that, or has the owner, and its id or
+ * an alias is the name. Case does not matter. */
+static bool has_hub_name(const struct roof_json *json, const char *id, size_t id_length,
+                         const char *name)
+{
+    const char *const hub =
+        roof_json_string(roof_json_get(roof_json_get(roof_json_root(json), "roofline"), "hf_id"));
+    const char *const own = strchr(name, '/') + 1;
+    const size_t owner = (size_t)(own - name);
+    if (hub == NULL || strncasecmp(hub, name, owner) != 0) {
+        return false;
+    }
+    bool found = strcasecmp(hub, name) == 0 ||
+                 (strlen(own) == id_length && strncasecmp(own, id, id_length) == 0);
+    for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL && !found;
+         item = roof_json_next(item)) {
+        const char *const alias = roof_json_string(item);
+        found = alias != NULL && strcasecmp(alias, own) == 0;
+    }
+    return found;
+}
+
+/* Finds an embedded document by its name at Hugging Face; *out stays NULL when there is none. */
+static enum roof_status by_hub_name(struct roof_json **out, const char *folder, const char *name,
+                                    struct roof_error *error)
+{
+    for (size_t i = 0; i < roof_data_file_count && *out == NULL; i++) {
+        const struct roof_data_file *const file = &roof_data_files[i];
+        size_t length = 0;
+        const char *const id = id_in_folder(file->path, folder, &length);
+        struct roof_json *json = NULL;
+        if (id == NULL) {
+            continue;
+        }
+        TRY(roof_json_parse(&json, file->text, file->length, file->path, error));
+        if (has_hub_name(json, id, length, name)) {
+            *out = json;
+        } else {
+            roof_json_free(json);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Opens a path, or where nothing is there the document that Hugging Face has under this name. */
+static enum roof_status open_path(struct roof_json **out, bool *user,
+                                  const struct roof_registry *registry, const char *name,
+                                  struct roof_error *error)
+{
+    const bool hub = registry->hub && is_hub_name(name) && access(name, F_OK) != 0;
+    if (hub) {
+        TRY(by_hub_name(out, registry->folder, name, error));
+    }
+    if (*out != NULL) {
+        *user = false;
+        return ROOF_OK;
+    }
+    const enum roof_status status = roof_json_read(out, name, error);
+    if (status == ROOF_IO && hub) {
+        roof_error_append(error,
+                          "; no built-in %s has this name at Hugging Face (roofline list %s)",
+                          registry->noun, registry->folder);
+    }
+    return status;
+}
+
+/* --- names that no document has ------------------------------------------------------------- */
+
+/* Returns how far a document is from the wanted name: an alias is a name, too. */
+static unsigned document_nearness(const struct roof_registry *registry, const char *wanted,
+                                  const char *id)
+{
+    const struct roof_data_file *const file = embedded(registry->folder, id);
+    unsigned best = roof_nearness(wanted, id);
+    struct roof_json *json = NULL;
+    if (file == NULL ||
+        roof_json_parse(&json, file->text, file->length, file->path, NULL) != ROOF_OK) {
+        return best;
+    }
+    for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL;
+         item = roof_json_next(item)) {
+        const char *const alias = roof_json_string(item);
+        const unsigned nearness = alias == NULL ? ROOF_FAR : roof_nearness(wanted, alias);
+        best = nearness < best ? nearness : best;
+    }
+    roof_json_free(json);
+    return best;
+}
+
 /* Reports a name that no document has; ids are count terminated strings. */
-static enum roof_status unknown_id(const char *noun, const char *name, const char *ids,
-                                   size_t count, struct roof_error *error)
+static enum roof_status unknown_id(const struct roof_registry *registry, const char *name,
+                                   const char *ids, size_t count, struct roof_error *error)
 {
     const char **const names = calloc(count + 1, sizeof *names);
-    if (names == NULL) {
-        return roof_no_memory(error);
-    }
-    for (size_t i = 0; i < count; i++) {
+    unsigned *const nearness = calloc(count + 1, sizeof *nearness);
+    enum roof_status status = names == NULL || nearness == NULL ? roof_no_memory(error) : ROOF_OK;
+    for (size_t i = 0; i < count && status == ROOF_OK; i++) {
         names[i] = ids;
+        nearness[i] = document_nearness(registry, name, ids);
         ids += strlen(ids) + 1;
     }
-    const enum roof_status status = roof_unknown_name(error, ROOF_USAGE, noun, name, names, count);
+    if (status == ROOF_OK) {
+        status = roof_unknown_near(error, ROOF_USAGE, registry->noun, name, names, nearness, count);
+        roof_error_append(error, " (all: roofline list %s)", registry->folder);
+    }
     free(names);
+    free(nearness);
     return status;
 }
 
@@ -145,7 +253,7 @@ static enum roof_status unknown(const struct roof_registry *registry, const char
     size_t count = 0;
     enum roof_status status = roof_registry_ids(&ids, &count, registry, directories, error);
     if (status == ROOF_OK) {
-        status = unknown_id(registry->noun, name, ids.data, count, error);
+        status = unknown_id(registry, name, ids.data, count, error);
     }
     roof_text_free(&ids);
     return status;
@@ -193,7 +301,7 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
     *out = NULL;
     *user = true;
     if (roof_registry_path(name)) {
-        return roof_json_read(out, name, error);
+        return open_path(out, user, registry, name, error);
     }
     for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
         TRY(open_in_directory(out, registry, *d, name, error));

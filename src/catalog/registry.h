@@ -2,7 +2,9 @@
 /*
  * Finds named JSON documents. A document is data/FOLDER/ID.json, which is embedded, or a user's
  * file, which is named by its path or lies in FOLDER of a search directory and wins. A document may
- * have aliases: an array "aliases" at its top, or in its member "roofline".
+ * have aliases: an array "aliases" at its top, or in its member "roofline". "owner/name" is a path
+ * where one is there; else it finds the document with this hf_id, or with this owner and the name
+ * as id or alias.
  */
 #ifndef ROOF_REGISTRY_H
 #define ROOF_REGISTRY_H
@@ -18,10 +20,11 @@
 struct roof_registry {
     const char *folder; /* "hardware" */
     const char *noun;   /* for messages: "hardware", "model" */
+    bool hub;           /* documents have names at Hugging Face, too: "owner/name" */
 };
 
 /* Finds and parses a document; *user says that it is a user's file. An unknown name is ROOF_USAGE,
- * and the message lists the ids. The caller owns *out: roof_json_free. */
+ * and the message suggests at most three ids. The caller owns *out: roof_json_free. */
 enum roof_status roof_registry_open(struct roof_json **out, bool *user,
                                     const struct roof_registry *registry, const char *name,
                                     const char *const *directories, struct roof_error *error);

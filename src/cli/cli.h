@@ -104,8 +104,12 @@ void cli_interrupt_rest(void);
 void cli_interrupt_remove(const char *path);
 /* Delays them while it is on. */
 void cli_interrupt_hold(bool on);
-/* Returns the exit code of the signal that came; 0: none. */
+/* Notes that nobody reads the output any more: the program ends by SIGPIPE, without a message. */
+void cli_interrupt_reader_left(void);
+/* Returns the exit code of the signal that came, or of SIGPIPE; 0: none. */
 int cli_interrupted(void);
+/* Ends the program by SIGPIPE, as it ends other programs, if the reader of the output has left. */
+void cli_interrupt_end(void);
 
 /* A line on stderr, if that is a terminal, that shows the progress of long work. */
 struct cli_progress {

@@ -105,6 +105,19 @@ void cli_interrupt_remove(const char *path)
     }
 }
 
+void cli_interrupt_reader_left(void)
+{
+    int none = 0; /* a signal that came before counts */
+    (void)atomic_compare_exchange_strong(&caught, &none, SIGPIPE);
+}
+
+void cli_interrupt_end(void)
+{
+    if (atomic_load(&caught) == SIGPIPE) {
+        end_by(SIGPIPE);
+    }
+}
+
 int cli_interrupted(void)
 {
     const int number = atomic_load(&caught);

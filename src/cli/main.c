@@ -29,6 +29,10 @@ static int finish(int code)
     /* A stdout that was closed from the start matters only to those who write to it. */
     if (code == 0 &&
         (fflush(stdout) != 0 || ferror(stdout) != 0 || (fclose(stdout) != 0 && errno != EBADF))) {
+        if (errno == EPIPE) {
+            cli_interrupt_reader_left();
+            cli_interrupt_end();
+        }
         fputs("roofline: cannot write standard output\n", stderr);
         return cli_exit_code(ROOF_IO);
     }
@@ -60,17 +64,14 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A closed pipe or a full quota is an error to report, not a silent death; getopt must not
-     * depend on the environment. */
+    /* A full quota is an error to report, not a silent death, and a closed pipe ends the program
+     * only when its files are closed; getopt must not depend on the environment. */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
     (void)unsetenv("POSIXLY_CORRECT");
 
     if (argc < 2) {
-        fputs(
-            "roofline: which command? predict, sweep, recommend, compare, plot, check or list; see "
-            "roofline --help\n",
-            stderr);
+        print_usage(stderr);
         return cli_exit_code(ROOF_USAGE);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

@@ -29,7 +29,9 @@ static char remarks[4096];
 void cli_remark(const struct roof_error *remark)
 {
     char line[ROOF_ERROR_MESSAGE_SIZE + 16];
-    (void)snprintf(line, sizeof line, "roofline: %s\n", remark->message);
+    char message[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE];
+    (void)snprintf(line, sizeof line, "roofline: %s\n",
+                   roof_error_spelled(message, sizeof message, remark, cli_spell));
     const size_t used = strlen(remarks);
     /* It may come twice. */
     if (strstr(remarks, line) == NULL && used + strlen(line) < sizeof remarks) {
@@ -57,8 +59,9 @@ void cli_complain(const char *command, const struct roof_error *error)
 
 int cli_fail(const char *command, const struct roof_error *error)
 {
-    cli_complain(command, error);
     remarks[0] = '\0'; /* one line says what is wrong */
+    cli_interrupt_end();
+    cli_complain(command, error);
     return cli_interrupted() != 0 ? cli_interrupted() : cli_exit_code(error->status);
 }
 

@@ -6,14 +6,20 @@
 
 #include "base/base.h"
 #include "cli.h"
+#include "decide/synonym.h"
 
-/* The argtable of a command has one entry per allowed input, then the operands, --help and the end.
- */
+/* More words for options than there are. */
+#define SYNONYMS_MAX 32
+
+/* The argtable of a command has one entry per allowed input and one per other word for one, then
+ * the operands, --help and the end. */
 struct table {
-    void *entry[ROOF_INPUT_COUNT + 3];
+    void *entry[ROOF_INPUT_COUNT + SYNONYMS_MAX + 3];
     size_t input[ROOF_INPUT_COUNT]; /* which input an entry is */
     char letter[ROOF_INPUT_COUNT][2];
     size_t count;
+    const struct roof_synonym *synonym[SYNONYMS_MAX]; /* of the entries behind those */
+    size_t synonyms;
     struct arg_str *operands;
     struct arg_lit *help;
     struct arg_end *end;
@@ -24,6 +30,20 @@ struct table {
 #define OPERANDS_SEEN (CLI_OPERANDS_MAX + 1)
 /* Most operands of a command that takes no list of files. */
 #define OPERANDS_MAX 2
+
+/* Makes the entries of the other words for options of a command. */
+static void build_synonyms(struct table *t, const struct cli_command *command)
+{
+    size_t count = 0;
+    const struct roof_synonym *const all = roof_synonyms(&count);
+    for (size_t i = 0; i < count && t->synonyms < SYNONYMS_MAX; i++) {
+        if (roof_synonym_of(all[i].option, command->id) == &all[i]) {
+            t->entry[t->count + t->synonyms] =
+                arg_strn(NULL, all[i].option, roof_input(all[i].input)->value, 0, 1, NULL);
+            t->synonym[t->synonyms++] = &all[i];
+        }
+    }
+}
 
 static enum roof_status build(struct table *t, const struct cli_command *command,
                               struct roof_error *error)
@@ -43,10 +63,11 @@ static enum roof_status build(struct table *t, const struct cli_command *command
                                                     input->many ? ROOF_TEXTS_MAX : 1, input->help);
         t->input[t->count++] = i;
     }
+    build_synonyms(t, command);
     t->operands = arg_strn(NULL, NULL, command->operands, 0, OPERANDS_SEEN, NULL);
     t->help = arg_lit0("h", "help", "print this help");
     t->end = arg_end(8);
-    t->size = t->count;
+    t->size = t->count + t->synonyms;
     t->entry[t->size++] = t->operands;
     t->entry[t->size++] = t->help;
     t->entry[t->size++] = t->end;
@@ -73,14 +94,74 @@ static enum roof_status check_empty(int argc, char **argv, struct roof_error *er
     return ROOF_OK;
 }
 
+/* Tells if a command takes an option with this name or letter; *meant is the option. */
+static bool takes_option(const struct cli_command *command, const char *option, const char **meant)
+{
+    const struct roof_synonym *const synonym = roof_synonym_of(option, command->id);
+    if (synonym != NULL) {
+        *meant = roof_input(synonym->input)->option;
+        return true;
+    }
+    for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
+        const struct roof_input *const input = roof_input(i);
+        if (roof_input_allowed(i, command->id) &&
+            (strcmp(input->option, option) == 0 ||
+             (option[0] == input->letter && option[1] == '\0'))) {
+            *meant = option;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Says which other commands take an option; false when none does. */
+static bool say_where(const char *option, struct roof_error *error)
+{
+    const char *const name = option + strspn(option, "-");
+    const char *where[16];
+    const char *meant = name;
+    size_t count = 0;
+    size_t found = 0;
+    const struct cli_command *const all = cli_commands(&count);
+    for (size_t i = 0; i < count && found < COUNT(where); i++) {
+        if (takes_option(&all[i], name, &meant)) {
+            where[found++] = all[i].name;
+        }
+    }
+    if (found == 0 || *name == '\0') {
+        return false;
+    }
+    (void)roof_error_set(error, ROOF_USAGE, "%s is ", option);
+    if (strcmp(meant, name) != 0) {
+        roof_error_append(error, "--%s, ", meant);
+    }
+    for (size_t i = 0; i < found; i++) {
+        roof_error_append(error, "%s%s",
+                          i == 0           ? "an option of "
+                          : i + 1 == found ? " and "
+                                           : ", ",
+                          where[i]);
+    }
+    return true;
+}
+
+/* Refuses an option that the command does not take. */
+static enum roof_status unknown_option(const char *option, const char *const *known, size_t count,
+                                       struct roof_error *error)
+{
+    return say_where(option, error)
+               ? ROOF_USAGE
+               : roof_unknown_name(error, ROOF_USAGE, "option", option, known, count);
+}
+
 /* Lets only whole names of long options pass. getopt takes any unambiguous beginning, and scripts
  * would break when an option is added. */
 static enum roof_status check_long_options(const struct table *t, int argc, char **argv,
                                            struct roof_error *error)
 {
-    char dashed[ROOF_INPUT_COUNT + 1][ROOF_INPUT_NAME_SIZE];
-    const char *known[ROOF_INPUT_COUNT + 1];
-    char flags[ROOF_INPUT_COUNT + 1];
+    char dashed[ROOF_INPUT_COUNT + SYNONYMS_MAX + 1][ROOF_INPUT_NAME_SIZE];
+    const char *known[ROOF_INPUT_COUNT + SYNONYMS_MAX + 1];
+    char flags[ROOF_INPUT_COUNT + SYNONYMS_MAX + 1];
     size_t count = 0;
     for (size_t i = 0; i + 1 < t->size; i++) {
         const struct arg_hdr *const header = t->entry[i];
@@ -108,7 +189,7 @@ static enum roof_status check_long_options(const struct table *t, int argc, char
         }
         if (!found) {
             argv[i][length] = '\0';
-            return roof_unknown_name(error, ROOF_USAGE, "option", argv[i], known, count);
+            return unknown_option(argv[i], known, count, error);
         }
     }
     return ROOF_OK;
@@ -117,6 +198,7 @@ static enum roof_status check_long_options(const struct table *t, int argc, char
 /* Says in one line what argtable found wrong first. */
 static enum roof_status parse_error(const struct table *t, struct roof_error *error)
 {
+    char letter[3];
     const int code = t->end->error[0];
     const char *const text = t->end->argval[0] == NULL ? "" : t->end->argval[0];
     if (t->end->parent[0] != t->end) { /* an option given more often than it may be */
@@ -143,6 +225,10 @@ static enum roof_status parse_error(const struct table *t, struct roof_error *er
     case ARG_ELONGOPT: /* a flag with a value: --causal=1 */
         return roof_error_set(error, ROOF_USAGE, "'%s' is not an option, or takes no value", text);
     default: /* the letter of an unknown short option */
+        (void)snprintf(letter, sizeof letter, "-%c", code);
+        if (say_where(letter, error)) {
+            return ROOF_USAGE;
+        }
         return roof_error_set(error, ROOF_USAGE, "unknown option -%c; see --help", code);
     }
 }
@@ -180,6 +266,18 @@ static enum roof_status put(struct cli_options *out, size_t input, const char *t
                                    error);
 }
 
+/* Refuses an option in the place of a value. */
+static enum roof_status check_value(const struct arg_str *entry, struct roof_error *error)
+{
+    return entry->count > 0 && strncmp(entry->sval[0], "--", 2) == 0
+               ? roof_error_set(error, ROOF_USAGE, "%s%s needs a value, not the option %s",
+                                entry->hdr.longopts == NULL ? "-" : "--",
+                                entry->hdr.longopts == NULL ? entry->hdr.shortopts
+                                                            : entry->hdr.longopts,
+                                entry->sval[0])
+               : ROOF_OK;
+}
+
 /* Puts what was given for one entry of the table. */
 static enum roof_status put_entry(struct cli_options *out, const struct table *t, size_t i,
                                   struct roof_error *error)
@@ -189,15 +287,29 @@ static enum roof_status put_entry(struct cli_options *out, const struct table *t
         return ((struct arg_lit *)t->entry[i])->count > 0 ? put(out, input, "", error) : ROOF_OK;
     }
     const struct arg_str *const entry = t->entry[i];
-    if (entry->count > 0 && strncmp(entry->sval[0], "--", 2) == 0) {
-        char name[ROOF_INPUT_NAME_SIZE];
-        return roof_error_set(error, ROOF_USAGE, "%s needs a value, not the option %s",
-                              roof_input_name(name, roof_input(input)), entry->sval[0]);
-    }
+    TRY(check_value(entry, error));
     for (int k = 0; k < entry->count; k++) {
         TRY(put(out, input, entry->sval[k], error));
     }
     return ROOF_OK;
+}
+
+/* Puts what was given by another word for an option. */
+static enum roof_status put_synonym(struct cli_options *out, const struct table *t, size_t i,
+                                    struct roof_error *error)
+{
+    const struct arg_str *const entry = t->entry[t->count + i];
+    struct roof_text value = ROOF_TEXT_INIT;
+    if (entry->count == 0) {
+        return ROOF_OK;
+    }
+    TRY(check_value(entry, error));
+    enum roof_status status = roof_synonym_value(&value, t->synonym[i], entry->sval[0], error);
+    if (status == ROOF_OK) {
+        status = put(out, t->synonym[i]->input, value.data == NULL ? "" : value.data, error);
+    }
+    roof_text_free(&value);
+    return status;
 }
 
 /* Puts the operands, by what the command takes them for. */
@@ -238,6 +350,9 @@ static enum roof_status take(struct cli_options *out, const struct table *t,
     const int most = out->command->id == ROOF_COMMAND_CHECK ? CLI_OPERANDS_MAX : OPERANDS_MAX;
     for (size_t i = 0; i < t->count; i++) {
         TRY(put_entry(out, t, i, error));
+    }
+    for (size_t i = 0; i < t->synonyms; i++) {
+        TRY(put_synonym(out, t, i, error));
     }
     for (int i = 0; i < t->operands->count; i++) {
         if (i == most) {

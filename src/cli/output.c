@@ -186,21 +186,25 @@ enum roof_status cli_output_cut(struct cli_output *out, uint64_t length, struct 
                                strerror(errno));
 }
 
+/* Refuses to go on after a write that failed with what errno says. */
+static enum roof_status not_written(const struct cli_output *out, struct roof_error *error)
+{
+    if (errno == EPIPE) {
+        cli_interrupt_reader_left();
+    }
+    return roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot write: %s", strerror(errno));
+}
+
 enum roof_status cli_output_bytes(struct cli_output *out, const char *bytes, size_t length,
                                   struct roof_error *error)
 {
-    return length == 0 || fwrite(bytes, 1, length, out->file) == length
-               ? ROOF_OK
-               : roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot write: %s",
-                               strerror(errno));
+    return length == 0 || fwrite(bytes, 1, length, out->file) == length ? ROOF_OK
+                                                                        : not_written(out, error);
 }
 
 enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *error)
 {
-    return fflush(out->file) == 0 && ferror(out->file) == 0
-               ? ROOF_OK
-               : roof_error_at(error, ROOF_IO, out->name, 0, 0, "cannot write: %s",
-                               strerror(errno));
+    return fflush(out->file) == 0 && ferror(out->file) == 0 ? ROOF_OK : not_written(out, error);
 }
 
 /* Keeps the output of failed work, unless it is empty, and adds to the message that it does. */
@@ -236,8 +240,7 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
     }
     /* main closes stdout */
     if (out->file != stdout && fclose(out->file) != 0 && written == ROOF_OK) {
-        written = roof_error_at(good ? error : NULL, ROOF_IO, out->name, 0, 0, "cannot write: %s",
-                                strerror(errno));
+        written = not_written(out, good ? error : NULL);
     }
     out->file = NULL;
     if (good && written == ROOF_OK && out->part != NULL && rename(out->part, out->name) != 0) {

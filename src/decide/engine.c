@@ -307,6 +307,16 @@ bool roof_serving_published(const struct roof_serving *serving)
     return serving->layout != NULL && strcmp(serving->layout, "checkpoint") == 0;
 }
 
+const struct roof_serving *roof_serving_find(const struct roof_engines *engines, const char *name)
+{
+    for (size_t i = 0; i < engines->servings; i++) {
+        if (strcmp(engines->serving[i].id, name) == 0) {
+            return &engines->serving[i];
+        }
+    }
+    return NULL;
+}
+
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model)
 {
     return serving->quantization == NULL ||

@@ -115,6 +115,8 @@ enum roof_status roof_engine_find(size_t *out, const struct roof_engines *engine
 
 /** Tells whether the weights are those of the published checkpoint. */
 bool roof_serving_published(const struct roof_serving *serving);
+/** Finds a combination of formats by its name; NULL: no engine has it. */
+const struct roof_serving *roof_serving_find(const struct roof_engines *engines, const char *name);
 /** Tells whether a combination is for a model: those of published checkpoints are for some only. */
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model);
 /** Tells whether a name is that of a combination (its number): the name that engines give it or,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "decide/input.h"
+#include "decide/hint.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -494,10 +495,16 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
                                   struct roof_error *error)
 {
     char name[ROOF_INPUT_NAME_SIZE];
-    return input->of != (model ? ROOF_OF_OPERATORS : ROOF_OF_MODELS)
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE, "%s does not take %s",
-                                model ? "a model" : "an operator", roof_input_marked(name, input));
+    if (input->of != (model ? ROOF_OF_OPERATORS : ROOF_OF_MODELS)) {
+        return ROOF_OK;
+    }
+    (void)roof_error_set(error, ROOF_USAGE, "%s does not take %s",
+                         model ? "a model" : "an operator", roof_input_marked(name, input));
+    if (input == roof_input(ROOF_DIM_DEVICES)) {
+        roof_error_append(error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY(
+                                     "pp") ", " ROOF_KEY("ep"));
+    }
+    return ROOF_USAGE;
 }
 
 enum roof_status roof_input_parse_number(struct roof_scenario *scenario,
@@ -521,6 +528,9 @@ enum roof_status roof_input_parse(int64_t *out, const struct roof_input *input, 
         return parse_choice(out, input, text, error);
     case ROOF_INPUT_PRECISION:
         status = roof_precision_find(&precision, text, error);
+        if (status != ROOF_OK) {
+            roof_hint_format(error, text);
+        }
         *out = status == ROOF_OK ? precision : *out;
         return status;
     case ROOF_INPUT_INTEGER:

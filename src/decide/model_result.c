@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "decide/read.h"
+#include "decide/resolve.h"
 #include "predict/prediction_fields.h"
 #include "roofline/model.h"
 
@@ -24,7 +25,11 @@ static enum roof_status predict(struct roof_model_result *r, const struct roof_q
     const struct roof_hardware *hardware = NULL;
     const struct roof_model *model = NULL;
     const struct roof_model *draft = NULL;
+    struct roof_question resolved;
+    struct roof_error note;
     TRY(roof_question_check(question, ROOF_COMMAND_PREDICT, error));
+    TRY(roof_question_resolve(&resolved, &note, question, &r->loans, error));
+    question = &resolved;
     if (question->model_name == NULL) {
         return roof_which_model(error);
     }

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/text.h"
+#include "decide/synonym.h"
 
 enum roof_status roof_question_new(struct roof_question **out, struct roof_error *error)
 {
@@ -199,6 +200,19 @@ static enum roof_status unknown_key(const char *key, struct roof_error *error)
     return roof_unknown_name(error, ROOF_USAGE, "key", key, known, count);
 }
 
+static enum roof_status put_synonym(struct roof_question *question,
+                                    const struct roof_synonym *synonym, const char *value,
+                                    struct roof_error *error)
+{
+    struct roof_text text = ROOF_TEXT_INIT;
+    enum roof_status status = roof_synonym_value(&text, synonym, value, error);
+    if (status == ROOF_OK) {
+        status = put_input(question, synonym->input, text.data == NULL ? "" : text.data, error);
+    }
+    roof_text_free(&text);
+    return status;
+}
+
 enum roof_status roof_question_put(struct roof_question *question, const char *key,
                                    const char *value, struct roof_error *error)
 {
@@ -212,8 +226,11 @@ enum roof_status roof_question_put(struct roof_question *question, const char *k
         return put_once(*key == 'l' ? &question->list : &question->id, question, key, value, error);
     }
     const size_t input = roof_input_number(key);
-    return input < ROOF_INPUT_COUNT && is_key(input) ? put_input(question, input, value, error)
-                                                     : unknown_key(key, error);
+    const struct roof_synonym *const synonym = roof_synonym_of_key(key);
+    if (input < ROOF_INPUT_COUNT && is_key(input)) {
+        return put_input(question, input, value, error);
+    }
+    return synonym != NULL ? put_synonym(question, synonym, value, error) : unknown_key(key, error);
 }
 
 enum roof_status roof_question_check(const struct roof_question *question,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/nearest.h"
 #include "predict/prediction_fields.h"
 
 /* --- words ------------------------------------------------------------------------------------ */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "decide/store.h"
+#include "decide/hint.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -105,7 +106,13 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
     const bool as_stored =
         wish->layout != NULL && strcmp(wish->layout, "checkpoint") == 0 && out->model->stored;
     if (wish->layout != NULL && !as_stored) {
-        TRY(roof_layout_apply(out->model, wish->layout, folders, error));
+        const enum roof_status status = roof_layout_apply(out->model, wish->layout, folders, error);
+        if (status != ROOF_OK) {
+            if (status == ROOF_USAGE && !roof_layout_known(wish->layout, folders)) {
+                roof_hint_format(error, wish->layout);
+            }
+            return status;
+        }
     }
     if (wish->forget_formats) {
         roof_model_forget_formats(out->model);

@@ -408,3 +408,8 @@ void roof_layout_about_free(struct roof_layout_about *about)
     }
     *about = (struct roof_layout_about){0};
 }
+
+bool roof_layout_known(const char *id, const char *const *directories)
+{
+    return roof_registry_has(&layouts, id, directories);
+}

@@ -33,6 +33,9 @@ enum roof_status roof_layout_load(struct roof_layout_about *out, const char *nam
                                   const char *const *directories, struct roof_error *error);
 void roof_layout_about_free(struct roof_layout_about *about);
 
+/** Tells if there is a layout with this id. */
+bool roof_layout_known(const char *id, const char *const *directories);
+
 /** Lists the ids of all layouts, like roof_model_ids. */
 enum roof_status roof_layout_ids(struct roof_text *out, size_t *count,
                                  const char *const *directories, struct roof_error *error);

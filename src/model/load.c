@@ -14,7 +14,7 @@
 #include "model/model_make.h"
 #include "model/safetensors.h"
 
-static const struct roof_registry models = {.folder = "models", .noun = "model"};
+static const struct roof_registry models = {.folder = "models", .noun = "model", .hub = true};
 
 /* The layout of a model whose formats are those of its file. */
 #define STORED "file"
@@ -194,6 +194,24 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
         return roof_no_memory(error);
     }
     return ROOF_OK;
+}
+
+bool roof_model_known(const char *name, const char *const *directories)
+{
+    struct roof_json *json = NULL;
+    bool user = false;
+    bool folder = false;
+    if (strchr(name, '/') != NULL || ends_with(name, ".json") || ends_with(name, ".gguf") ||
+        ends_with(name, ".safetensors")) {
+        return true;
+    }
+    if (find_folder(&folder, name, NULL) == ROOF_OK && folder) {
+        return true;
+    }
+    const bool found =
+        roof_registry_open(&json, &user, &models, name, directories, NULL) == ROOF_OK;
+    roof_json_free(json);
+    return found;
 }
 
 enum roof_status roof_model_ids(struct roof_text *out, size_t *count,

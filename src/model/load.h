@@ -20,11 +20,13 @@
  * Loads a model by id or alias. The name is a path when it contains '/' or ends with ".json",
  * ".gguf" or ".safetensors": that of a config.json, a GGUF file, a safetensors file or index with
  * its config.json beside it, or a folder with these. directories (NULL-terminated, may be NULL) are
- * searched for models/<id>.json first. An unknown name is ROOF_USAGE, and the message lists the
- * ids, nearest first. On success the caller owns *out: roof_model_free.
+ * searched for models/<id>.json first. An unknown name is ROOF_USAGE, and the message suggests
+ * at most three ids. On success the caller owns *out: roof_model_free.
  */
 enum roof_status roof_model_load(struct roof_model **out, const char *name,
                                  const char *const *directories, struct roof_error *error);
+/** Tells if a name is that of a model, or a path that may be one. */
+bool roof_model_known(const char *name, const char *const *directories);
 /** Reads a model from the text of a config.json; source names it in messages. */
 enum roof_status roof_model_parse(struct roof_model **out, const char *text, size_t length,
                                   const char *source, struct roof_error *error);

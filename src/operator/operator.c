@@ -663,7 +663,10 @@ enum roof_status roof_operator_find(enum roof_operator *out, const char *name,
             return ROOF_OK;
         }
     }
-    return roof_unknown_name(error, ROOF_USAGE, "operator", name, names, ROOF_OPERATOR_COUNT);
+    const enum roof_status status =
+        roof_unknown_name(error, ROOF_USAGE, "operator", name, names, ROOF_OPERATOR_COUNT);
+    roof_error_append(error, " (all: roofline list operators)");
+    return status;
 }
 
 bool roof_is_product(enum roof_operator op)

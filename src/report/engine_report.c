@@ -32,12 +32,13 @@ static void put_words(struct roof_text *out, const struct roof_engine_words *wor
     }
 }
 
-static void put_format(struct roof_text *out, const struct roof_engine_format *f)
+/* Writes what a format is in precisions, as a row of a table. */
+static void put_precisions(struct roof_text *out, const struct roof_engine_format *f)
 {
-    roof_text_printf(out, "  %s: weights %s, activations %s, KV cache", f->id,
-                     roof_format(f->weights)->name, roof_format(f->activations)->name);
+    roof_text_printf(out, "  %-13s %-13s %-12s ", f->id, roof_format(f->weights)->name,
+                     roof_format(f->activations)->name);
     for (size_t i = 0; i < f->kvs; i++) {
-        roof_text_printf(out, "%s %s", i == 0 ? "" : " or", roof_format(f->kv[i])->name);
+        roof_text_printf(out, "%s%s", i == 0 ? "" : " or ", roof_format(f->kv[i])->name);
     }
     if (f->layout != NULL) {
         roof_text_printf(out, "; layout %s", f->layout);
@@ -45,6 +46,13 @@ static void put_format(struct roof_text *out, const struct roof_engine_format *f
     if (f->quantization != NULL) {
         roof_text_printf(out, " of models published in %s", f->quantization);
     }
+    roof_text_put(out, "\n");
+}
+
+/* Writes where a format runs and what asks for it. */
+static void put_format(struct roof_text *out, const struct roof_engine_format *f)
+{
+    roof_text_printf(out, "  %s", f->id);
     for (const char *const *on = f->on; *on != NULL; on++) {
         roof_text_printf(out, "%s%s", on == f->on ? "\n    on " : ", ", *on);
     }
@@ -95,7 +103,12 @@ static void put_lines(struct roof_text *out, const char *title, const char *cons
 
 static void put_text(struct roof_text *out, const struct roof_engine *e)
 {
-    roof_text_put(out, "\nformats\n");
+    roof_text_printf(out, "\n  %-13s %-13s %-12s %s\n", "format", "weights", "activations",
+                     "KV cache");
+    for (size_t i = 0; i < e->formats; i++) {
+        put_precisions(out, &e->format[i]);
+    }
+    roof_text_put(out, "\nhow to get them\n");
     for (size_t i = 0; i < e->formats; i++) {
         put_format(out, &e->format[i]);
     }

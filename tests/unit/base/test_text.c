@@ -158,66 +158,6 @@ static void test_width_counts_code_points(void **state)
     }
 }
 
-#define NAMES_MAX 4
-
-static void test_unknown_name_lists_nearest_first(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *wanted;
-        const char *names[NAMES_MAX];
-        const char *listed;
-    } cases[] = {
-        /* replaced letters: fp16 1 (5 -> 6), fp32 2, bf16 3 (f, p, 5), int8 4 */
-        {"fp15", {"bf16", "fp16", "fp32", "int8"}, "fp16, fp32, bf16, int8"},
-        /* one letter added: gemm 1; replaced and added: gemv 1; add 3 */
-        {"gem", {"add", "gemm", "gemv"}, "gemm, gemv, add"},
-        /* one letter taken away: 1; two: 2 */
-        {"abcd", {"ab", "abc"}, "abc, ab"},
-        /* from nothing: the length */
-        {"", {"aaa", "bb", "c"}, "c, bb, aaa"},
-        /* equally far: in their own order */
-        {"x", {"b", "a", "c"}, "b, a, c"},
-        /* swapped letters are two changes, a missing one is one */
-        {"ab", {"ba", "b"}, "b, ba"},
-        {"same", {"other", "same"}, "same, other"},
-        {"any", {NULL}, "none"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        size_t count = 0;
-        while (count < NAMES_MAX && cases[i].names[count] != NULL) {
-            count++;
-        }
-        struct roof_error error = {0};
-        assert_int_equal(
-            roof_unknown_name(&error, ROOF_USAGE, "thing", cases[i].wanted, cases[i].names, count),
-            ROOF_USAGE);
-        char expected[256];
-        snprintf(expected, sizeof expected, "unknown thing '%s'; known, nearest first: %s",
-                 cases[i].wanted, cases[i].listed);
-        assert_string_equal(error.message, expected);
-        assert_int_equal(error.status, ROOF_USAGE);
-    }
-}
-
-static void test_unknown_name_takes_any_text(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"one", "two"};
-    struct roof_error error = {0};
-    static char wanted[5001];
-    memset(wanted, 'w', sizeof wanted - 1);
-    assert_int_equal(roof_unknown_name(&error, ROOF_INVALID, "thing", wanted, names, 2),
-                     ROOF_INVALID);
-    assert_int_equal(error.status, ROOF_INVALID);
-    /* the name is cut, so that the known ones still fit */
-    assert_non_null(strstr(error.message, "one"));
-    assert_non_null(strstr(error.message, "two"));
-    roof_unknown_name(&error, ROOF_USAGE, "thing", "a\nb%s", names, 2);
-    assert_non_null(strstr(error.message, "'a?b%s'"));
-    assert_int_equal(roof_unknown_name(NULL, ROOF_USAGE, "thing", "x", names, 2), ROOF_USAGE);
-}
-
 /* What others wrote moves no cursor and makes no markup. */
 static void test_text_of_others(void **state)
 {
@@ -249,28 +189,6 @@ static void test_text_of_others(void **state)
     }
 }
 
-static void test_near_name(void **unused)
-{
-    (void)unused;
-    static const char *const names[] = {"m", "weights", "weight", "model", "hardware"};
-    static const struct {
-        const char *wanted;
-        const char *near;
-    } cases[] = {{"weigths", "weights"}, /* two letters from both: the first of the nearest */
-                 {"weightss", "weights"},  {"Weights", "weights"}, {"wight", "weight"},
-                 {"hardwrae", "hardware"}, {"modek", "model"},     {"mo", NULL},
-                 {"modle", NULL},          {"run", NULL},          {"", NULL}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *const near = roof_near_name(cases[i].wanted, names, 5);
-        if (cases[i].near == NULL) {
-            assert_null(near);
-        } else {
-            assert_non_null(near);
-            assert_string_equal(near, cases[i].near);
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,10 +201,7 @@ int main(void)
         cmocka_unit_test(test_clear_keeps_the_memory),
         cmocka_unit_test(test_failure_is_remembered),
         cmocka_unit_test(test_width_counts_code_points),
-        cmocka_unit_test(test_unknown_name_lists_nearest_first),
-        cmocka_unit_test(test_unknown_name_takes_any_text),
         cmocka_unit_test(test_text_of_others),
-        cmocka_unit_test(test_near_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -448,7 +448,7 @@ static void test_find(void **state)
         assert_int_equal(number, i);
     }
     assert_int_equal(roof_engine_find(&number, engines, "vLLM", &error), ROOF_USAGE);
-    assert_non_null(strstr(error.message, "nearest first: vllm"));
+    assert_non_null(strstr(error.message, "known: llama.cpp, sglang, torchao, trtllm, vllm"));
 }
 
 int main(void)

@@ -318,11 +318,11 @@ static void test_parse_errors(void **unused)
         {"window", "-1", "window must be", "from 0"},
         {"causal", "2", "causal must be", "from 0 to 1"},
         {"causal", "yes", "causal must be", "\'yes'"},
-        {"routing", "unifrom", "unknown routing 'unifrom'", "nearest first: uniform, balanced"},
+        {"routing", "unifrom", "unknown routing 'unifrom'", "known: uniform, balanced"},
         {"algorithm", "", "unknown algorithm ''", "ring"},
         {"format", "yaml", "unknown format 'yaml'", "ndjson"},
-        {"weights", "fp15", "unknown precision 'fp15'", "nearest first: fp16"},
-        {"weights", "", "unknown precision ''", "fp16"},
+        {"weights", "fp15", "unknown precision 'fp15'", "did you mean fp16"},
+        {"weights", "", "unknown precision ''", "known: fp64"},
         {"hardware", "gb10", "hardware has", "no single value"},
         {"set", "a=1", "set has", "no single value"},
     };
@@ -405,8 +405,8 @@ static void test_list_errors(void **unused)
         {"weights", "fp16,", "weights: ", "empty element"},
         {"weights", ",fp16", "weights: ", "empty element"},
         {"kv", "fp16,,fp8", "kv: ", "empty element"},
-        {"weights", "fp16,fp7", "unknown precision 'fp7'", "fp8_e4m3"},
-        {"weights", "1:8:x2", "unknown precision", "fp16"}, /* only numbers have ranges */
+        {"weights", "fp16,fp7", "unknown precision 'fp7'", "fp8"},
+        {"weights", "1:8:x2", "unknown precision", "known: fp64"}, /* only numbers have ranges */
         {"routing", "uniform,odd", "unknown routing 'odd'", "balanced"},
         {"hardware", "gb10", "hardware has", "no single value"},
     };

@@ -92,14 +92,14 @@ static void test_keys(void **state)
 static void test_unknown_keys(void **state)
 {
     (void)state;
-    refuse_unknown("kv_headz", "unknown key 'kv_headz'; known, nearest first: kv_heads, ");
-    refuse_unknown("kv-heads", "unknown key 'kv-heads'; known, nearest first: kv_heads, ");
-    refuse_unknown("Model", "unknown key 'Model'; known, nearest first: model, ");
-    refuse_unknown("operators", "unknown key 'operators'; known, nearest first: operator, ");
-    refuse_unknown("measured", "unknown key 'measured'; known, nearest first: measured_us, ");
-    refuse_unknown("price", "unknown key 'price'; known, nearest first: ");
-    refuse_unknown("", "unknown key ''; known, nearest first: ");
-    refuse_unknown("line\n2", "unknown key 'line?2'; known, nearest first: line, ");
+    refuse_unknown("kv_headz", "unknown key 'kv_headz'; did you mean kv_heads");
+    refuse_unknown("kv-heads", "unknown key 'kv-heads'; did you mean kv_heads");
+    refuse_unknown("Model", "unknown key 'Model'; did you mean model");
+    refuse_unknown("operators", "unknown key 'operators'; did you mean operator");
+    refuse_unknown("measured", "unknown key 'measured'; did you mean measured_us");
+    refuse_unknown("price", "unknown key 'price'; did you mean price_per_hour?");
+    refuse_unknown("", "unknown key ''; known: operator, model, ");
+    refuse_unknown("line\n2", "unknown key 'line?2'; did you mean line");
 }
 
 static void test_flags(void **state)

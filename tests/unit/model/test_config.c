@@ -1176,11 +1176,11 @@ static void test_unknown_model(void **state)
         const char *name;
         const char *begins;
     } cases[] = {
-        {"llama-3-8", "unknown model 'llama-3-8'; known, nearest first: llama-3-8b, "},
-        {"", "unknown model ''; known, nearest first: "},
-        {"models", "unknown model 'models'; known, nearest first: "},
-        {"hidden_size", "unknown model 'hidden_size'; known, nearest first: "},
-        {"gb10", "unknown model 'gb10'; known, nearest first: "},
+        {"llama-3-8", "unknown model 'llama-3-8'; did you mean llama-3-8b"},
+        {"", "unknown model ''; known: "},
+        {"models", "unknown model 'models'; known: "},
+        {"hidden_size", "unknown model 'hidden_size'; known: "},
+        {"gb10", "unknown model 'gb10'; known: "},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_model *model = (struct roof_model *)&model;

@@ -88,12 +88,12 @@ static void test_unknown_weights(void **state)
         const char *name;
         const char *begins;
     } cases[] = {
-        {"lm_haed", "unknown class 'lm_haed'; known, nearest first: lm_head, "},
-        {"expert", "unknown class 'expert'; known, nearest first: experts, "},
-        {"", "unknown class ''; known, nearest first: "},
-        {"Q", "unknown class 'Q'; known, nearest first: "},
-        {" q", "unknown class ' q'; known, nearest first: q, "},
-        {"attention,mlp", "unknown class 'attention,mlp'; known, nearest first: attention, "},
+        {"lm_haed", "unknown class 'lm_haed'; did you mean lm_head"},
+        {"expert", "unknown class 'expert'; did you mean experts"},
+        {"", "unknown class ''; known: "},
+        {"Q", "unknown class 'Q'; did you mean q"},
+        {" q", "unknown class ' q'; "},
+        {"attention,mlp", "unknown class 'attention,mlp'; did you mean attention"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_error error = {0};
@@ -102,9 +102,6 @@ static void test_unknown_weights(void **state)
         assert_int_equal(error.status, ROOF_USAGE);
         assert_memory_equal(error.message, cases[i].begins, strlen(cases[i].begins));
         assert_int_equal(bits, 77);
-        for (size_t w = 0; w < COUNT(weights); w++) {
-            assert_non_null(strstr(error.message, weights[w].name));
-        }
         assert_int_equal(roof_weight_find(&bits, cases[i].name, NULL), ROOF_USAGE);
     }
 }

@@ -643,8 +643,8 @@ static void test_refused_columns(void **unused)
         const char *columns;
         const char *first, *second;
     } cases[] = {
-        {ROOF_OUTPUT_CSV, "time_ns", "unknown column 'time_ns'", "nearest first: time_us"},
-        {ROOF_OUTPUT_CSV, "time_us,", "unknown column ''", "time_us"},
+        {ROOF_OUTPUT_CSV, "time_ns", "unknown column 'time_ns'", "did you mean time_us"},
+        {ROOF_OUTPUT_CSV, "time_us,", "unknown column ''", "known: schema"},
         {ROOF_OUTPUT_CSV, "", "unknown column ''", "schema"},
         {ROOF_OUTPUT_CSV, "m", "unknown column 'm'", "n"}, /* a gemv has no m */
         {ROOF_OUTPUT_NDJSON, "n,k,n", "'n' twice", "columns names"},

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include "base/nearest.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+
+/* The nearness of each kind of likeness; what is added tells names of one kind apart. */
+enum {
+    BEGINS = 10,
+    CONTAINS = 100,
+    ALL_WORDS = 200,
+    LETTERS = 300, /* times the number of wrong letters is at most LETTERS + ADDED_MOST */
+    CONTAINED = 400,
+    ONE_WORD = 500,
+    ADDED_MOST = 63,
+    LETTER = 15
+};
+
+/* Shorter texts are in too many names by chance. */
+enum { CONTAINED_LEAST = 3, WORD_LEAST = 4 };
+
+/* As many names are suggested, and as many are told whole. */
+enum { SUGGESTED = 3, TOLD_WHOLE = 8 };
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns how many letters are replaced, missing, too many or swapped with their neighbour in the
+ * first 63 bytes of two words. */
+static unsigned distance(const char *a, const char *b)
+{
+    enum { LIMIT = 63 };
+    const size_t rows = strnlen(a, LIMIT);
+    const size_t columns = strnlen(b, LIMIT);
+    unsigned row[3][LIMIT + 1] = {{0}}; /* row i is at i % 3 */
+    for (size_t j = 0; j <= columns; j++) {
+        row[0][j] = (unsigned)j;
+    }
+    for (size_t i = 1; i <= rows; i++) {
+        unsigned *const now = row[i % 3];
+        const unsigned *const last = row[(i + 2) % 3];
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= columns; j++) {
+            now[j] = least(last[j - 1] + !same_letter(a[i - 1], b[j - 1]),
+                           least(last[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1])) {
+                now[j] = least(now[j], row[(i + 1) % 3][j - 2] + 1);
+            }
+        }
+    }
+    return row[rows % 3][columns];
+}
+
+/* Tells if a text contains another; case does not matter. */
+static bool contains(const char *text, const char *part, size_t length)
+{
+    for (; *text != '\0'; text++) {
+        if (strncasecmp(text, part, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Finds the next word of a text, which is letters and digits; *length is 0 behind the last. */
+static const char *next_word(const char *text, size_t *length)
+{
+    while (*text != '\0' && isalnum((unsigned char)*text) == 0) {
+        text++;
+    }
+    *length = 0;
+    while (isalnum((unsigned char)text[*length]) != 0) {
+        ++*length;
+    }
+    return text;
+}
+
+/* Tells if a text has a word that begins with this one. */
+static bool has_word(const char *text, const char *word, size_t length)
+{
+    size_t own = 0;
+    for (text = next_word(text, &own); own > 0; text = next_word(text + own, &own)) {
+        if (own >= length && strncasecmp(text, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Counts the words of `wanted`, those that the name has too, and the long ones among these. */
+static void count_words(const char *wanted, const char *name, unsigned *words, unsigned *shared,
+                        unsigned *long_shared)
+{
+    size_t length = 0;
+    *words = *shared = *long_shared = 0;
+    for (const char *word = next_word(wanted, &length); length > 0;
+         word = next_word(word + length, &length)) {
+        const bool has = has_word(name, word, length);
+        ++*words;
+        *shared += has;
+        *long_shared += has && length >= WORD_LEAST;
+    }
+}
+
+const char *roof_near_name(const char *wanted, const char *const *names, size_t count)
+{
+    const size_t length = strlen(wanted);
+    const char *found = NULL;
+    unsigned allowed = length < 4 ? 0 : length < 6 ? 1 : 2;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned wrong = distance(wanted, names[i]);
+        if (wrong < allowed + (found == NULL)) {
+            allowed = wrong;
+            found = names[i];
+        }
+    }
+    return found;
+}
+
+unsigned roof_nearness(const char *wanted, const char *name)
+{
+    wanted += strspn(wanted, "-");
+    name += strspn(name, "-");
+    const size_t length = strlen(wanted);
+    const size_t own = strlen(name);
+    const size_t difference = own > length ? own - length : length - own;
+    const unsigned added = difference < ADDED_MOST ? (unsigned)difference : ADDED_MOST;
+    unsigned words = 0;
+    unsigned shared = 0;
+    unsigned long_shared = 0;
+    if (length == 0) {
+        return ROOF_FAR;
+    }
+    if (strncasecmp(name, wanted, length) == 0) {
+        return BEGINS + added;
+    }
+    if (length >= CONTAINED_LEAST && contains(name, wanted, length)) {
+        return CONTAINS + added;
+    }
+    count_words(wanted, name, &words, &shared, &long_shared);
+    if (words > 1 && shared == words) {
+        return ALL_WORDS + added;
+    }
+    const unsigned wrong = distance(wanted, name);
+    const size_t most = length / 3 > 1 ? length / 3 : 1;
+    if (wrong <= most && wrong < own) {
+        return LETTERS + (wrong * LETTER < ADDED_MOST ? wrong * LETTER : ADDED_MOST);
+    }
+    if (own >= CONTAINED_LEAST && contains(wanted, name, own)) {
+        return CONTAINED + added;
+    }
+    return long_shared > 0 && 2 * shared >= words ? ONE_WORD + added : ROOF_FAR;
+}
+
+/* Puts the names one after the other: "a, b or c". */
+static void put_names(struct roof_text *out, const char *const *names, size_t count,
+                      const char *last)
+{
+    for (size_t i = 0; i < count; i++) {
+        roof_text_put(out, i == 0 ? "" : i + 1 == count ? last : ", ");
+        roof_text_put(out, names[i]);
+    }
+}
+
+/* Chooses the nearest names, in the order of their nearness and then of the list. */
+static size_t choose(const char **out, const char *const *names, const unsigned *nearness,
+                     size_t count)
+{
+    unsigned best[SUGGESTED];
+    size_t chosen = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = chosen;
+        while (at > 0 && best[at - 1] > nearness[i]) {
+            at--;
+        }
+        if (nearness[i] >= ROOF_FAR || at == SUGGESTED) {
+            continue;
+        }
+        chosen += chosen < SUGGESTED;
+        for (size_t k = chosen - 1; k > at; k--) {
+            best[k] = best[k - 1];
+            out[k] = out[k - 1];
+        }
+        best[at] = nearness[i];
+        out[at] = names[i];
+    }
+    return chosen;
+}
+
+enum roof_status roof_unknown_near(struct roof_error *error, enum roof_status status,
+                                   const char *kind, const char *wanted, const char *const *names,
+                                   const unsigned *nearness, size_t count)
+{
+    const char *near[SUGGESTED];
+    struct roof_text list = ROOF_TEXT_INIT;
+    const size_t chosen = choose(near, names, nearness, count);
+    if (count <= TOLD_WHOLE) {
+        roof_text_put(&list, count == 0 ? "none is known" : "known: ");
+        put_names(&list, names, count, ", ");
+    } else if (chosen > 0) {
+        roof_text_put(&list, "did you mean ");
+        put_names(&list, near, chosen, " or ");
+        roof_text_put(&list, "?");
+    } else {
+        roof_text_put(&list, "known: ");
+        put_names(&list, names, SUGGESTED, ", ");
+        roof_text_printf(&list, " and %zu more", count - SUGGESTED);
+    }
+    const enum roof_status result =
+        list.failed
+            ? roof_no_memory(error)
+            : roof_error_set(error, status, "unknown %s '%.60s'; %s", kind, wanted, list.data);
+    roof_text_free(&list);
+    return result;
+}
+
+enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
+                                   const char *kind, const char *wanted, const char *const *names,
+                                   size_t count)
+{
+    unsigned *const nearness = calloc(count + 1, sizeof *nearness);
+    if (nearness == NULL) {
+        return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        nearness[i] = roof_nearness(wanted, names[i]);
+    }
+    const enum roof_status result =
+        roof_unknown_near(error, status, kind, wanted, names, nearness, count);
+    free(nearness);
+    return result;
+}

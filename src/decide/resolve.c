@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "decide/resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/list.h"
+#include "decide/engine.h"
+#include "model/layout.h"
+#include "model/load.h"
+
+/* --- operators and models ------------------------------------------------------------------ */
+
+/* Names longer than this are none of ours. */
+#define NAME_SIZE 4100
+
+/* Refuses a name that is neither an operator's nor a model's. */
+static enum roof_status unknown_workload(const char *name, const char *const *folders,
+                                         struct roof_error *error)
+{
+    struct roof_text ids = ROOF_TEXT_INIT;
+    size_t models = 0;
+    enum roof_status status = roof_model_ids(&ids, &models, folders, error);
+    const char **const names = calloc(models + ROOF_OPERATOR_COUNT, sizeof *names);
+    if (status == ROOF_OK && names == NULL) {
+        status = roof_no_memory(error);
+    }
+    if (status == ROOF_OK) {
+        const char *id = ids.data;
+        for (int i = 0; i < ROOF_OPERATOR_COUNT; i++) {
+            names[i] = roof_operator_name((enum roof_operator)i);
+        }
+        for (size_t i = 0; i < models; i++, id += strlen(id) + 1) {
+            names[ROOF_OPERATOR_COUNT + i] = id;
+        }
+        status = roof_unknown_name(error, ROOF_USAGE, "operator or model", name, names,
+                                   models + ROOF_OPERATOR_COUNT);
+        roof_error_append(error, " (all: roofline list operators, roofline list models)");
+    }
+    free(names);
+    roof_text_free(&ids);
+    return status;
+}
+
+/* Makes a model of what is asked as an operator and is none. */
+static enum roof_status resolve_workload(struct roof_question *question, struct roof_loans *loans,
+                                         struct roof_error *error)
+{
+    const char *const *const folders = roof_store_folders(loans->store);
+    const char *rest = question->op;
+    enum roof_operator op = ROOF_OPERATOR_COUNT;
+    struct roof_list_item first;
+    char name[NAME_SIZE];
+    if (question->op == NULL || roof_operator_find(&op, question->op, NULL) == ROOF_OK) {
+        return ROOF_OK;
+    }
+    if (!roof_list_next(&first, &rest) || !roof_list_item_copy(name, sizeof name, &first) ||
+        (!roof_model_known(question->op, folders) && !roof_model_known(name, folders))) {
+        return unknown_workload(question->op, folders, error);
+    }
+    question->model = true;
+    question->model_name = question->op;
+    question->op = NULL;
+    return ROOF_OK;
+}
+
+/* --- formats ------------------------------------------------------------------------------- */
+
+/* Gives an input of a question a value, unless it has one. */
+static void give(struct roof_question *question, size_t input, const char *value)
+{
+    if (!roof_asked(question, input)) {
+        question->value[input] = value;
+    }
+}
+
+/* Tells if a model is published in the formats of an engine. */
+static enum roof_status is_published(bool *out, const struct roof_question *question,
+                                     const struct roof_serving *serving, struct roof_loans *loans,
+                                     struct roof_error *error)
+{
+    const struct roof_model *model = NULL;
+    *out = false;
+    if (!roof_serving_published(serving) || question->model_name == NULL ||
+        strchr(question->model_name, ',') != NULL) {
+        return ROOF_OK;
+    }
+    const struct roof_model_wish wish = {.name = question->model_name};
+    TRY(roof_loan_model(&model, loans, &wish, error));
+    *out = roof_serving_suits(serving, model);
+    return ROOF_OK;
+}
+
+/* Gives a question the formats of an engine, whose texts do not outlive it. */
+static enum roof_status take_serving(struct roof_question *question,
+                                     const struct roof_serving *serving, struct roof_loans *loans,
+                                     struct roof_error *error)
+{
+    const char *const name = question->value[ROOF_INPUT_PRECISION_BOTH];
+    bool published = false;
+    TRY(is_published(&published, question, serving, loans, error));
+    question->value[ROOF_INPUT_PRECISION_BOTH] = NULL;
+    if (published) {
+        give(question, ROOF_INPUT_LAYOUT, "checkpoint");
+    } else if (serving->layout != NULL && strcmp(serving->layout, name) == 0) {
+        give(question, ROOF_INPUT_LAYOUT, name);
+    } else {
+        give(question, ROOF_INPUT_WEIGHTS, roof_format(serving->weights)->name);
+        give(question, ROOF_INPUT_ACTIVATIONS, roof_format(serving->activations)->name);
+    }
+    give(question, ROOF_INPUT_KV, roof_format(serving->kv)->name);
+    return ROOF_OK;
+}
+
+/* Says what else a precision could mean. */
+static void note_other(struct roof_error *note, const char *name, enum roof_precision precision,
+                       const struct roof_serving *serving, const char *const *folders)
+{
+    if (roof_layout_known(name, folders)) {
+        (void)roof_error_set(note, ROOF_OK,
+                             "note: %s is read as the precision; " ROOF_KEY(
+                                 "layout") " %s is the layout of that name",
+                             name, name);
+    } else if (serving != NULL && serving->layout == NULL && serving->weights != precision) {
+        (void)roof_error_set(note, ROOF_OK,
+                             "note: %s is read as the precision; engines call " ROOF_KEY(
+                                 "weights") " %s " ROOF_KEY("activations") " %s by that name",
+                             name, roof_format(serving->weights)->name,
+                             roof_format(serving->activations)->name);
+    }
+}
+
+static enum roof_status resolve_with(struct roof_question *question, struct roof_error *note,
+                                     const struct roof_engines *engines, struct roof_loans *loans,
+                                     struct roof_error *error)
+{
+    const char *const *const folders = roof_store_folders(loans->store);
+    const char *const name = question->value[ROOF_INPUT_PRECISION_BOTH];
+    const struct roof_serving *const serving = roof_serving_find(engines, name);
+    enum roof_precision precision = ROOF_PRECISION_AUTO;
+    if (roof_precision_find(&precision, name, NULL) == ROOF_OK) {
+        note_other(note, name, precision, serving, folders);
+        return ROOF_OK;
+    }
+    if (serving != NULL) {
+        return take_serving(question, serving, loans, error);
+    }
+    if (roof_layout_known(name, folders)) {
+        question->value[ROOF_INPUT_PRECISION_BOTH] = NULL;
+        give(question, ROOF_INPUT_LAYOUT, name);
+    }
+    return ROOF_OK; /* whoever reads the precision says what is wrong */
+}
+
+/* Gives a question about a model the formats that its precision names. */
+static enum roof_status resolve_formats(struct roof_question *question, struct roof_error *note,
+                                        struct roof_loans *loans, struct roof_error *error)
+{
+    struct roof_engines *engines = NULL;
+    if (!question->model || !roof_asked(question, ROOF_INPUT_PRECISION_BOTH) ||
+        roof_asked(question, ROOF_INPUT_LAYOUT)) {
+        return ROOF_OK;
+    }
+    TRY(roof_engines_load(&engines, error));
+    const enum roof_status status = resolve_with(question, note, engines, loans, error);
+    roof_engines_free(engines);
+    return status;
+}
+
+enum roof_status roof_question_resolve(struct roof_question *out, struct roof_error *note,
+                                       const struct roof_question *question,
+                                       struct roof_loans *loans, struct roof_error *error)
+{
+    *note = (struct roof_error){.status = ROOF_OK};
+    roof_question_borrow(out, question);
+    TRY(resolve_workload(out, loans, error));
+    return resolve_formats(out, note, loans, error);
+}
