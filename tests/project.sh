@@ -385,7 +385,7 @@ commands() {
 
 # told COMMAND: the options in its help.
 told() {
-    "$BIN" "$1" --help | sed -n 's/^  \(-[^ =]*\), \(-[^ =]*\).*/\1 \2/p; s/^  \(-[^ =,]*\)[ =].*/\1/p' |
+    "$BIN" "$1" all --help | sed -n 's/^  \(-[^ =]*\), \(-[^ =]*\).*/\1 \2/p; s/^  \(-[^ =,]*\)[ =].*/\1/p' |
         tr ' ' '\n' | sort -u
 }
 

@@ -12,7 +12,7 @@ shift
 for page; do
     command=${page##*/roofline-}
     grep -q '^\.\\" begin of the options' "$page" || continue
-    "$program" "${command%.1}" --help | awk '
+    "$program" "${command%.1}" all --help | awk '
         function finish() {
             if (open) print ".El"
             open = 0

@@ -75,44 +75,43 @@ enum roof_operator {
     X(M, m, "m", 'm', SIZE, OPERATORS, "rows of the output (tokens)")                              \
     X(N, n, "n", 'n', SIZE, OPERATORS, "columns of the output (output features)")                  \
     X(K, k, "k", 'k', SIZE, OPERATORS, "summed dimension (input features)")                        \
-    X(BATCH, batch, "batch", 0, SIZE, ALL, "independent products or sequences (default 1)")        \
+    X(BATCH, batch, "batch", 0, SIZE, ALL,                                                         \
+      "independent products, or sequences of a model (default 1)")                                 \
     X(HEADS, heads, "heads", 0, SIZE, OPERATORS, "query heads")                                    \
     X(KV_HEADS, kv_heads, "kv-heads", 0, SIZE, OPERATORS,                                          \
       "key and value heads (default: --heads)")                                                    \
     X(HEAD_DIM, head_dim, "head-dim", 0, SIZE, OPERATORS, "elements per head")                     \
-    X(QUERY_LEN, query_len, "query-len", 0, SIZE, OPERATORS,                                       \
-      "tokens that ask (default 1: decode)")                                                       \
-    X(KV_LEN, kv_len, "kv-len", 0, SIZE, OPERATORS, "tokens attended to, the new ones included")   \
-    X(CAUSAL, causal, "causal", 0, FLAG, OPERATORS,                                                \
-      "a query sees only the keys up to its own position")                                         \
+    X(QUERY_LEN, query_len, "query-len", 0, SIZE, OPERATORS, "query tokens (default 1: decode)")   \
+    X(KV_LEN, kv_len, "kv-len", 0, SIZE, OPERATORS, "key and value tokens, the new ones included") \
+    X(CAUSAL, causal, "causal", 0, FLAG, OPERATORS, "mask keys behind a query's own position")     \
     X(WINDOW, window, "window", 0, SIZE_OR_0, OPERATORS,                                           \
-      "keys a query sees at most (default 0: all)")                                                \
+      "sliding window: keys per query at most (default 0: all)")                                   \
     X(KV_LORA_RANK, kv_lora_rank, "kv-lora-rank", 0, SIZE, OPERATORS,                              \
       "elements of the MLA latent (default 512)")                                                  \
     X(QK_NOPE_HEAD_DIM, qk_nope_head_dim, "qk-nope-head-dim", 0, SIZE, OPERATORS,                  \
-      "elements of Q and K without position (default 128)")                                        \
+      "elements of Q and K without RoPE (default 128)")                                            \
     X(QK_ROPE_HEAD_DIM, qk_rope_head_dim, "qk-rope-head-dim", 0, SIZE, OPERATORS,                  \
-      "elements of Q and K with position (default 64)")                                            \
+      "elements of Q and K with RoPE (default 64)")                                                \
     X(V_HEAD_DIM, v_head_dim, "v-head-dim", 0, SIZE, OPERATORS, "elements of V (default 128)")     \
     X(TOKENS, tokens, "tokens", 0, SIZE, OPERATORS, "tokens (rows)")                               \
     X(HIDDEN, hidden, "hidden", 0, SIZE, OPERATORS, "elements per token (of the output)")          \
     X(GAIN, gain, "gain", 0, FLAG, OPERATORS,                                                      \
       "count the read of the norm's gain (and bias) vector as weights")                            \
     X(INTERMEDIATE, intermediate, "intermediate", 0, SIZE, OPERATORS,                              \
-      "elements between the two products of an expert")                                            \
+      "intermediate size of an expert")                                                            \
     X(EXPERTS, experts, "experts", 0, SIZE, OPERATORS, "routed experts")                           \
     X(TOP_K, top_k, "top-k", 0, SIZE, OPERATORS, "experts per token")                              \
     X(ROUTING, routing, "routing", 0, ROUTING, ALL,                                                \
-      "how tokens meet experts (default uniform, at random)")                                      \
+      "distribution of tokens over experts (default uniform: at random)")                          \
     X(EP, ep, "ep", 0, SIZE, ALL,                                                                  \
-      "devices the experts are spread over; a model runs on tp x pp x ep (default 1)")             \
+      "expert-parallel size (default 1); a model runs on tp x pp x ep devices")                    \
     X(ELEMENTS, elements, "elements", 0, SIZE, OPERATORS,                                          \
       "elements of the whole tensor (all-to-all: per device)")                                     \
     X(DEVICES, devices, "devices", 0, SIZE, OPERATORS, "devices in the group")                     \
     X(WITHIN, within, "within", 0, SIZE, OPERATORS,                                                \
       "consecutive devices that the group lies within (default: the group)")                       \
     X(ALGORITHM, algorithm, "algorithm", 0, ALGORITHM, OPERATORS,                                  \
-      "how the collective sends (default ring)")
+      "algorithm of the collective (default ring)")
 
 /** All dimensions of all operators; one struct, so that a sweep can address each by its offset. 0
  * means not given, and for flags and choices the default. */

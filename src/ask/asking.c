@@ -13,9 +13,14 @@ bool roof_asking_has(const struct roof_asking *a, size_t input)
     return roof_asked(a->question, input);
 }
 
+bool roof_asking_report(const struct roof_asking *a)
+{
+    return a->format == ROOF_TEXT && !roof_asking_has(a, ROOF_INPUT_COLUMNS);
+}
+
 bool roof_asking_document(const struct roof_asking *a)
 {
-    return a->format == ROOF_TEXT || a->format == ROOF_JSON;
+    return roof_asking_report(a) || a->format == ROOF_JSON;
 }
 
 enum roof_output roof_asking_rows(const struct roof_asking *a)

@@ -43,6 +43,8 @@ void roof_asking_command(struct roof_text *out, const struct roof_question *ques
 
 /* True for an input that the question gives. */
 bool roof_asking_has(const struct roof_asking *a, size_t input);
+/* True where the answer is a report for people, not a table of columns that are asked for. */
+bool roof_asking_report(const struct roof_asking *a);
 /* True where the answer is a whole document, text or JSON, and not rows. */
 bool roof_asking_document(const struct roof_asking *a);
 /* The format of rows; only where the command writes rows in the format that is asked for. */

@@ -160,7 +160,7 @@ static enum roof_status write_pair(struct roof_text *out, const struct roof_pair
     struct roof_table table;
     TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_SPEEDUPS, ROOF_OPERATOR_GEMM,
                         a->question->value[ROOF_INPUT_COLUMNS], error));
-    if (a->format == ROOF_TEXT) {
+    if (roof_asking_report(a)) {
         write_text(out, pair, (size_t)in->top);
     } else if (a->format == ROOF_JSON) {
         roof_speedup_report_json(out, speedup);

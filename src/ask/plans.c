@@ -99,6 +99,11 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
                               ROOF_KEY("emit") " writes a script, which has no " ROOF_KEY("forma"
                                                                                           "t"));
     }
+    if (emit && roof_asking_has(a, ROOF_INPUT_COLUMNS)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("emit") " writes a script, which has no " ROOF_KEY("columns"));
+    }
     if (emit && roof_asking_has(a, ROOF_INPUT_TOP)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("emit") " writes one plan: leave out " ROOF_KEY("top"));
@@ -235,18 +240,18 @@ static void write_table(struct roof_text *out, struct roof_table *table,
 /* Writes what was found; for two sides that are explained the explanation alone. */
 static void write_plans(struct roof_text *out, struct roof_table *table,
                         const struct roof_plan_answer *answer, const struct plans_input *in,
-                        enum roof_answer_format format)
+                        const struct roof_asking *a)
 {
     const struct roof_plan_problem *const problem = &answer->problem;
     const struct roof_plan_speedup *const speedup = answer->explained ? &answer->speedup : NULL;
     const bool sides = in->inputs.side[0] != NULL && speedup != NULL;
-    if (format == ROOF_TEXT && sides) {
+    if (roof_asking_report(a) && sides) {
         roof_plan_report_why_text(out, speedup, &answer->plans.plan[0], problem, (size_t)in->top);
-    } else if (format == ROOF_TEXT) {
+    } else if (roof_asking_report(a)) {
         roof_plan_report_text(out, &answer->plans, problem, speedup, (size_t)in->top);
-    } else if (format == ROOF_JSON && sides) {
+    } else if (a->format == ROOF_JSON && sides) {
         roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);
-    } else if (format == ROOF_JSON) {
+    } else if (a->format == ROOF_JSON) {
         roof_plan_report_json(out, &answer->plans, problem, speedup, (size_t)in->top);
     } else {
         write_table(out, table, answer, in->top);
@@ -263,7 +268,7 @@ static enum roof_status write_answer(struct roof_text *out, const struct roof_pl
     TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM,
                         a->question->value[ROOF_INPUT_COLUMNS], error));
     if (in->inputs.emit == NULL) {
-        write_plans(out, &table, answer, in, a->format);
+        write_plans(out, &table, answer, in, a);
         return ROOF_OK;
     }
     *found = roof_emit(out, answer->engine, &answer->plans,

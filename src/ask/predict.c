@@ -48,11 +48,11 @@ static enum roof_status check_output(struct roof_table *table, const struct oper
 static void write_prediction(struct roof_text *out, struct roof_table *table,
                              const struct operator_input *in,
                              const struct roof_prediction *prediction,
-                             const struct roof_trace *trace, enum roof_answer_format format)
+                             const struct roof_trace *trace, const struct roof_asking *a)
 {
-    if (format == ROOF_TEXT) {
+    if (roof_asking_report(a)) {
         roof_report_text(out, prediction, in->product, trace, in->tiling);
-    } else if (format == ROOF_JSON) {
+    } else if (a->format == ROOF_JSON) {
         roof_report_json(out, prediction, trace, in->tiling);
     } else {
         roof_table_begin(table, out);
@@ -73,14 +73,14 @@ static enum roof_status predict_operator(struct roof_text *out, struct roof_aski
         roof_predict_measured(&prediction, in.measured_s);
     }
     TRY(check_output(&table, &in, &prediction, a, error));
-    if (a->format == ROOF_TEXT) {
+    if (roof_asking_report(a)) {
         TRY(roof_read_product(&in.product, &a->loans, in.hardware, error));
     }
     struct roof_trace trace = {0};
     const enum roof_status status =
         in.why ? roof_trace_prediction(&trace, &prediction, error) : ROOF_OK;
     if (status == ROOF_OK) {
-        write_prediction(out, &table, &in, &prediction, in.why ? &trace : NULL, a->format);
+        write_prediction(out, &table, &in, &prediction, in.why ? &trace : NULL, a);
     }
     roof_trace_free(&trace);
     return status;

@@ -59,12 +59,12 @@ static enum roof_status check_output(struct model_input *in, struct model_answer
                               ROOF_KEY("why") " of a model goes with " ROOF_KEY(
                                   "phase") ", for the operators of one pass");
     }
-    if (in->why && a->format != ROOF_TEXT) {
+    if (in->why && !roof_asking_report(a)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("why") " of a model goes with " ROOF_KEY("format") " text");
     }
     /* Tables and JSON have all operators, or none. */
-    if (in->top > 0 && a->format != ROOF_TEXT && (a->format != ROOF_MARKDOWN || in->columns)) {
+    if (in->top > 0 && !roof_asking_report(a) && (a->format != ROOF_MARKDOWN || in->columns)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("top") " of a model goes with " ROOF_KEY(
                                   "format") " text or md, without " ROOF_KEY("columns"));
@@ -127,7 +127,7 @@ static enum roof_status write_model(struct roof_text *out, const struct model_in
     if (a->format == ROOF_MARKDOWN && !in->columns) {
         return write_report(out, in, a->question, error);
     }
-    if (a->format == ROOF_TEXT) {
+    if (roof_asking_report(a)) {
         roof_model_report_text(out, &m->prediction, &m->limits, top, in->product);
         return in->why ? put_why(out, &m->prediction, top, error) : ROOF_OK;
     }

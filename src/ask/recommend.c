@@ -42,7 +42,7 @@ static enum roof_status write_recommendation(struct roof_text *out,
     struct roof_table table;
     TRY(roof_table_open(&table, roof_asking_rows(a), ROOF_TABLE_RECOMMENDATIONS, workload->op,
                         a->question->value[ROOF_INPUT_COLUMNS], error));
-    if (a->format == ROOF_TEXT) {
+    if (roof_asking_report(a)) {
         roof_report_recommendation_text(out, found, &reasons, workload, in->product,
                                         in->how.ranking);
     } else if (a->format == ROOF_JSON) {

@@ -166,6 +166,7 @@ static enum roof_status read_input(struct sweep_input *in, struct roof_table *ta
     if (readable && !roof_asking_has(a, ROOF_INPUT_COLUMNS)) {
         show_asked(table, q);
     }
+    roof_table_narrow(table, q);
     TRY(roof_sweep_count(&in->count, sweep, error));
     TRY(check_ends(in, q, error));
     TRY(read_shard(in, a, error));

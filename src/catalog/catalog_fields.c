@@ -114,7 +114,7 @@ static const struct roof_field precision_fields[] = {
     {.key = "lowest", AT(lowest)},
     {.key = "highest", AT(highest), .width = 10},
     {.key = "accuracy_loss", .type = ROOF_TYPE_TEXT, .derived = PRECISION_LOSS, .width = -13},
-    {.key = "use", TEXT(use), .width = -30},
+    {.key = "use", TEXT(use), .width = -38},
     {.key = "remark", TEXT(remark)},
     {.key = "fallbacks", .type = ROOF_TYPE_WORDS, .derived = PRECISION_FALLBACKS},
     {.key = "code_book", .type = ROOF_TYPE_NUMBERS, .derived = PRECISION_CODE_BOOK},

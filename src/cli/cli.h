@@ -51,7 +51,8 @@ const struct cli_command *cli_commands(size_t *count);
 /* Returns the help of an option for a workload ("gemm", "model"; NULL: none is named); NULL when
  * the command or the workload does not take it. */
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input);
-/* Prints the help of a command. */
+/* Prints the help of a command: without a workload a first screen where it has many options, with
+ * "all" every option. */
 void cli_help(const struct cli_command *command, const char *workload);
 
 /* --- options ------------------------------------------------------------------------------- */

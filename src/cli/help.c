@@ -11,17 +11,17 @@ static const struct {
     size_t input;
     const char *help;
 } plan_help[] = {
-    {ROOF_DIM_BATCH,
-     "sequences in flight: a list or range START:STOP (default 1 to 2048, doubling)"},
+    {ROOF_DIM_BATCH, "batches to try: a list or range START:STOP (default 1 to 2048, doubling)"},
     {ROOF_DIM_DEVICES,
-     "devices, each time all of them: a list or range START:STOP (default 1,2,4,8)"},
+     "GPU counts to try; each plan uses all of them: a list or range START:STOP (default 1,2,4,8)"},
     {ROOF_DIM_EP, NULL},
     {ROOF_INPUT_BY, NULL},
-    {ROOF_INPUT_HARDWARE, "kinds of devices, a list (default " ROOF_DEFAULT_HARDWARE ")"},
-    {ROOF_INPUT_KV, "the only format of the KV cache (default: those that engines have)"},
-    {ROOF_INPUT_FORMATS, "the only formats, as engines call them or of their weights, a list"},
-    {ROOF_INPUT_EXPLAIN, "why B is faster than A: two devices, or two formats of engines"},
-    {ROOF_INPUT_CONTEXT, "tokens of a sequence, decoded without prompts (default 4096)"}};
+    {ROOF_INPUT_HARDWARE, "kinds of devices to try, a list (default " ROOF_DEFAULT_HARDWARE ")"},
+    {ROOF_INPUT_KV, "precision of the KV cache (default: all that engines have)"},
+    {ROOF_INPUT_FORMATS, "formats to try, by the names of engines or the precision of the weights, "
+                         "a list (default: all)"},
+    {ROOF_INPUT_EXPLAIN, "explain why B is faster than A: two devices, or two formats of engines"},
+    {ROOF_INPUT_CONTEXT, "sequence length, decoded without a prompt (default 4096)"}};
 
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {
@@ -123,12 +123,85 @@ static void print_group(const struct cli_command *command, const char *workload,
     }
 }
 
-void cli_help(const struct cli_command *command, const char *workload)
+/* --- the menu ------------------------------------------------------------------------------- */
+
+/* The first screen of a command with many options: what people ask, and what they set most. */
+static const struct menu {
+    enum roof_command command;
+    const char *examples;
+    size_t input[6];
+} menus[] = {
+    {ROOF_COMMAND_PREDICT,
+     "  roofline predict gemm -m 128 -n 4096 -k 4096 -H h100-sxm -p fp8\n"
+     "  roofline predict llama-3.3-70b -H h100-sxm --tp 4 --prompt 2k --generate 500\n"
+     "  roofline predict ./config.json -H hgx-b200 --batch 8 --context 8k\n",
+     {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_DIM_BATCH, ROOF_INPUT_CONTEXT,
+      ROOF_INPUT_TP, ROOF_INPUT_WHY}},
+    {ROOF_COMMAND_SWEEP,
+     "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"
+     "  roofline sweep llama-3-8b,llama-3-70b -H h100-sxm,hgx-b200 --batch 1:64:x2\n",
+     {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_DIM_BATCH, ROOF_INPUT_CONTEXT,
+      ROOF_INPUT_COLUMNS, ROOF_INPUT_OUTPUT}},
+    {ROOF_COMMAND_RECOMMEND,
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100-sxm\n"
+     "  roofline recommend llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k --generate 500 \\\n"
+     "      --max-tpot 30ms\n",
+     {ROOF_INPUT_HARDWARE, ROOF_DIM_DEVICES, ROOF_INPUT_PROMPT, ROOF_INPUT_GENERATE,
+      ROOF_INPUT_MAX_TPOT, ROOF_INPUT_MAX_ACCURACY_LOSS}},
+    {ROOF_COMMAND_PLOT,
+     "  roofline plot -H h100-sxm\n"
+     "  roofline plot llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
+     "  roofline plot --from measured.csv -H h100-sxm -o measured.pdf\n",
+     {ROOF_INPUT_HARDWARE, ROOF_INPUT_PRECISION_BOTH, ROOF_INPUT_FROM, ROOF_INPUT_PHASE,
+      ROOF_INPUT_LINE, ROOF_INPUT_OUTPUT}},
+};
+
+static void print_menu(const struct cli_command *command, const struct menu *menu)
 {
+    const bool plans = command->id == ROOF_COMMAND_RECOMMEND;
+    printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s\nOptions that people use most\n",
+           command->name, command->operands, command->summary, menu->examples);
+    for (size_t i = 0; i < COUNT(menu->input); i++) {
+        const struct roof_input *const row = roof_input(menu->input[i]);
+        print_option(row->letter, row->option, row->value,
+                     cli_help_of(command, plans ? "model" : NULL, menu->input[i]));
+    }
+    const int width = (int)strlen(command->name) + 27; /* of "roofline NAME OPERATOR --help" */
+    printf("\nMore\n  roofline %s model --help      %s\n", command->name,
+           plans ? "limits, objectives and the other options of models" : "the options of models");
+    printf("  roofline %s OPERATOR --help   the options of one operator, such as gemm\n",
+           command->name);
+    printf("  roofline %s all --help        every option; also man roofline-%s\n", command->name,
+           command->name);
+    printf("  %-*s hardware, precisions, operators, models, layouts or engines\n", width,
+           "roofline list WHAT");
+}
+
+/* --- the whole page ------------------------------------------------------------------------- */
+
+/* The groups of plans of models: what they are searched for comes first. */
+static const enum roof_group plan_order[] = {
+    ROOF_GROUP_LIMITS, ROOF_GROUP_COMMAND, ROOF_GROUP_MODEL,    ROOF_GROUP_WORKLOAD,
+    ROOF_GROUP_DEVICE, ROOF_GROUP_FORMATS, ROOF_GROUP_EXPECTED, ROOF_GROUP_OUTPUT};
+static_assert(COUNT(plan_order) == ROOF_GROUP_COUNT, "every group has a place");
+
+static const struct heading *heading_of(enum roof_group group)
+{
+    size_t i = 0;
+    while (headings[i].group != group) {
+        i++;
+    }
+    return &headings[i];
+}
+
+static void print_page(const struct cli_command *command, const char *workload)
+{
+    const bool plans =
+        command->id == ROOF_COMMAND_RECOMMEND && workload != NULL && strcmp(workload, "model") == 0;
     printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s", command->name,
            command->operands, command->summary, command->examples);
     for (size_t i = 0; i < ROOF_GROUP_COUNT; i++) {
-        print_group(command, workload, &headings[i]);
+        print_group(command, workload, plans ? heading_of(plan_order[i]) : &headings[i]);
     }
     putchar('\n');
     if (roof_input_allowed(ROOF_DIM_N, command->id)) {
@@ -140,10 +213,28 @@ void cli_help(const struct cli_command *command, const char *workload)
             "and\ndevices take lists.\n");
     }
     if (strstr(command->operands, "WORKLOAD") != NULL) {
-        printf("A WORKLOAD is an operator (roofline list operators) or \"model NAME\" (roofline "
-               "list\nmodels), or a model's config.json, folder, .gguf or .safetensors file. With "
-               "one of\nthem, --help shows only its options. Devices: roofline list hardware. "
-               "Formats:\nroofline list precisions.\n");
+        printf(
+            "A WORKLOAD is an operator (roofline list operators) or a model: a name (roofline list "
+            "models),\na name at Hugging Face, or a config.json, folder, .gguf or .safetensors "
+            "file. With one, --help\nshows only its options. Devices: roofline list hardware. "
+            "Precisions: roofline list precisions.\n");
     }
     printf("The manual: man roofline-%s\n", command->name);
+}
+
+void cli_help(const struct cli_command *command, const char *workload)
+{
+    enum roof_operator op = ROOF_OPERATOR_COUNT;
+    for (size_t i = 0; i < COUNT(menus) && workload == NULL; i++) {
+        if (menus[i].command == command->id) {
+            print_menu(command, &menus[i]);
+            return;
+        }
+    }
+    if (workload == NULL || command->takes != CLI_WORKLOAD || strcmp(workload, "all") == 0) {
+        print_page(command, NULL);
+    } else { /* what is no operator is the name of a model */
+        print_page(command,
+                   roof_operator_find(&op, workload, NULL) == ROOF_OK ? workload : "model");
+    }
 }

@@ -89,6 +89,7 @@ enum roof_input_id {
     ROOF_INPUT_CHART_FORMAT,   /**< of plot */
     ROOF_INPUT_CHECK_FORMAT,   /**< and of check */
     ROOF_INPUT_COLUMNS,
+    ROOF_INPUT_WIDE,
     ROOF_INPUT_OUTPUT,
     ROOF_INPUT_COUNT
 };

@@ -18,7 +18,7 @@ static const struct roof_field operator_fields[] = {
      .type = ROOF_TYPE_TEXT,
      .offset = offsetof(struct roof_operator_row, summary),
      .width = -57},
-    {.key = "dimensions", .type = ROOF_TYPE_TEXT, .derived = DIMENSION_LIST, .width = -20},
+    {.key = "dimensions", .type = ROOF_TYPE_TEXT, .derived = DIMENSION_LIST, .width = -120},
 };
 
 void roof_operator_fields(struct roof_fields *out)

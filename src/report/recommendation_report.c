@@ -151,7 +151,7 @@ static void put_candidate(struct roof_text *out, const struct roof_candidate *c,
             roof_format_quantity(time, c->prediction.expected_s, ROOF_UNIT_MICROSECONDS),
             c->expected_speedup);
     }
-    roof_text_printf(out, "  %-8s  %s\n", roof_accuracy_name(c->loss), c->reason);
+    roof_text_printf(out, "  %s\n        %s\n", roof_accuracy_name(c->loss), c->reason);
 }
 
 /* Writes the ranked candidates, with expected times if one of them has one. */
@@ -166,7 +166,7 @@ static void put_ranked(struct roof_text *out, const struct roof_recommendation *
     if (expected) {
         roof_text_printf(out, "  %10s  %7s", "expected", "speedup");
     }
-    roof_text_printf(out, "  %-8s  %s\n", "accuracy", "reason");
+    roof_text_put(out, "  accuracy\n"); /* the reason of each has a line of its own */
     for (size_t i = 0; i < recommendation->count; i++) {
         put_candidate(out, &recommendation->candidate[i], expected);
     }

@@ -9,6 +9,9 @@
 void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum roof_operator op,
                        bool for_people);
 
+/* Returns the width of a row of a text table. */
+int roof_table_width(const struct roof_table *table);
+
 /* Writes a row with a value for each column. */
 void roof_table_row(struct roof_table *table, struct roof_text *out,
                     const struct roof_value *values);

@@ -76,10 +76,10 @@ enum roof_status roof_table_open(struct roof_table *out, enum roof_output output
         }
         return ROOF_OK;
     }
-    if (output == ROOF_OUTPUT_TEXT || output == ROOF_OUTPUT_JSON) {
+    if (output == ROOF_OUTPUT_JSON) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("columns") " goes with " ROOF_KEY("format") " csv, ndjson or md");
+            ROOF_KEY("columns") " goes with " ROOF_KEY("format") " text, csv, ndjson or md");
     }
     struct roof_fields all;
     roof_table_fields(&all, kind, op, false);
@@ -222,9 +222,23 @@ static const char *column_label(const struct roof_field *column)
  */
 static int column_width(const struct roof_field *column)
 {
-    const int width = column->width == 0 ? 12 : column->width;
+    const int width = column->width == 0 ? 8 : column->width;
     const int label = (int)strlen(column_label(column));
     return width < 0 ? (label > -width ? -label : width) : (label > width ? label : width);
+}
+
+int roof_table_width(const struct roof_table *table)
+{
+    int width = -2; /* two blanks stand between columns */
+    for (size_t i = 0; i < table->carried_count; i++) {
+        const int name = (int)roof_text_width(table->carried[i].name);
+        width += (name > 12 ? name : 12) + 2;
+    }
+    for (size_t i = 0; i < table->columns.count; i++) {
+        const int column = column_width(&table->columns.field[i]);
+        width += (column < 0 ? -column : column) + 2;
+    }
+    return width;
 }
 
 /* Writes a carried cell of a text table, wide enough for the name of its column. */

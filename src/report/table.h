@@ -85,7 +85,7 @@ struct roof_table {
 
 /**
  * Chooses the columns: all keys, or for text and Markdown a readable selection; columns
- * ("key,key", NULL: the default) chooses others for csv, ndjson and md. op is the operator of all
+ * ("key,key", NULL: the default) chooses others, not for json. op is the operator of all
  * rows, for tables of predictions, recommendations and nodes. For predictions
  * ROOF_OPERATOR_COUNT stands for any: the dimensions of all operators are columns, and a row has
  * those of its own. ROOF_USAGE for columns that do not exist or that the format does not take.
@@ -102,6 +102,10 @@ void roof_table_open_lines(struct roof_table *out, enum roof_table_kind kind);
 
 /** Shows a key of model predictions too, if it is not among the columns. */
 void roof_table_show(struct roof_table *table, const char *key);
+/** Leaves out columns of a text table that is wider than a page, the least important first, but
+ * none for which the question has several values; not where it asks for columns, or for all
+ * (`wide`). */
+void roof_table_narrow(struct roof_table *table, const struct roof_question *question);
 /** Removes the dimensions that are not in a set of bits (1 << dimension) from a table of any
  * operator. */
 void roof_table_keep_dimensions(struct roof_table *table, uint32_t dimensions);

@@ -76,7 +76,7 @@ lines() {
     offers "$1" 'checkpoint' sweep model x --layout ch
     offers "$1" 'memory_time_us measured_us' predict gemm --columns me
     for command in $commands; do
-        offers "$1" "$(help_of "$command")" "$command" -
+        offers "$1" "$(help_of "$command" all)" "$command" -
     done
 }
 
