@@ -497,8 +497,8 @@ install: all
 	$(BIN) completion fish > '$(DESTDIR)$(fishcompdir)/roofline.fish'
 	printf '%s\n' 'prefix=$(prefix)' 'includedir=$(includedir)' 'libdir=$(libdir)' '' \
 	    'Name: roofline' 'Description: Roofline performance model of transformer inference' \
-	    'Version: $(VERSION)' 'Requires.private: libcjson' 'Libs: -L$${libdir} -lroofline' \
-	    'Libs.private: -pthread -lm' 'Cflags: -I$${includedir}' > '$(DESTDIR)$(libdir)/pkgconfig/roofline.pc'
+	    'Version: $(VERSION)' 'Requires.private: libcjson' 'Libs: "-L$${libdir}" -lroofline' \
+	    'Libs.private: -pthread -lm' 'Cflags: "-I$${includedir}"' > '$(DESTDIR)$(libdir)/pkgconfig/roofline.pc'
 
 ## clean: remove every product
 clean:

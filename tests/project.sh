@@ -676,6 +676,17 @@ reproducible() {
     done
 }
 
+# Folders may have blanks in their names.
+installed_with_blanks() {
+    root="$scratch/a root"
+    build_in "$first" install DESTDIR="$root" prefix='/opt/my apps'
+    flags=$(PKG_CONFIG_PATH="$root/opt/my apps/lib/pkgconfig" ${PKG_CONFIG:-pkg-config} --cflags --libs roofline)
+    case $flags in
+    *'-I/opt/my\ apps/include'*'-L/opt/my\ apps/lib -lroofline'*) ;;
+    *) echo "pkg-config does not keep the blank: $flags" ;;
+    esac
+}
+
 installed() {
     root=$scratch/root
     build_in "$first" install DESTDIR="$root" prefix=/usr
@@ -837,6 +848,7 @@ slow() {
     check 'docs/design.md has the figures of the tree' sh tests/figures.sh check docs/design.md
     check 'the same bytes are built in any folder' reproducible
     check 'what is installed can be used' installed
+    check 'folders with blanks are found' installed_with_blanks
     notices 3 bad_quoted
     check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md
     check 'the Python of docs/recipes.md runs' python docs/recipes.md

@@ -38,6 +38,15 @@ enum roof_status roof_answer_format_find(enum roof_answer_format *out, enum roof
     return ROOF_OK;
 }
 
+void roof_answer_formats(struct roof_text *out, enum roof_command command)
+{
+    const char *const *const choices = roof_input(format_input(command))->choices;
+    for (size_t i = 0; choices[i] != NULL; i++) {
+        roof_text_put(out, i == 0 ? "" : choices[i + 1] == NULL ? " and " : ", ");
+        roof_text_put(out, choices[i]);
+    }
+}
+
 /* --- answers ------------------------------------------------------------------------------- */
 
 static const struct {

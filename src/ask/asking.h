@@ -99,4 +99,7 @@ enum roof_status roof_asking_misspelt(const struct roof_asking *a,
 /* Tells how many records were bad, if any. */
 void roof_asking_bad_records(const struct roof_asking *a, const struct roof_records *records);
 
+/* Adds the names of the formats that a command writes: "text, json and csv". */
+void roof_answer_formats(struct roof_text *out, enum roof_command command);
+
 #endif

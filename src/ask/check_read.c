@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Reads check files. */
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,13 +69,15 @@ static enum roof_status read_tolerance(struct roof_tolerance *out, const struct 
                                        const roof_json_value *object)
 {
     static const char *const keys[] = {"relative", "absolute"};
+    static const double most[] = {1, DBL_MAX}; /* a relative one of 1 allows 0 already */
     double value[2] = {0, 0};
     bool given = false;
     for (int i = 0; i < 2; i++) {
         const roof_json_value *const node = roof_json_get(object, keys[i]);
-        if (node != NULL && (!roof_json_number(&value[i], node) || value[i] < 0)) {
-            return roof_json_error(r->p->json, node, r->error, "%s must be a number from 0 on",
-                                   keys[i]);
+        if (node != NULL &&
+            (!roof_json_number(&value[i], node) || value[i] < 0 || value[i] > most[i])) {
+            return roof_json_error(r->p->json, node, r->error, "%s must be a number from 0 %s",
+                                   keys[i], i == 0 ? "to 1" : "on");
         }
         given = given || node != NULL;
     }

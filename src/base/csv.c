@@ -197,7 +197,8 @@ static enum roof_status invalid(const struct roof_csv *csv, struct roof_error *e
 static const char *const wrong_quotes =
     "a cell with quotes must have them around all of it, doubled inside";
 static const char *const too_long = "the row is longer than a megabyte";
-static const char *const nul_byte = "the row has a NUL byte";
+static const char *const nul_byte =
+    "the row has a NUL byte: a text in UTF-16 must be saved as UTF-8";
 
 /* Bytes that end a run of plain ones. NUL is among them because it stands behind the buffer. */
 static const bool ends_plain[256] = {

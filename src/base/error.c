@@ -33,13 +33,52 @@ const char *roof_status_text(enum roof_status status)
     return "unknown status";
 }
 
-/* Replaces each byte of a control character by '?', so that the text is one line. */
+/* Replaces each byte of a control character, and each that is no UTF-8, by '?': the text is one
+ * line that any terminal shows, also where it was cut inside a character. */
 static void replace_controls(char *text)
 {
-    for (; *text != '\0'; text++) {
-        for (size_t left = roof_control(text); left > 0; left--) {
-            text[left - 1] = '?';
+    while (*text != '\0') {
+        const size_t control = roof_control(text);
+        const size_t whole = roof_utf8(text, 4);
+        if (control > 0 || whole == 0) {
+            memset(text, '?', control > 0 ? control : 1);
         }
+        text += control > 0 ? control : whole > 0 ? whole : 1;
+    }
+}
+
+/* A word of a message, or a text in quotes, of more bytes than these is cut to its beginning. */
+#define WORD_MAX 200
+#define WORD_KEPT 120
+
+/* Returns the length of the word, or the quoted text, that a text begins with. */
+static size_t word_length(const char *text)
+{
+    const char *end = text;
+    if (*text == '\'') {
+        end = strchr(text + 1, '\'');
+        end = end == NULL ? text + strlen(text) - 1 : end;
+        end++;
+    }
+    return (size_t)(end - text) + strcspn(end, " ");
+}
+
+/* Cuts long words, which are names and values that came from outside, so that a line of a message
+ * can be read. */
+static void cut_words(char *text)
+{
+    static const char dots[] = "...";
+    while (*text != '\0') {
+        size_t length = word_length(text);
+        if (length > WORD_MAX) {
+            char *const cut = text + WORD_KEPT;
+            const char *const rest = text + length;
+            memcpy(cut, dots, sizeof dots - 1);
+            memmove(cut + sizeof dots - 1, rest, strlen(rest) + 1);
+            length = WORD_KEPT + sizeof dots - 1;
+        }
+        text += length;
+        text += strspn(text, " ");
     }
 }
 
@@ -65,6 +104,7 @@ static void add_key(struct roof_error *error, size_t at, size_t length)
 static void take_keys(struct roof_error *error, size_t from)
 {
     const bool was_cut = strlen(error->message) == sizeof error->message - 1;
+    cut_words(error->message + from);
     char *out = error->message + from;
     for (const char *in = out; *in != '\0';) {
         const bool begins = *in == BEGIN[0];

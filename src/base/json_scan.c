@@ -301,8 +301,22 @@ enum roof_status roof_json_scan_value(struct roof_json_scan *s)
     return ROOF_OK;
 }
 
+/* Tells if a text is UTF-16: it has its byte order mark, or every other byte is NUL, as the first
+ * characters of JSON are ASCII. */
+static bool is_utf16(const struct roof_json_scan *s)
+{
+    const char *const t = s->text;
+    const size_t length = (size_t)(s->end - t);
+    return (length >= 2 && (memcmp(t, "\xff\xfe", 2) == 0 || memcmp(t, "\xfe\xff", 2) == 0)) ||
+           (length >= 4 && (t[0] == '\0') != (t[1] == '\0') && (t[0] == '\0') == (t[2] == '\0') &&
+            (t[1] == '\0') == (t[3] == '\0'));
+}
+
 enum roof_status roof_json_scan_all(struct roof_json_scan *s)
 {
+    if (is_utf16(s)) {
+        return fail(s, s->p, "UTF-16 is not read: save the text as UTF-8");
+    }
     TRY(roof_json_scan_value(s));
     skip_blanks(s);
     return s->p == s->end ? ROOF_OK : fail(s, s->p, "unexpected text after the value");

@@ -2,6 +2,7 @@
 /* What callers of the library ask a device, whose inside they do not see. */
 #include "roofline/device.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -65,4 +66,27 @@ enum roof_status roof_hardware_each(void (*each)(void *context, const char *id),
     }
     roof_text_free(&ids);
     return status;
+}
+
+/* A figure that only one device has is a difference; one that both lack is none. */
+static bool figure_differs(const struct roof_figure *a, const struct roof_figure *b)
+{
+    return isnan(a->value) != isnan(b->value) || (!isnan(a->value) && a->value != b->value);
+}
+
+bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b)
+{
+    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
+        if (figure_differs(&a->figure[i], &b->figure[i])) {
+            return true;
+        }
+    }
+    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
+        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+            if (figure_differs(&a->peak[t][p], &b->peak[t][p])) {
+                return true;
+            }
+        }
+    }
+    return false;
 }

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/base.h"
+#include "catalog/hardware_check.h"
 #include "catalog/registry.h"
 
 /* The document that the strings of a device point into, and the memory of those that were made
@@ -23,14 +24,14 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
     [ROOF_FIGURE_MEMORY_CAPACITY] = {"memory_capacity_bytes", "memory, usable", ROOF_UNIT_CAPACITY,
                                      1, 1e16},
     [ROOF_FIGURE_MEMORY_NOMINAL] = {"memory_nominal_gb", "memory, printed", ROOF_UNIT_GIGABYTES,
-                                    1e-3, 1e7},
+                                    1e-3, 1e7, "memory_gb"},
     [ROOF_FIGURE_SM_COUNT] = {"sm_count", "SMs or compute units", ROOF_UNIT_NONE, 1, 1e6},
     [ROOF_FIGURE_BOOST_CLOCK] = {"boost_clock_mhz", "boost clock", ROOF_UNIT_MEGAHERTZ, 1, 1e5},
     [ROOF_FIGURE_L2] = {"l2_bytes", "L2 cache", ROOF_UNIT_CAPACITY, 1, 1e13},
     [ROOF_FIGURE_LLC] = {"llc_bytes", "last-level cache", ROOF_UNIT_CAPACITY, 1, 1e13},
     [ROOF_FIGURE_TDP] = {"tdp_w", "TDP", ROOF_UNIT_WATTS, 1e-3, 1e6},
     [ROOF_FIGURE_DEVICES_PER_NODE] = {"devices_per_node", "devices per node", ROOF_UNIT_NONE, 1,
-                                      1e6},
+                                      16384},
     [ROOF_FIGURE_LINK] = {"link_gb_s", "link, per direction", ROOF_UNIT_GB_PER_S, 1e-6, 1e7},
     [ROOF_FIGURE_NETWORK] = {"network_gb_s", "network, per direction", ROOF_UNIT_GB_PER_S, 1e-6,
                              1e7},
@@ -459,7 +460,12 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
     const char *const key = roof_json_key(item);
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         const struct roof_figure_key *const row = &figure_keys[i];
-        if (strcmp(key, row->key) == 0) {
+        if (strcmp(key, row->key) == 0 ||
+            (row->synonym != NULL && strcmp(key, row->synonym) == 0)) {
+            if (!isnan(r->hardware->figure[i].value)) {
+                return roof_json_error(r->json, item, r->error, "%s and %s are the same figure",
+                                       row->key, row->synonym);
+            }
             return read_figure(r, &r->hardware->figure[i], item, key, row->unit, row->min,
                                row->max);
         }
@@ -515,6 +521,25 @@ static bool has_peak(const struct roof_hardware *hardware)
     return false;
 }
 
+/* Gives a device without an id the name of its file, without folder and ending. */
+static enum roof_status name_by_file(struct roof_hardware *hardware, const struct roof_json *json,
+                                     struct roof_error *error)
+{
+    const char *const source = roof_json_source(json);
+    const char *const slash = strrchr(source, '/');
+    const char *const name = slash == NULL ? source : slash + 1;
+    const size_t length = strlen(name);
+    const bool ends = length > 5 && strcmp(name + length - 5, ".json") == 0;
+    if (hardware->id == NULL) {
+        char *const id = strndup(name, length - (ends ? 5 : 0));
+        if (id == NULL || !adopt(hardware, id)) {
+            return roof_no_memory(error);
+        }
+        hardware->id = id;
+    }
+    return ROOF_OK;
+}
+
 /* Reads a device from its document, and refuses one that nothing can be computed for. */
 static enum roof_status read_device(struct roof_hardware *hardware, const struct roof_json *json,
                                     struct roof_error *error)
@@ -539,7 +564,7 @@ static enum roof_status read_device(struct roof_hardware *hardware, const struct
             figure_keys[ROOF_FIGURE_BANDWIDTH].key, peak_tables[ROOF_PEAK_MATRIX].key,
             peak_tables[ROOF_PEAK_VECTOR].key);
     }
-    hardware->id = hardware->id == NULL ? roof_json_source(json) : hardware->id;
+    TRY(name_by_file(hardware, json, error));
     hardware->name = hardware->name == NULL ? hardware->id : hardware->name;
     hardware->reference = hardware->id;
     derive(hardware);
@@ -601,19 +626,18 @@ void roof_hardware_free(struct roof_hardware *hardware)
 
 static const struct roof_registry registry = {.folder = "hardware", .noun = "hardware"};
 
-/* Says that a device is the user's, and by which name it was loaded. */
-static enum roof_status mark_user(struct roof_hardware **hardware, const char *name,
+/* Checks a device of the user, and notes by which name it was loaded. */
+static enum roof_status take_user(struct roof_hardware *hardware, const char *name,
                                   struct roof_error *error)
 {
     char *const reference = strdup(name);
-    if (reference == NULL || !adopt(*hardware, reference)) {
-        roof_hardware_free(*hardware);
-        *hardware = NULL;
+    if (reference == NULL || !adopt(hardware, reference)) {
         return roof_no_memory(error);
     }
-    (*hardware)->reference = reference;
-    (*hardware)->basis = ROOF_BASIS_USER;
-    return ROOF_OK;
+    hardware->reference = reference;
+    hardware->basis = ROOF_BASIS_USER;
+    return roof_hardware_check(
+        hardware, roof_json_source(((struct owned *)hardware->private_data)->json), error);
 }
 
 enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name,
@@ -624,7 +648,12 @@ enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name
     bool user = false;
     TRY(roof_registry_open(&json, &user, &registry, name, directories, error));
     TRY(from_json(out, json, error));
-    return user ? mark_user(out, name, error) : ROOF_OK;
+    const enum roof_status status = user ? take_user(*out, name, error) : ROOF_OK;
+    if (status != ROOF_OK) {
+        roof_hardware_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,
@@ -746,27 +775,4 @@ enum roof_status roof_hardware_link(struct roof_link *out, const struct roof_har
         hardware->figure[crosses ? ROOF_FIGURE_NETWORK_LATENCY : ROOF_FIGURE_LINK_LATENCY].value;
     *out = (struct roof_link){used->value, isnan(latency) ? 0 : latency, used};
     return ROOF_OK;
-}
-
-/* A figure that only one device has is a difference; one that both lack is none. */
-static bool figure_differs(const struct roof_figure *a, const struct roof_figure *b)
-{
-    return isnan(a->value) != isnan(b->value) || (!isnan(a->value) && a->value != b->value);
-}
-
-bool roof_hardware_differs(const struct roof_hardware *a, const struct roof_hardware *b)
-{
-    for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
-        if (figure_differs(&a->figure[i], &b->figure[i])) {
-            return true;
-        }
-    }
-    for (int t = 0; t < ROOF_PEAK_TABLE_COUNT; t++) {
-        for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
-            if (figure_differs(&a->peak[t][p], &b->peak[t][p])) {
-                return true;
-            }
-        }
-    }
-    return false;
 }

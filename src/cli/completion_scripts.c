@@ -31,7 +31,7 @@ static const char bash_script[] =
     "        else\n"
     "            line=${line%%$'\\t'*}\n"
     "            line=${line#\"${current%\"$raw\"}\"}\n"
-    "            [[ $line != *[\\<\\>]* ]] || printf -v line %q \"$line\"\n"
+    "            [[ $line != *[!A-Za-z0-9_./:@%+=,~-]* ]] || printf -v line %q \"$line\"\n"
     "            COMPREPLY+=(\"$line\")\n"
     "        fi\n"
     "    done < <(\"${COMP_WORDS[0]}\" completion words \"${words[@]}\" 2> /dev/null)\n"

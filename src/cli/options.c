@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "ask/asking.h"
 #include "base/base.h"
 #include "cli.h"
 #include "decide/synonym.h"
@@ -380,39 +381,43 @@ static enum roof_status parse(struct cli_options *out, struct table *t, int argc
     return errors > 0 ? parse_error(t, error) : take(out, t, error);
 }
 
-/* Finds the format, by -f or by the name of the output. */
+/* Refuses an output whose name says a format that the command does not write. */
+static enum roof_status refuse_extension(const struct cli_options *out, struct roof_error *error)
+{
+    struct roof_text formats = ROOF_TEXT_INIT;
+    roof_answer_formats(&formats, out->command->id);
+    const enum roof_status status =
+        formats.failed ? roof_no_memory(error)
+                       : roof_error_set(error, ROOF_USAGE,
+                                        "cannot write '%s': the formats are %s (" ROOF_KEY(
+                                            "format") " names one)",
+                                        out->output, formats.data);
+    roof_text_free(&formats);
+    return status;
+}
+
+/* Finds the format: by -f, else by the extension of the output. Other names say nothing. */
 static enum roof_status find_format(struct cli_options *out, struct roof_error *error)
 {
     static const struct {
         const char *extension;
-        enum roof_answer_format format;
-        unsigned commands; /* whose output names say it */
-    } extensions[] = {{".html", ROOF_HTML, ROOF_COMMAND_PREDICT | ROOF_COMMAND_PLOT},
-                      {".svg", ROOF_SVG, ROOF_COMMAND_PLOT},
-                      {".png", ROOF_PNG, ROOF_COMMAND_PLOT},
-                      {".pdf", ROOF_PDF, ROOF_COMMAND_PLOT},
-                      {".gp", ROOF_GNUPLOT, ROOF_COMMAND_PLOT},
-                      {".gnuplot", ROOF_GNUPLOT, ROOF_COMMAND_PLOT},
-                      {".json", ROOF_JSON, ROOF_COMMAND_PLOT},
-                      {".txt", ROOF_TEXT, ROOF_COMMAND_PLOT}};
+        const char *format;
+    } extensions[] = {{".json", "json"},  {".ndjson", "ndjson"},   {".csv", "csv"}, {".md", "md"},
+                      {".html", "html"},  {".svg", "svg"},         {".png", "png"}, {".pdf", "pdf"},
+                      {".gp", "gnuplot"}, {".gnuplot", "gnuplot"}, {".txt", "text"}};
     const bool named = out->output != NULL && strcmp(out->output, "-") != 0;
     const char *const dot = named ? strrchr(out->output, '.') : NULL;
     if (out->format_name != NULL) {
         return roof_answer_format_find(&out->format, out->command->id, out->format_name, error);
     }
     for (size_t i = 0; i < COUNT(extensions) && dot != NULL; i++) {
-        if ((extensions[i].commands & (unsigned)out->command->id) != 0 &&
-            strcasecmp(dot, extensions[i].extension) == 0) {
-            out->format = extensions[i].format;
-            return ROOF_OK;
+        if (strcasecmp(dot, extensions[i].extension) == 0) {
+            const enum roof_status status =
+                roof_answer_format_find(&out->format, out->command->id, extensions[i].format, NULL);
+            return status == ROOF_OK ? ROOF_OK : refuse_extension(out, error);
         }
     }
-    return !named || out->command->id != ROOF_COMMAND_PLOT
-               ? ROOF_OK
-               : roof_error_set(error, ROOF_USAGE,
-                                "'%s' does not say its format: name it .svg, .png, .pdf, .html, "
-                                ".gp, .json or .txt, or give --format",
-                                out->output);
+    return ROOF_OK;
 }
 
 enum roof_status cli_options_read(struct cli_options *out, const struct cli_command *command,

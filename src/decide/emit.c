@@ -31,6 +31,7 @@ struct emitter {
     struct roof_text model;      /* a repository, a folder or a file */
     struct roof_text name;       /* its last part, for file names */
     struct roof_text checkpoint; /* the engine reads this one */
+    struct roof_text *remark;    /* a line that is told to the reader, see end_remark */
     struct roof_error *error;
 };
 
@@ -205,14 +206,30 @@ static enum roof_status put_step(const struct emitter *e, const struct roof_engi
     return ROOF_OK;
 }
 
-/* --- comments ------------------------------------------------------------------------------ */
+/* --- remarks ------------------------------------------------------------------------------- */
+
+/* Ends a line for the reader. It is a command that does nothing, with one quoted word: what is
+ * pasted into an interactive zsh has no comments. */
+static void end_remark(const struct emitter *e)
+{
+    struct roof_text *const out = e->out;
+    struct roof_text *const remark = e->remark;
+    roof_text_put(out, ": '");
+    for (size_t i = 0; i < remark->length; i++) {
+        const char *const at = remark->data + i;
+        roof_text_add(out, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
+    }
+    roof_text_put(out, "'\n");
+    out->failed = out->failed || remark->failed;
+    roof_text_clear(remark);
+}
 
 static void put_described(const struct emitter *e, const struct roof_plan *plan)
 {
     struct roof_text text = ROOF_TEXT_INIT;
     roof_plan_describe(&text, plan, e->problem);
-    put_comment(e->out, text.data == NULL ? "" : text.data);
-    e->out->failed = e->out->failed || text.failed;
+    put_comment(e->remark, text.data == NULL ? "" : text.data);
+    e->remark->failed = e->remark->failed || text.failed;
     roof_text_free(&text);
 }
 
@@ -223,30 +240,34 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     char ttft[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
     char rate[ROOF_QUANTITY_SIZE];
-    roof_text_put(e->out, "# ");
-    put_comment(e->out, e->problem->model->id);
-    roof_text_printf(e->out, " with %s, rank %zu of %zu: ", e->engine->name, rank, plans->count);
+    put_comment(e->remark, e->problem->model->id);
+    roof_text_printf(e->remark, " with %s, rank %zu of %zu: ", e->engine->name, rank, plans->count);
     put_described(e, p);
     const char *const called = e->problem->engines->serving[p->serving].id;
     if (strcmp(called, e->format->id) != 0) {
-        roof_text_printf(e->out, " (there %s)", e->format->id);
+        roof_text_printf(e->remark, " (there %s)", e->format->id);
     }
-    roof_text_printf(e->out,
-                     "\n# expected: first token %s, %s per token, %s tokens/s of all sequences\n",
+    end_remark(e);
+    roof_text_printf(e->remark,
+                     "expected: first token %s, %s per token, %s tokens/s of all sequences",
                      roof_format_quantity(ttft, p->ttft_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(tpot, p->tpot_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_short(rate, p->tokens_per_s));
+    end_remark(e);
     if (e->problem->model->positions > 0 && e->context > e->problem->model->positions) {
-        roof_text_printf(e->out, "# beware: the model was made for contexts up to %" PRId64 "\n",
+        roof_text_printf(e->remark, "beware: the model was made for contexts up to %" PRId64,
                          e->problem->model->positions);
+        end_remark(e);
     }
     if (e->engine->beware != NULL) {
-        roof_text_printf(e->out, "# beware: %s\n", e->engine->beware);
+        roof_text_printf(e->remark, "beware: %s", e->engine->beware);
+        end_remark(e);
     } else if (p->near > 0.1) {
-        roof_text_printf(e->out,
-                         "# beware: %s of a decode step is as measured on other devices, "
-                         "stacks or formats\n",
+        roof_text_printf(e->remark,
+                         "beware: %s of a decode step is as measured on other devices, "
+                         "stacks or formats",
                          roof_format_quantity(rate, p->near, ROOF_UNIT_FRACTION));
+        end_remark(e);
     }
     const struct roof_plan *const best =
         rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0];
@@ -254,10 +275,11 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
         const struct roof_serving *const s = &e->problem->engines->serving[best->serving];
         const bool formats =
             roof_engine_format(e->engine, s, e->problem->hardware[best->hardware]) != NULL;
-        roof_text_put(e->out, "# better with other engines: ");
+        roof_text_put(e->remark, "better with other engines: ");
         put_described(e, best);
-        roof_text_printf(e->out, "; %s does not run this %s\n", e->engine->name,
+        roof_text_printf(e->remark, "; %s does not run this %s", e->engine->name,
                          formats ? "split" : "combination of formats there");
+        end_remark(e);
     }
 }
 
@@ -266,10 +288,10 @@ static void put_alias(const struct emitter *e, const char *given)
 {
     const struct roof_model *const m = e->problem->model;
     if (m->repository != NULL && strcmp(given, m->id) != 0) {
-        roof_text_put(e->out, "# ");
-        put_comment(e->out, given);
-        roof_text_printf(e->out, ": put its repository in place of %s, if that is another one\n",
+        put_comment(e->remark, given);
+        roof_text_printf(e->remark, ": put its repository in place of %s, if that is another one",
                          m->repository);
+        end_remark(e);
     }
 }
 
@@ -293,17 +315,93 @@ static enum roof_status set_checkpoint(struct emitter *e)
     }
     if (made == NULL) {
         roof_text_printf(
-            e->out, "# the checkpoint is quantised (%s): %s stands for one that is not\n",
+            e->remark, "the checkpoint is quantised (%s): %s stands for one that is not",
             m->quantization == NULL ? "a GGUF file" : m->quantization, e->checkpoint.data);
+        end_remark(e);
     } else if (e->format->make[0] != NULL) {
-        roof_text_printf(e->out, "# %s stands for a checkpoint that you have, or make first:\n",
+        roof_text_printf(e->remark, "%s stands for a checkpoint that you have, or make first:",
                          e->checkpoint.data);
+        end_remark(e);
     }
     for (const char *const *line = e->format->make; *line != NULL; line++) {
-        roof_text_put(e->out, "#   ");
-        TRY(put_line(e->out, e, *line, COMMENT));
-        roof_text_put(e->out, "\n");
+        roof_text_put(e->remark, "  ");
+        TRY(put_line(e->remark, e, *line, COMMENT));
+        end_remark(e);
     }
+    return ROOF_OK;
+}
+
+/* Tells what serves the plan beside the command: notes on splits, and several nodes. */
+static enum roof_status put_notes(const struct emitter *e)
+{
+    const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
+    if (e->split->note != NULL) {
+        TRY(put_line(e->remark, e, e->split->note, COMMENT));
+        end_remark(e);
+    }
+    if (roof_several_nodes(hardware, e->plan->devices / e->plan->dp) && e->engine->nodes != NULL) {
+        roof_text_put(e->remark, e->engine->nodes);
+        end_remark(e);
+    }
+    roof_text_printf(e->remark, "formats, splits and words with sources: roofline list engines %s",
+                     e->engine->id);
+    end_remark(e);
+    return ROOF_OK;
+}
+
+/* --- copies -------------------------------------------------------------------------------- */
+
+/* Returns how many copies one node has; 0 when a copy does not fit into a node. */
+static int64_t copies_per_node(const struct emitter *e)
+{
+    const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
+    const int64_t each = e->plan->devices / e->plan->dp;
+    const double node = hardware->figure[ROOF_FIGURE_DEVICES_PER_NODE].value;
+    return !(node < (double)e->plan->devices) ? e->plan->dp : (int64_t)(node / (double)each);
+}
+
+/* Begins a loop over the copies of a node: "for devices in 0,1 2,3; do", with the variable that
+ * shows a copy its devices only. */
+static void begin_copies(const struct emitter *e, int64_t copies)
+{
+    const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
+    const int64_t each = e->plan->devices / e->plan->dp;
+    roof_text_put(e->out, "for devices in");
+    for (int64_t i = 0; i < copies * each; i++) {
+        roof_text_printf(e->out, "%s%" PRId64, i % each == 0 ? " " : ",", i);
+    }
+    roof_text_printf(e->out, "; do\n%s=\"$devices\" ",
+                     strcmp(hardware->vendor, "AMD") == 0 ? "HIP_VISIBLE_DEVICES"
+                                                          : "CUDA_VISIBLE_DEVICES");
+}
+
+/* The port of a copy follows from its first device. */
+#define COPY_PORT " \\\n    --port $((8000 + ${devices%%,*}))"
+
+/* Writes the command that serves, once for each copy where there are several. */
+static enum roof_status put_server(const struct emitter *e, const struct roof_engine_step *step)
+{
+    const int64_t here = copies_per_node(e);
+    const int64_t each = e->plan->devices / e->plan->dp;
+    if (e->plan->dp == 1) {
+        return put_step(e, step);
+    }
+    roof_text_printf(e->remark, "%" PRId64 " copies of %" PRId64 " %s, behind a load balancer",
+                     e->plan->dp, each, each == 1 ? "device" : "devices");
+    if (here == 0) {
+        roof_text_put(e->remark, ": this once for each copy");
+        end_remark(e);
+        return put_step(e, step);
+    }
+    if (here < e->plan->dp) {
+        roof_text_printf(e->remark, "; up to %" PRId64 " on a node: run this on each node", here);
+    }
+    roof_text_put(e->remark, "; ports from 8000 on");
+    end_remark(e);
+    begin_copies(e, here);
+    TRY(put_lines(e, step->line, COMMAND, " \\\n    "));
+    e->out->length -= e->out->failed ? 0 : 1; /* the end of the line */
+    roof_text_put(e->out, COPY_PORT " &\ndone\nwait\n");
     return ROOF_OK;
 }
 
@@ -313,25 +411,10 @@ static enum roof_status put_script(struct emitter *e, const struct roof_plans *p
     put_plan(e, plans);
     put_alias(e, model);
     TRY(set_checkpoint(e));
-    if (e->split->note != NULL) {
-        roof_text_put(e->out, "# ");
-        TRY(put_line(e->out, e, e->split->note, COMMENT));
-        roof_text_put(e->out, "\n");
-    }
-    const struct roof_hardware *const hardware = e->problem->hardware[e->plan->hardware];
-    if (roof_several_nodes(hardware, e->plan->devices / e->plan->dp) && e->engine->nodes != NULL) {
-        roof_text_printf(e->out, "# %s\n", e->engine->nodes);
-    }
-    if (e->plan->dp > 1) {
-        roof_text_printf(e->out,
-                         "# %" PRId64 " copies behind a load balancer: this once for each %" PRId64
-                         " of the devices\n",
-                         e->plan->dp, e->plan->devices / e->plan->dp);
-    }
-    roof_text_printf(e->out, "# formats, splits and words with sources: roofline list engines %s\n",
-                     e->engine->id);
+    TRY(put_notes(e));
     for (size_t i = 0; i < e->engine->steps; i++) {
-        TRY(put_step(e, &e->engine->step[i]));
+        const bool last = i + 1 == e->engine->steps;
+        TRY(last ? put_server(e, &e->engine->step[i]) : put_step(e, &e->engine->step[i]));
     }
     return ROOF_OK;
 }
@@ -347,12 +430,13 @@ static void put_formats(const struct emitter *e, const struct roof_hardware *har
         const struct roof_serving *const s = &engines->serving[i];
         const struct roof_engine_format *const f = roof_engine_format(e->engine, s, hardware);
         if (f != NULL && roof_serving_suits(s, e->problem->model)) {
-            roof_text_printf(e->out, "%s%s (KV cache %s)", separator, f->id,
+            roof_text_printf(e->remark, "%s%s (KV cache %s)", separator, f->id,
                              roof_format(s->kv)->name);
             separator = ", ";
         }
     }
-    roof_text_put(e->out, *separator == '\0' ? "nothing\n" : "\n");
+    roof_text_put(e->remark, *separator == '\0' ? "nothing" : "");
+    end_remark(e);
 }
 
 /* Lists the splits that the engine runs, by their limits: "tp 1, ep 1, a batch up to 1" */
@@ -364,7 +448,7 @@ static void put_splits(const struct emitter *e)
         const char *separator = between;
         for (int k = 0; k < ROOF_SPLIT_LIMITS; k++) {
             if (s->most[k] != INT64_MAX) {
-                roof_text_printf(e->out, "%s%s %" PRId64, separator,
+                roof_text_printf(e->remark, "%s%s %" PRId64, separator,
                                  k == ROOF_SPLIT_BATCH ? "a batch up to" : roof_split_limits[k],
                                  s->most[k]);
                 separator = ", ";
@@ -372,28 +456,30 @@ static void put_splits(const struct emitter *e)
         }
         between = "; or ";
     }
-    roof_text_put(e->out, e->engine->nodes == NULL ? "; in one node\n" : "\n");
+    roof_text_put(e->remark, e->engine->nodes == NULL ? "; in one node" : "");
+    end_remark(e);
 }
 
 static void put_reason(const struct emitter *e, const struct roof_plans *plans)
 {
     const struct roof_plan_problem *const q = e->problem;
     if (plans->count == 0) {
-        roof_text_printf(e->out,
-                         "# %s runs nothing that satisfies the constraints; --engine %s without "
-                         "--emit says what is near.\n",
+        roof_text_printf(e->remark,
+                         "%s runs nothing that satisfies the constraints; --engine %s without "
+                         "--emit says what is near.",
                          e->engine->name, e->engine->id);
     } else {
-        roof_text_printf(e->out, "# %s runs none of the %zu plans that satisfy the constraints.\n",
+        roof_text_printf(e->remark, "%s runs none of the %zu plans that satisfy the constraints.",
                          e->engine->name, plans->count);
     }
+    end_remark(e);
     for (size_t h = 0; h < q->hardware_count; h++) {
-        roof_text_put(e->out, "# Formats on ");
-        put_comment(e->out, q->hardware[h]->id);
-        roof_text_put(e->out, ": ");
+        roof_text_put(e->remark, "Formats on ");
+        put_comment(e->remark, q->hardware[h]->id);
+        roof_text_put(e->remark, ": ");
         put_formats(e, q->hardware[h]);
     }
-    roof_text_put(e->out, "# Splits: ");
+    roof_text_put(e->remark, "Splits: ");
     put_splits(e);
 }
 
@@ -431,7 +517,9 @@ enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct ro
                            const struct roof_plans *others, const struct roof_plan_problem *problem,
                            const char *model, struct roof_error *error)
 {
+    struct roof_text remark = ROOF_TEXT_INIT;
     struct emitter e = {.out = out,
+                        .remark = &remark,
                         .problem = problem,
                         .engine = &problem->engines->engine[engine],
                         .number = engine,
@@ -442,9 +530,11 @@ enum roof_status roof_emit(struct roof_text *out, size_t engine, const struct ro
     }
     if (e.plan == NULL) {
         put_reason(&e, plans);
+        roof_text_free(&remark);
         return roof_error_set(error, ROOF_UNSATISFIED, "no plan runs on %s", e.engine->id);
     }
     const enum roof_status status = write_script(&e, plans, model);
+    roof_text_free(&remark);
     roof_text_free(&e.model);
     roof_text_free(&e.name);
     roof_text_free(&e.checkpoint);

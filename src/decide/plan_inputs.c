@@ -86,6 +86,10 @@ static enum roof_status read_price(double *price, const struct roof_hardware *co
                               ROOF_KEY("price_per_hour") " is ID=PRICE,..., not '%s'", text);
     }
     TRY(roof_parse_number(&value, equals + 1, ROOF_KEY("price_per_hour"), 0, PRICE_MAX, error));
+    if (!(value > 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("price_per_hour") " %s: a price must be above 0", text);
+    }
     for (size_t h = 0; h < hardware_count; h++) {
         const char *const id = hardware[h]->id;
         if (strlen(id) == (size_t)(equals - text) && strncmp(id, text, strlen(id)) == 0) {

@@ -8,6 +8,20 @@
 
 /* --- CSV ----------------------------------------------------------------------------------- */
 
+/* Refuses a header that other characters than commas separate. */
+static enum roof_status check_separator(const struct roof_csv *csv, struct roof_error *error)
+{
+    const char *const other = csv->count == 1 ? strpbrk(csv->cell[0], ";\t|") : NULL;
+    return other == NULL
+               ? ROOF_OK
+               : roof_error_at(error, ROOF_INVALID, csv->name, csv->line, 0,
+                               "the header has one column, '%s': commas separate columns, not %s",
+                               csv->cell[0],
+                               *other == ';'    ? "semicolons"
+                               : *other == '\t' ? "tabs"
+                                                : "bars");
+}
+
 static enum roof_status read_header(struct roof_records *r, struct roof_error *error)
 {
     struct roof_records_private *const p = r->private_data;
@@ -27,7 +41,7 @@ static enum roof_status read_header(struct roof_records *r, struct roof_error *e
     }
     r->line = csv->line;
     r->cell = csv->cell;
-    return ROOF_OK;
+    return more ? check_separator(csv, error) : ROOF_OK;
 }
 
 static enum roof_status next_row(struct roof_records *r, bool *more, struct roof_error *error)

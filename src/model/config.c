@@ -692,11 +692,33 @@ static void note_omissions(const struct config *c)
     }
 }
 
+/* Refuses members that no prediction depends on, where their values show that the file is broken.
+ */
+static enum roof_status check_others(const struct config *c)
+{
+    const roof_json_value *const activation = find_member(c, "hidden_act");
+    const roof_json_value *const scaling = find_member(c, "rope_scaling");
+    const roof_json_value *const factor = roof_json_get(scaling, "factor");
+    double value = 1;
+    if (activation != NULL && roof_json_line(activation) == NULL) {
+        return roof_json_error(c->json, activation, c->error, "hidden_act must be a string");
+    }
+    if (scaling != NULL && !roof_json_is_object(scaling)) {
+        return roof_json_error(c->json, scaling, c->error, "rope_scaling must be an object");
+    }
+    if (factor != NULL && (!roof_json_number(&value, factor) || !(value > 0 && value <= 1e6))) {
+        return roof_json_error(c->json, factor, c->error,
+                               "factor of rope_scaling must be a number above 0, up to 1e6");
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status read_config(struct config *c)
 {
     struct reading reading = {.model = *c->model};
     TRY(find_family(c));
     TRY(refuse_others(c));
+    TRY(check_others(c));
     TRY(read_keys(&reading, c));
     TRY(check_sizes(&reading, c));
     put_architecture(&reading.model, c);

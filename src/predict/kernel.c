@@ -148,6 +148,10 @@ static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][5] = {
 #define NEAR_BAND 1.25
 #define NODES_BAND 2.0
 
+/* Collectives of more devices than these have no expected time: eight of one node were measured,
+ * and what so many add to it would be all of the estimate. */
+#define COLLECTIVE_DEVICES_MAX 4096.
+
 /* Seconds that waiting for another node takes on devices that do not give it: NCCL's constant for a
  * step of a tree over the network with short messages (NVIDIA/nccl@b647562 src/graph/tuning.cc,
  * hwLat). */
@@ -309,6 +313,9 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
             kernel == ROOF_KERNEL_COUNT ? ROOF_NUMERICS_COUNT : roof_workload_numerics(workload),
     };
     const bool vector = formulas[kernel == ROOF_KERNEL_COUNT ? 0 : kernel] == roof_expect_vector;
+    if (fmax(members, within) > COLLECTIVE_DEVICES_MAX) {
+        return;
+    }
     if (task.numerics == ROOF_NUMERICS_COUNT || (isnan(task.peak) && !vector) || isnan(task.sms) ||
         isnan(task.clock) || isnan(task.l2)) {
         return;

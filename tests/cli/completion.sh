@@ -105,6 +105,11 @@ completion() {
         # bash cuts words at "=" and ":", and puts what is offered in place of the last piece.
         offers bash 'h100 h100-nvl h100-pcie h100-sxm' predict gemm --hardware = h1
         offers bash 'cold warm' predict gemm --cache =
+        mkdir -p "$HOME/.local/share/roofline/hardware"
+        echo '{"bandwidth_gb_s": 1, "peak_tflops": {"fp16": 1}}' \
+            > "$HOME/.local/share/roofline/hardware/zz\$(HURT).json"
+        offers bash 'zz\$\(HURT\)' predict gemm -H zz
+        rm -r "$HOME/.local"
         offers bash '\<1%' recommend gemm --max-accuracy-loss '<'
         offers bash '' predict gemm -m 1 : 2 # and no error
     fi

@@ -379,7 +379,7 @@ static void test_wrong_members(void **state)
         {GEMM "\"expect\": {\"time_us\": {\"relative\": 1}}", "{\"rel", "needs a value"},
         {GEMM "\"expect\": {\"time_us\": {\"value\": 1, \"relativ\": 1}}", "1}", "unknown key"},
         {GEMM "\"expect\": {\"time_us\": {\"value\": 1, \"relative\": -1}}", "-1",
-         "relative must be a number from 0 on"},
+         "relative must be a number from 0 to 1"},
         {GEMM "\"expect\": {\"native\": {\"value\": true, \"absolute\": 1}}", "{\"val",
          "a tolerance is of a number"},
         {GEMM "\"tolerance\": 1, " EXPECT, "1,", "tolerance must be {"},

@@ -93,7 +93,7 @@ static void test_message_stays_one_line(void **state)
          "1m\xC2\x9F|",
          "????"
          "1m??|"}, /* U+009B is ESC [ */
-        {"\xC2\xA0\xC3\x9B\xC2", "\xC2\xA0\xC3\x9B\xC2"},
+        {"\xC2\xA0\xC3\x9B\xC2", "\xC2\xA0\xC3\x9B?"},
         {"\xC2\xB5s \xE2\x82\xAC", "\xC2\xB5s \xE2\x82\xAC"}, /* UTF-8 stays */
         {"100%s%n", "100%s%n"},                               /* user text is not a format */
     };
@@ -112,10 +112,63 @@ static void test_long_text_is_cut_and_terminated(void **state)
     (void)state;
     static char text[3001];
     memset(text, 'y', sizeof text - 1);
+    for (size_t i = 99; i < sizeof text - 1; i += 100) {
+        text[i] = ' ';
+    }
     struct roof_error error;
     roof_error_at(&error, ROOF_INVALID, text, 1, 1, "%s", text);
     assert_int_equal(strlen(error.message), ROOF_ERROR_MESSAGE_SIZE - 1);
     assert_int_equal(strlen(error.source), ROOF_ERROR_SOURCE_SIZE - 1);
+}
+
+/* What stands in a message is UTF-8, also where it is cut. */
+static void test_other_bytes_are_replaced(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *kept;
+    } cases[] = {{"a\x80z", "a?z"},
+                 {"\xc0\xafz", "??z"},
+                 {"\xffz", "?z"},
+                 {"\xed\xa0\x80", "???"},
+                 {"z\xe2\x82", "z??"},
+                 {"\xe2\x82\xac", "\xe2\x82\xac"},
+                 {"\xf0\x9f\x98\x80z", "\xf0\x9f\x98\x80z"},
+                 {"\xc2\x9bz", "??z"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct roof_error error;
+        roof_error_at(&error, ROOF_INVALID, cases[i].text, 1, 1, "%s", cases[i].text);
+        assert_string_equal(error.message, cases[i].kept);
+        assert_string_equal(error.source, cases[i].kept);
+    }
+}
+
+/* A name of 200 bytes stands as it is; a longer one is cut to 120. */
+static void test_long_words_are_cut(void **state)
+{
+    (void)state;
+    struct roof_error error;
+    char name[300];
+    char expected[400];
+    memset(name, 'n', sizeof name);
+    snprintf(expected, sizeof expected, "unknown %.200s; known: a, b", name);
+    roof_error_set(&error, ROOF_USAGE, "unknown %.199s; known: a, b", name);
+    assert_int_equal(strlen(error.message), strlen(expected) - 1);
+    roof_error_set(&error, ROOF_USAGE, "unknown %.200s; known: " ROOF_KEY("a") ", b", name);
+    snprintf(expected, sizeof expected, "unknown %.120s... known: a, b", name);
+    assert_string_equal(error.message, expected);
+    assert_int_equal(error.key_count, 1);
+    assert_int_equal(error.key[0].at, strlen(expected) - strlen("a, b"));
+    /* A text in quotes is one word, blanks included. */
+    for (size_t i = 9; i < sizeof name; i += 10) {
+        name[i] = ' ';
+    }
+    roof_error_set(&error, ROOF_USAGE, "unknown '%.250s'; known: a, b", name);
+    snprintf(expected, sizeof expected, "unknown '%.119s... known: a, b", name);
+    assert_string_equal(error.message, expected);
+    roof_error_set(&error, ROOF_USAGE, "unknown %.250s; known: a, b", name);
+    assert_int_equal(strlen(error.message), strlen("unknown ") + 250 + strlen("; known: a, b"));
 }
 
 static void test_line_leaves_out_what_is_unknown(void **state)
@@ -278,7 +331,7 @@ static void test_cut_keys_leave_no_marks(void **state)
     struct roof_error error;
     for (size_t room = 0; room < 12; room++) {
         const size_t length = ROOF_ERROR_MESSAGE_SIZE - 1 - room;
-        memset(text, 'y', length);
+        memset(text, ' ', length);
         text[length] = '\0';
         roof_error_set(&error, ROOF_USAGE, "%s" ROOF_KEY("heads"), text);
         const bool whole = room >= strlen(ROOF_KEY("heads"));
@@ -314,7 +367,7 @@ static void test_prefix_forgets_keys_that_it_cuts_off(void **state)
     (void)state;
     static char text[ROOF_ERROR_MESSAGE_SIZE];
     struct roof_error error;
-    memset(text, 'y', sizeof text - 1);
+    memset(text, ' ', sizeof text - 1);
     roof_error_set(&error, ROOF_USAGE, ROOF_KEY("m") " or " ROOF_KEY("kv_len"));
     text[sizeof text - 1 - strlen("m or kv")] = '\0';
     roof_error_prefix(&error, ROOF_USAGE, "%s", text);
@@ -339,7 +392,7 @@ static void test_append_adds_text_and_keys(void **state)
     assert_int_equal(error.status, ROOF_USAGE);
     roof_error_append(NULL, "lost");
     static char text[2 * ROOF_ERROR_MESSAGE_SIZE];
-    memset(text, 'y', sizeof text - 1);
+    memset(text, ' ', sizeof text - 1);
     roof_error_append(&error, "%s", text);
     assert_int_equal(strlen(error.message), ROOF_ERROR_MESSAGE_SIZE - 1);
     roof_error_append(&error, " " ROOF_KEY("m")); /* no room for any of it */
@@ -384,7 +437,7 @@ static void test_spelling_is_cut_to_its_size(void **state)
     roof_error_set(&error, ROOF_USAGE, ROOF_KEY("n") " is wrong");
     assert_string_equal(roof_error_spelled(line, sizeof line, &error, spell_option), "--n is ");
     /* Spelled keys that are longer than the message may be. */
-    memset(text, 'y', sizeof text - 1);
+    memset(text, ' ', sizeof text - 1);
     text[sizeof text - 1 - strlen(ROOF_KEY("n") ROOF_KEY("m"))] = '\0';
     roof_error_set(&error, ROOF_USAGE, "%s" ROOF_KEY("n") ROOF_KEY("m"), text);
     assert_int_equal(error.key_count, 2);
@@ -405,6 +458,8 @@ int main(void)
         cmocka_unit_test(test_error_may_be_null),
         cmocka_unit_test(test_message_stays_one_line),
         cmocka_unit_test(test_long_text_is_cut_and_terminated),
+        cmocka_unit_test(test_other_bytes_are_replaced),
+        cmocka_unit_test(test_long_words_are_cut),
         cmocka_unit_test(test_line_leaves_out_what_is_unknown),
         cmocka_unit_test(test_line_without_a_column),
         cmocka_unit_test(test_line_is_cut_to_its_size),

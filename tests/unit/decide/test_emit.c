@@ -140,7 +140,7 @@ static void test_all(void **state)
                         fail_msg("%s: %s", engine->id, world.error.message);
                     }
                     assert_false(says("{") || says("}") || says("\\\n\n") || says("  \\\n"));
-                    assert_int_equal(world.out.data[0], '#');
+                    assert_int_equal(world.out.data[0], ':');
                     assert_int_equal(world.out.data[world.out.length - 1], '\n');
                     assert_true(world.out.data[world.out.length - 2] != '\\');
                     assert_true(says("1200") || says("24000")); /* the context, or that of all */
@@ -227,7 +227,7 @@ static void test_names(void **state)
         if (!says(cases[c].command)) {
             fail_msg("%s: %s", cases[c].given, world.out.data);
         }
-        assert_true(says("# x?y with vLLM"));
+        assert_true(says(": 'x?y with vLLM"));
         plan.serving = serving_of("awq", ROOF_PRECISION_BF16);
         assert_int_equal(emit(vllm, &plan, 1, &q, cases[c].given), ROOF_OK);
         if (!says(cases[c].made)) {
@@ -251,7 +251,7 @@ static void test_repository(void **state)
     assert_true(says("vllm serve mistralai/Mixtral-8x7B-v0.1 \\"));
     assert_false(says("in place of"));
     assert_int_equal(emit(vllm, &plan, 1, &q, "an-alias"), ROOF_OK);
-    assert_true(says("# an-alias: put its repository in place of mistralai/Mixtral-8x7B-v0.1"));
+    assert_true(says(": 'an-alias: put its repository in place of mistralai/Mixtral-8x7B-v0.1"));
     roof_hardware_free(hardware);
 }
 
@@ -289,7 +289,7 @@ static void test_ranks(void **state)
     assert_int_equal(emit(trtllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
     assert_true(says("rank 1 of 3") && !says("better with other engines"));
     assert_int_equal(emit(vllm, plan, COUNT(plan), &q, "m"), ROOF_OK);
-    assert_true(says("rank 2 of 3") && says("# better with other engines: ") &&
+    assert_true(says("rank 2 of 3") && says(": 'better with other engines: ") &&
                 says("combination of formats there"));
     plan[1].engines = 1U << engine_of("sglang");
     assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
@@ -299,17 +299,33 @@ static void test_ranks(void **state)
     plan[1].devices = 6;
     plan[1].dp = 3;
     assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
-    assert_true(says("3 copies behind a load balancer: this once for each 2 of the devices"));
+    assert_true(says("3 copies of 2 devices, behind a load balancer; ports from 8000 on"));
+    assert_true(says("\nfor devices in 0,1 2,3 4,5; do\nCUDA_VISIBLE_DEVICES=\"$devices\" vllm"));
+    assert_true(says(" --port $((8000 + ${devices%%,*})) &\ndone\nwait\n"));
+    /* A node has eight devices: two copies of three, and none of nine. */
+    plan[1].devices = 9;
+    assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
+    assert_true(says("up to 2 on a node: run this on each node"));
+    assert_true(says("\nfor devices in 0,1,2 3,4,5; do\n"));
+    plan[1].devices = 27;
+    assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
+    assert_true(says("3 copies of 9 devices, behind a load balancer: this once for each copy'"));
+    assert_false(says("for devices"));
+    /* AMD's variable. */
+    hardware->vendor = "AMD";
+    plan[1].devices = 6;
+    assert_int_equal(emit(vllm, plan + 1, 1, &q, "m"), ROOF_OK);
+    assert_true(says("\nHIP_VISIBLE_DEVICES=\"$devices\" vllm"));
     assert_true(says("--tensor-parallel-size 2") && says("6 x x (dp 3, tp 2)"));
     /* None of them. */
     assert_int_equal(emit(engine_of("torchao"), plan, COUNT(plan), &q, "m"), ROOF_UNSATISFIED);
     assert_true(says("none of the 3 plans") && says("float8dq (KV cache bf16)"));
-    assert_true(says("# Splits: tp 1, pp 1, ep 1; in one node"));
+    assert_true(says(": 'Splits: tp 1, pp 1, ep 1; in one node'\n"));
     assert_int_equal(emit(vllm, plan, 0, &q, "m"), ROOF_UNSATISFIED);
     assert_true(says("vLLM runs nothing that satisfies the constraints"));
     for (const char *line = world.out.data; line != NULL && line[1] != '\0';
          line = strchr(line + 1, '\n')) {
-        assert_int_equal(line[*line == '\n'], '#');
+        assert_memory_equal(line + (*line == '\n'), ": '", 3);
     }
     roof_hardware_free(hardware);
 }

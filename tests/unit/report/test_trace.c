@@ -14,7 +14,7 @@
 
 #define NO_VECTOR                                                                                  \
     "{\"id\": \"plain\", \"bandwidth_gb_s\": 100, \"peak_tflops\": {\"fp16\": 1},"                 \
-    " \"devices_per_node\": 1000000, \"link_gb_s\": 10}"
+    " \"devices_per_node\": 16384, \"link_gb_s\": 10}"
 
 /* A prediction explained; part of a test, so that nothing is forgotten. */
 struct explained {
