@@ -11,7 +11,6 @@
 
 #define CONTEXT_DEFAULT 4096
 #define CHUNK_DEFAULT 512
-#define REQUEST_CHUNK_DEFAULT 8192
 #define SEQUENCES_MAX 1000000000
 
 const char *roof_phase_name(enum roof_phase phase)
@@ -178,7 +177,7 @@ static enum roof_status check_request(struct roof_scenario *s, struct roof_error
     if (s->chunk == ROOF_CHUNK_WHOLE) {
         s->chunk = roof_uncached(s->prompt, s->prefix_hit);
     } else if (s->chunk == 0 && s->static_batch == 0) {
-        s->chunk = REQUEST_CHUNK_DEFAULT;
+        s->chunk = ROOF_REQUEST_CHUNK;
     }
     return ROOF_OK;
 }

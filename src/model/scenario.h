@@ -39,6 +39,8 @@ struct roof_scenario {
     int64_t generate;     /**< request: tokens generated, the first one from the prefill included */
     int64_t static_batch; /**< flag, request: all prompts are prefilled together, then all sequences
                                decode together; else requests follow each other without end */
+    int64_t held;         /**< tokens of each sequence that the cache holds in the end, where they
+                               are more than the context; set by requests, not an input */
     int64_t draft_tokens; /**< speculative decoding: tokens proposed per step */
     int64_t tp;           /**< tensor parallelism: devices that share each layer */
     int64_t pp;           /**< pipeline parallelism: stages */
@@ -50,6 +52,8 @@ struct roof_scenario {
     double reserve;    /**< fraction of the memory that is kept free, 0..1 */
     const struct roof_model *draft; /**< the model that proposes; NULL: proposals cost nothing */
 };
+/** The chunk of a request by default. */
+#define ROOF_REQUEST_CHUNK 8192
 /** The chunk of a request that prefills each prompt in one step. */
 #define ROOF_CHUNK_WHOLE (-1)
 /** The reserve is what vLLM keeps free by default (gpu_memory_utilization 0.9). */

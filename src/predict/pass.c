@@ -27,8 +27,7 @@ static double live_bytes(const struct roof_prediction *p)
     return live;
 }
 
-/* Tells whether a product multiplies what is stored, on a unit for that format. */
-static bool runs_as_stored(const struct roof_prediction *p)
+bool roof_runs_as_stored(const struct roof_prediction *p)
 {
     const enum roof_role other = roof_operator_row(p->workload.op)->other;
     const enum roof_precision stored = roof_role_format(&p->workload.formats, other);
@@ -49,7 +48,7 @@ static struct roof_node_cost cost_of(const struct roof_prediction *p)
                                    .expected_bottleneck = p->expected_bottleneck,
                                    .near = p->expected_near,
                                    .native = p->native,
-                                   .as_stored = runs_as_stored(p)};
+                                   .as_stored = roof_runs_as_stored(p)};
 }
 
 /* The time and the memory that one stage needs. */
@@ -159,18 +158,18 @@ static enum roof_status keep_node(struct roof_node_cost *out, const struct roof_
 
 /* --- costs that are remembered --------------------------------------------------------------- */
 
-/* Mixes the sizes and formats of a workload into a number (FNV-1a, by words). */
+/* Mixes the sizes and formats of a workload into a number. */
 static uint64_t hash_of(const struct roof_workload *w)
 {
     const int64_t *const sizes = roof_sizes(&w->shape);
-    uint64_t hash = 14695981039346656037U ^ (uint64_t)w->op;
+    uint64_t hash = (uint64_t)w->op;
     for (size_t i = 0; i < sizeof w->shape / sizeof *sizes; i++) {
-        hash = (hash ^ (uint64_t)sizes[i]) * 1099511628211U;
+        hash = (hash << 7 | hash >> 57) + (uint64_t)sizes[i];
     }
-    hash = (hash ^ (uint64_t)w->formats.weights) * 1099511628211U;
-    hash = (hash ^ (uint64_t)w->formats.activations) * 1099511628211U;
-    hash = (hash ^ (uint64_t)w->formats.kv) * 1099511628211U;
-    return hash ^ hash >> 32;
+    hash = hash * 64 + (uint64_t)w->formats.weights;
+    hash = hash * 64 + (uint64_t)w->formats.activations;
+    hash = (hash * 64 + (uint64_t)w->formats.kv) * 0x9e3779b97f4a7c15U;
+    return hash >> 32;
 }
 
 /* Finds the cost of an operator in the memo, or predicts it and puts it there. */

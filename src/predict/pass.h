@@ -29,6 +29,10 @@ struct roof_pass {
     double near_s;  /* the part of the expected path where other kernels stand in */
 };
 
+/* Tells whether a product multiplies what is stored, on a unit for that format; true for operators
+ * that are no products. */
+bool roof_runs_as_stored(const struct roof_prediction *prediction);
+
 /* One instance of an operator adds these values to a pass. */
 struct roof_node_cost {
     double time_s;

@@ -9,34 +9,9 @@
 
 /* Chunks of a prompt are looked at one by one up to this many, and beyond it in so many groups. */
 #define CHUNK_GROUPS 32
-#define STEPS_REMEMBERED 8
 #define COSTS_REMEMBERED 61
 
 /* --- steps --------------------------------------------------------------------------------- */
-
-/* A step with whole numbers of sequences and chunks. */
-struct whole_step {
-    int64_t decoding;
-    int64_t chunks;
-    struct roof_step_times step;
-};
-
-/* A request that is worked out. */
-struct request {
-    const struct roof_model *model;
-    const struct roof_hardware *hardware;
-    struct roof_pass_memo *memo;
-    struct roof_scenario decode; /* resolved: a step of all sequences at the mean context */
-    struct roof_scenario prefill;
-    int64_t lanes;    /* microbatches in which the requests are in flight */
-    int64_t uncached; /* tokens of a prompt that are prefilled */
-    int64_t cached;
-    int64_t chunks; /* of a prompt */
-    bool native;
-    bool as_stored;
-    size_t count; /* steps that are remembered */
-    struct whole_step known[STEPS_REMEMBERED];
-};
 
 /* Makes a step from a pass of its microbatches and the drafts before it. The band of a pass, and
  * what bounds it, are those of the whole step. */
@@ -63,7 +38,7 @@ static struct roof_step_times step_of(const struct roof_pass *pass, const struct
 }
 
 /* Runs a step: a resolved scenario, and the drafts of the sequences that decode in it. */
-static enum roof_status run_step(struct roof_step_times *out, struct request *r,
+static enum roof_status run_step(struct roof_step_times *out, struct roof_request *r,
                                  const struct roof_scenario *s, int64_t decoding,
                                  struct roof_error *error)
 {
@@ -83,7 +58,7 @@ static enum roof_status run_step(struct roof_step_times *out, struct request *r,
 
 /* Makes the step in which `decoding` sequences decode and `count` prompts are prefilled by some new
  * tokens up to a context. */
-static struct roof_scenario make_step(const struct request *r, int64_t decoding, int64_t count,
+static struct roof_scenario make_step(const struct roof_request *r, int64_t decoding, int64_t count,
                                       int64_t tokens, int64_t context)
 {
     struct roof_scenario s = decoding > 0 ? r->decode : r->prefill;
@@ -104,15 +79,15 @@ static struct roof_scenario make_step(const struct request *r, int64_t decoding,
 }
 
 /* Returns how many tokens of a prompt are prefilled before a chunk. */
-static int64_t chunk_begin(const struct request *r, int64_t chunk)
+static int64_t chunk_begin(const struct roof_request *r, int64_t chunk)
 {
     return r->uncached * chunk / r->chunks;
 }
 
 /* Adds the mean of the steps that have `count` chunks, over all chunks of a prompt, each at its own
  * context. A group of chunks is as many of its mean size, at its mean context. */
-static enum roof_status add_chunks(struct roof_step_times *out, struct request *r, int64_t decoding,
-                                   int64_t count, struct roof_error *error)
+static enum roof_status add_chunks(struct roof_step_times *out, struct roof_request *r,
+                                   int64_t decoding, int64_t count, struct roof_error *error)
 {
     const int64_t groups = r->chunks < CHUNK_GROUPS ? r->chunks : CHUNK_GROUPS;
     for (int64_t g = 0; g < groups; g++) {
@@ -131,12 +106,12 @@ static enum roof_status add_chunks(struct roof_step_times *out, struct request *
 }
 
 /* Works out a step of whole numbers, once. */
-static enum roof_status whole_step(struct roof_step_times *out, struct request *r, int64_t decoding,
-                                   int64_t chunks, struct roof_error *error)
+static enum roof_status whole_step(struct roof_step_times *out, struct roof_request *r,
+                                   int64_t decoding, int64_t chunks, struct roof_error *error)
 {
     for (size_t i = 0; i < r->count; i++) {
         if (r->known[i].decoding == decoding && r->known[i].chunks == chunks) {
-            *out = r->known[i].step;
+            *out = r->known[i].times;
             return ROOF_OK;
         }
     }
@@ -147,8 +122,8 @@ static enum roof_status whole_step(struct roof_step_times *out, struct request *
         const struct roof_scenario s = make_step(r, decoding, 0, 0, 0);
         TRY(run_step(out, r, &s, decoding, error));
     }
-    if (r->count < STEPS_REMEMBERED) {
-        r->known[r->count++] = (struct whole_step){decoding, chunks, *out};
+    if (r->count < ROOF_STEPS_REMEMBERED) {
+        r->known[r->count++] = (struct roof_whole_step){decoding, chunks, *out};
     }
     return ROOF_OK;
 }
@@ -158,7 +133,7 @@ static enum roof_status whole_step(struct roof_step_times *out, struct request *
 static enum roof_status any_step(struct roof_step_times *out, void *context, double decoding,
                                  double chunks, struct roof_error *error)
 {
-    struct request *const r = context;
+    struct roof_request *const r = context;
     const double sequences = decoding * (double)r->lanes;
     const double prompts = chunks * (double)r->lanes;
     const double less[2] = {floor(sequences), floor(prompts)};
@@ -179,55 +154,62 @@ static enum roof_status any_step(struct roof_step_times *out, void *context, dou
 
 /* --- the request --------------------------------------------------------------------------- */
 
-/* Makes the two kinds of steps, at the mean context of the sequences that decode. */
-static enum roof_status open_request(struct request *r, const struct roof_scenario *asked,
-                                     struct roof_error *error)
+enum roof_status roof_request_open(struct roof_request *out, const struct roof_model *model,
+                                   const struct roof_scenario *asked,
+                                   const struct roof_hardware *hardware,
+                                   struct roof_pass_memo *memo, struct roof_error *error)
 {
     const int64_t batch = asked->common.shape.batch;
+    struct roof_request *const r = out;
+    r->model = model;
+    r->hardware = r->bounds = hardware;
+    r->memo = memo;
+    r->asked = *asked;
+    r->native = r->as_stored = true;
+    r->count = 0;
+    /* The two kinds of steps, at the mean context of the sequences that decode. */
     roof_scenario_phases(&r->prefill, &r->decode, asked);
     r->decode.context = asked->prompt + asked->generate / 2;
-    TRY(roof_scenario_resolve(&r->prefill, r->model, error));
-    TRY(roof_scenario_resolve(&r->decode, r->model, error));
+    TRY(roof_scenario_resolve(&r->prefill, model, error));
+    TRY(roof_scenario_resolve(&r->decode, model, error));
+    r->decode.held = asked->prompt + asked->generate;
     r->uncached = roof_uncached(asked->prompt, asked->prefix_hit);
     r->cached = asked->prompt - r->uncached;
     r->chunks = (r->uncached + asked->chunk - 1) / asked->chunk;
     r->lanes = asked->pp < batch ? asked->pp : batch;
-    r->native = r->as_stored = true;
     return ROOF_OK;
 }
 
-enum roof_status roof_request_run(struct roof_request_times *out, const struct roof_model *model,
-                                  const struct roof_scenario *asked,
-                                  const struct roof_hardware *hardware, struct roof_pass_memo *memo,
+enum roof_status roof_request_run(struct roof_request_times *out, struct roof_request *r,
                                   struct roof_error *error)
 {
-    struct request r = {.model = model, .hardware = hardware, .memo = memo};
-    TRY(open_request(&r, asked, error));
+    const struct roof_scenario *const asked = &r->asked;
     const double batch = (double)asked->common.shape.batch;
     const double tokens = roof_tokens_per_step(asked);
-    const double chunk = (double)r.uncached / (double)r.chunks;
-    const struct roof_loop loop = {.users = batch / (double)r.lanes,
+    const double chunk = (double)r->uncached / (double)r->chunks;
+    const struct roof_loop loop = {.users = batch / (double)r->lanes,
                                    .steps = (double)(asked->generate - 1) / tokens,
-                                   .chunks = (double)r.chunks,
+                                   .chunks = (double)r->chunks,
                                    .room = (double)asked->chunk / chunk};
     struct roof_loop_times times;
-    TRY(roof_closed_loop(&times, &loop, any_step, &r, error));
-    TRY(whole_step(&out->step, &r, asked->common.shape.batch, 0, error));
+    TRY(roof_closed_loop(&times, &loop, any_step, r, error));
+    TRY(whole_step(&out->step, r, asked->common.shape.batch, 0, error));
     out->ttft = times.ttft;
     out->tpot = (struct roof_step_times){0};
     if (asked->generate > 1) {
         roof_step_add(&out->tpot, 1 / tokens, &times.step);
     }
-    out->native = r.native;
-    out->as_stored = r.as_stored;
+    out->native = r->native;
+    out->as_stored = r->as_stored;
     return ROOF_OK;
 }
 
 /* Makes the widest step of a request: each lane prefills as many tokens as a step may have, or all
  * of its prompts if they are fewer, and all sequences but one decode. The tokens stand in one
  * prompt, so that a longer one never needs less memory. */
-static struct roof_scenario widest_step(const struct request *r, const struct roof_scenario *asked)
+static struct roof_scenario widest_step(const struct roof_request *r)
 {
+    const struct roof_scenario *const asked = &r->asked;
     const int64_t batch = asked->common.shape.batch;
     const int64_t prompts = (batch + r->lanes - 1) / r->lanes * r->uncached;
     const int64_t tokens = asked->chunk < prompts ? asked->chunk : prompts;
@@ -235,23 +217,27 @@ static struct roof_scenario widest_step(const struct request *r, const struct ro
     return make_step(r, batch - r->lanes, r->lanes, tokens, context);
 }
 
-enum roof_status roof_request_memory(struct roof_memory *out, const struct roof_model *model,
-                                     const struct roof_scenario *asked,
-                                     const struct roof_hardware *hardware,
-                                     struct roof_pass_memo *memo, struct roof_error *error)
+enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *r,
+                                     struct roof_error *error)
 {
-    struct request r = {.model = model, .hardware = hardware, .memo = memo};
-    struct roof_pass last; /* all sequences with their whole contexts */
+    const struct roof_scenario step = widest_step(r);
+    struct roof_scenario last = r->decode; /* at the end of all requests */
+    struct roof_pass pass;
     struct roof_pass widest;
     struct roof_pass draft;
-    TRY(open_request(&r, asked, error));
-    const struct roof_scenario step = widest_step(&r, asked);
-    r.decode.context = asked->prompt + asked->generate;
-    TRY(roof_pass_recall(&last, model, &r.decode, hardware, memo, error));
-    TRY(roof_pass_recall(&widest, model, &step, hardware, memo, error));
-    TRY(roof_pass_draft(&draft, &r.decode, hardware, error));
-    last.activation_bytes = fmax(last.activation_bytes, widest.activation_bytes);
-    *out = roof_memory_of(&last, &draft, model, asked, hardware);
+    last.context = r->decode.held;
+    TRY(roof_pass_recall(&pass, r->model, &r->decode, r->hardware, r->memo, error));
+    TRY(roof_pass_draft(&draft, &last, r->hardware, error));
+    if (r->asked.draft_tokens == 0) { /* the times come with the memory */
+        const struct roof_pass none = {0};
+        r->native = pass.native;
+        r->as_stored = pass.as_stored;
+        r->known[r->count++] = (struct roof_whole_step){.decoding = r->asked.common.shape.batch,
+                                                        .times = step_of(&pass, &none, &r->decode)};
+    }
+    TRY(roof_pass_recall(&widest, r->model, &step, r->bounds, r->memo, error));
+    pass.activation_bytes = fmax(pass.activation_bytes, widest.activation_bytes);
+    *out = roof_memory_of(&pass, &draft, r->model, &r->asked, r->hardware);
     return ROOF_OK;
 }
 
@@ -292,8 +278,10 @@ enum roof_status roof_predict_loop(struct roof_model_prediction *out, struct roo
     const struct roof_hardware *const hardware = out->total.hardware;
     struct roof_request_times times;
     struct roof_memory memory;
-    TRY(roof_request_run(&times, out->model, asked, hardware, memo, error));
-    TRY(roof_request_memory(&memory, out->model, asked, hardware, memo, error));
+    struct roof_request request;
+    TRY(roof_request_open(&request, out->model, asked, hardware, memo, error));
+    TRY(roof_request_memory(&memory, &request, error));
+    TRY(roof_request_run(&times, &request, error));
     roof_memory_put(out, &memory);
     out->scenario.context = asked->prompt + asked->generate;
     out->tokens_per_step = roof_tokens_per_step(asked);
@@ -327,7 +315,9 @@ enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_m
     if (asked->phase == ROOF_PHASE_REQUEST && asked->static_batch == 0) {
         struct roof_remembered entry[COSTS_REMEMBERED];
         struct roof_pass_memo memo = empty_memo(entry);
-        return roof_request_memory(out, model, asked, hardware, &memo, error);
+        struct roof_request request;
+        TRY(roof_request_open(&request, model, asked, hardware, &memo, error));
+        return roof_request_memory(out, &request, error);
     }
     struct roof_pass pass;
     struct roof_pass draft;

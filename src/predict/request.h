@@ -15,17 +15,43 @@ struct roof_request_times {
     bool as_stored;
 };
 
-/* Works out the times of a resolved request that is no static batch. */
-enum roof_status roof_request_run(struct roof_request_times *out, const struct roof_model *model,
-                                  const struct roof_scenario *asked,
-                                  const struct roof_hardware *hardware, struct roof_pass_memo *memo,
-                                  struct roof_error *error);
+/* A step with whole numbers of sequences and chunks. */
+struct roof_whole_step {
+    int64_t decoding;
+    int64_t chunks;
+    struct roof_step_times times;
+};
+#define ROOF_STEPS_REMEMBERED 8
 
-/* Works out the memory that a resolved request needs which is no static batch. */
-enum roof_status roof_request_memory(struct roof_memory *out, const struct roof_model *model,
-                                     const struct roof_scenario *asked,
-                                     const struct roof_hardware *hardware,
-                                     struct roof_pass_memo *memo, struct roof_error *error);
+/* A request that is worked out: opened, then asked for its memory, then for its times. */
+struct roof_request {
+    const struct roof_model *model;
+    const struct roof_hardware *hardware;
+    const struct roof_hardware *bounds; /* the same device, or it without expected times */
+    struct roof_pass_memo *memo;
+    struct roof_scenario asked;  /* resolved */
+    struct roof_scenario decode; /* resolved: a step of all sequences at the mean context */
+    struct roof_scenario prefill;
+    int64_t lanes;    /* microbatches in which the requests are in flight */
+    int64_t uncached; /* tokens of a prompt that are prefilled */
+    int64_t cached;
+    int64_t chunks; /* of a prompt */
+    bool native;
+    bool as_stored;
+    size_t count; /* steps that are remembered */
+    struct roof_whole_step known[ROOF_STEPS_REMEMBERED];
+};
+
+/* Opens a resolved request that is no static batch. Nothing is to be closed. A caller may set
+ * `bounds` afterwards, from which passes come that only memory needs. */
+enum roof_status roof_request_open(struct roof_request *out, const struct roof_model *model,
+                                   const struct roof_scenario *asked,
+                                   const struct roof_hardware *hardware,
+                                   struct roof_pass_memo *memo, struct roof_error *error);
+enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *request,
+                                     struct roof_error *error);
+enum roof_status roof_request_run(struct roof_request_times *out, struct roof_request *request,
+                                  struct roof_error *error);
 
 /* Works out the memory that any resolved scenario needs. */
 enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,
