@@ -19,7 +19,7 @@ what=${2:-kernels}
 # Steps and whole requests of serving frameworks. A mean over steps is that at the middle length. An
 # A100 whose memory is not stated is taken for one of 40 GB, whose bandwidth explains its times.
 if [ "$what" = models ]; then
-    echo "source,kind,metric,operator,model,layout,weights,activations,kv,hardware,stack,batch,tp,phase,context,chunk,prompt,generate,measured_us"
+    echo "source,kind,metric,operator,model,layout,weights,activations,kv,hardware,stack,batch,tp,phase,context,chunk,prompt,generate,static,measured_us"
     # Cells with commas are the first, of which the repository is kept, a framework, and the last.
     sed -e '/^#/d' -e '/^source,/d' -e 's/^"github.com\/\([^ @"]*\)[^"]*"/\1/' \
         -e 's/^github.com\/\([^ @,]*\)[^,]*,/\1,/' -e 's/"gpt-fast ([^"]*"/gpt-fast/' "$1/e2e.csv" | awk -F, '
@@ -37,17 +37,17 @@ if [ "$what" = models ]; then
         stack = $4 == "TensorRT-LLM" ? "trtllm" : $4 == "vLLM" ? "vllm" : ""
         phase = $12 ~ /^decode/ ? "decode" : $12 ~ /^prefill/ ? "prefill" : ""
         us = $12 ~ /_ms$/ ? $13 * 1000 : $12 ~ /_s$/ && $12 !~ /tok_s/ ? $13 * 1e6 : 1e6 / $13
-        context = chunk = prompt = generate = ""
+        context = chunk = prompt = generate = together = ""
         if (phase == "decode") context = $11 + int($10 / 2) + ($9 > 0 && $11 == 0 ? $9 : 0)
         if (phase == "prefill") { context = $11 + $9; chunk = $9 }
         if ($12 == "prefill_tok_s") us *= $9
         if (phase == "") { # those whose cache does not fit ran in several rounds
-            prompt = $9; generate = $10
+            prompt = $9; generate = $10; together = 1
             bytes = model == "llama-2-7b" ? 13.5e9 + $8 * ($9 + $10) * 524288 : 16.1e9 + $8 * ($9 + $10) * 131072
             if (bytes > 0.9 * (gpu ~ /40gb/ ? 40 : 80) * 1024 ^ 3) next
         }
-        printf "%s,%s,%s,model,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%.1f\n", source, kind, $12, model, layout,
-            weights, other, other, gpu, stack, $8, $3, phase, context, chunk, prompt, generate, us
+        printf "%s,%s,%s,model,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%.1f\n", source, kind, $12, model, layout,
+            weights, other, other, gpu, stack, $8, $3, phase, context, chunk, prompt, generate, together, us
     }'
     exit
 fi

@@ -248,8 +248,10 @@ static void set_times(struct roof_compared *row, const struct roof_records *reco
     row->low_s = p->expected_low_s;
     row->high_s = p->expected_high_s;
     if (model_prediction != NULL) {
-        row->time_s = model_prediction->step_s;
-        row->expected_s = model_prediction->expected_step_s;
+        const bool request = model_prediction->scenario.phase == ROOF_PHASE_REQUEST;
+        row->time_s = request ? model_prediction->e2e_s : model_prediction->step_s;
+        row->expected_s =
+            request ? model_prediction->expected_e2e_s : model_prediction->expected_step_s;
         /* The band is of one pass: a step of a pipeline or with drafts is off alike. */
         row->low_s = row->expected_s * p->expected_low_s / p->expected_s;
         row->high_s = row->expected_s * p->expected_high_s / p->expected_s;

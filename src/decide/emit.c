@@ -488,11 +488,9 @@ static enum roof_status set_plan(struct emitter *e)
 {
     const struct roof_plan *const p = e->plan;
     const struct roof_serving *const s = &e->problem->engines->serving[p->serving];
-    struct roof_scenario prefill;
-    struct roof_scenario decode;
-    roof_plan_scenarios(&prefill, &decode, p, e->problem);
-    e->context = decode.context;
-    e->prompt = prefill.context;
+    const struct roof_scenario *const base = &e->problem->base;
+    e->context = base->generate > 0 ? base->prompt + base->generate : base->context;
+    e->prompt = base->generate > 0 ? base->prompt : base->context;
     e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);
     e->kv = roof_engine_kv(e->engine, s->kv);
     e->split = roof_engine_split(e->engine, p->tp, p->pp, p->ep, p->batch);

@@ -9,6 +9,9 @@
 
 #include "base/base.h"
 #include "model/layout.h"
+#include "predict/request.h"
+
+#define COSTS_REMEMBERED 1021
 
 const char *roof_plan_limit_name(enum roof_plan_limit limit)
 {
@@ -38,28 +41,31 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
 
 /* --- one candidate ------------------------------------------------------------------------- */
 
+void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
+                        const struct roof_plan_problem *problem)
+{
+    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
+    *out = problem->base;
+    if (s->layout == NULL) {
+        out->common.formats.weights = s->weights;
+        out->common.formats.activations = s->activations;
+    }
+    out->common.formats.kv = s->kv;
+    out->common.shape.batch = plan->batch;
+    out->common.shape.ep = plan->ep;
+    out->tp = plan->tp;
+    out->pp = plan->pp;
+}
+
 void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
                          const struct roof_plan *plan, const struct roof_plan_problem *problem)
 {
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    struct roof_scenario both = problem->base;
-    if (s->layout == NULL) {
-        both.common.formats.weights = s->weights;
-        both.common.formats.activations = s->activations;
-    }
-    both.common.formats.kv = s->kv;
-    both.common.shape.ep = plan->ep;
-    both.tp = plan->tp;
-    both.pp = plan->pp;
-    both.prompt = both.generate = 0;
-    *prefill = *decode = both;
-    prefill->phase = ROOF_PHASE_PREFILL;
+    struct roof_scenario both;
+    roof_plan_scenario(&both, plan, problem);
+    roof_scenario_phases(prefill, decode, &both);
     prefill->common.shape.batch = 1;
-    decode->phase = ROOF_PHASE_DECODE;
-    decode->common.shape.batch = plan->batch;
-    if (problem->base.generate > 0) {
-        prefill->context = problem->base.prompt;
-        decode->context = problem->base.prompt + problem->base.generate;
+    if (both.generate > 0) { /* the step that a closed loop has */
+        decode->context = both.prompt + both.generate / 2;
     }
 }
 
@@ -117,6 +123,7 @@ struct search {
     size_t capacity;
     struct roof_model_prediction *model_prediction;
     struct roof_hardware unmeasured; /* the device that is searched, without expected times */
+    struct roof_pass_memo memo;      /* owned; plans share most of their operators */
     struct roof_error *error;
 };
 
@@ -139,10 +146,7 @@ unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t servi
            (problem->by == 0 ? ~0U : problem->by);
 }
 
-/* Computes what follows from the two times. In a steady state every sequence of a batch goes
- * through its own prefill and then all steps, and while it decodes, the prefills of the others come
- * in between: G tokens of B users take B prefills and G - 1 steps, the first token being the
- * prefill's. */
+/* Computes what follows from the times. */
 static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
 {
     const double batch = (double)p->batch;
@@ -150,22 +154,18 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     const double generate = (double)q->base.generate;
     const double tdp = q->hardware[p->hardware]->figure[ROOF_FIGURE_TDP].value;
     const double copies = (double)p->dp;
-    const double others = generate > 1 ? (batch - 1) / (generate - 1) : 0;
-    p->tpot_s = p->step_s + others * p->ttft_s;
-    p->bound_tpot_s = p->bound_step_s + others * p->bound_ttft_s;
     /* This rate is that of one copy: what a device, a token or a joule gets by it is to the last
      * bit what all copies get. */
-    const double round = batch * p->ttft_s + (generate - 1) * p->step_s;
-    const double rate = generate > 0 ? batch * generate / round : batch / p->step_s;
+    const double rate = generate > 0 ? batch * generate / p->e2e_s : batch / p->step_s;
     const double group = devices / copies;
     p->tokens_per_s = copies * rate;
-    p->tokens_per_s_per_user = rate / batch;
+    p->tokens_per_s_per_user = generate > 0 ? generate / p->e2e_s : rate / batch;
     p->tokens_per_s_per_device = rate / group;
     p->watt = devices * tdp;
     p->joule = group * tdp / rate;
     p->cost = q->price == NULL ? ROOF_UNKNOWN : q->price[p->hardware] * group / 3600 / rate * 1e6;
     p->value[ROOF_PLAN_LIMIT_TTFT] = p->ttft_s;
-    p->value[ROOF_PLAN_LIMIT_TPOT] = p->tpot_s;
+    p->value[ROOF_PLAN_LIMIT_TPOT] = generate == 1 ? 0 : p->tpot_s; /* nobody waits for one */
     p->value[ROOF_PLAN_LIMIT_TOKENS_PER_S] = p->tokens_per_s;
     p->value[ROOF_PLAN_LIMIT_CONCURRENCY] = copies * batch;
     p->value[ROOF_PLAN_LIMIT_COST] = p->cost;
@@ -205,7 +205,7 @@ struct verdict {
     int misses;
     enum roof_plan_limit last; /* the last limit that it misses */
     double most;               /* the largest excess, 1 when there is none */
-    bool open;                 /* a limit on the step holds so far: a longer step may miss it */
+    bool open;                 /* a limit on times holds so far: longer ones may miss it */
 };
 
 static struct verdict verdict_of(const struct roof_plan_problem *q, const struct roof_plan *plan)
@@ -218,8 +218,7 @@ static struct verdict verdict_of(const struct roof_plan_problem *q, const struct
             v.misses++;
             v.last = limit;
             v.most = fmax(v.most, over);
-        } else if (limit == ROOF_PLAN_LIMIT_TPOT || limit == ROOF_PLAN_LIMIT_TOKENS_PER_S ||
-                   limit == ROOF_PLAN_LIMIT_COST) {
+        } else if (limit != ROOF_PLAN_LIMIT_CONCURRENCY && limit != ROOF_PLAN_LIMIT_POWER) {
             v.open = v.open || !isnan(q->limit[i]);
         }
     }
@@ -254,8 +253,8 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
     return ROOF_OK;
 }
 
-/* Tells whether a plan whose step is only a bound is out. It is when it misses a limit in any case,
- * it is known how many limits it misses, and it comes no nearer to them than others did. */
+/* Tells whether a plan whose times are only bounds is out. It is when it misses a limit in any
+ * case, it is known how many limits it misses, and it comes no nearer to them than others did. */
 static bool surely_out(const struct search *s, const struct verdict *v)
 {
     return v->misses > 0 && v->most >= s->out->closest_excess &&
@@ -302,8 +301,8 @@ static enum roof_status judge_copies(struct search *s, struct roof_plan *plan)
     return ROOF_OK;
 }
 
-/* Tells whether all batches of a range are surely out with at least this step; with count it counts
- * them as plans that miss a limit. */
+/* Tells whether all batches of a range are surely out with at least these times; with count it
+ * counts them as plans that miss a limit. */
 static bool range_is_out(struct search *s, struct roof_plan least, size_t from, size_t to,
                          bool count)
 {
@@ -328,10 +327,30 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
     return true;
 }
 
+/* Tells whether a plan fits into memory. */
+static enum roof_status plan_fits(bool *out, struct search *s, const struct roof_plan *plan)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    const struct roof_model *const model = s->out->model[plan->serving];
+    struct roof_scenario scenario;
+    struct roof_memory memory;
+    roof_plan_scenario(&scenario, plan, q);
+    TRY(roof_scenario_resolve(&scenario, model, s->error));
+    if (q->base.generate > 0) {
+        struct roof_request request;
+        TRY(roof_request_open(&request, model, &scenario, &s->unmeasured, &s->memo, s->error));
+        TRY(roof_request_memory(&memory, &request, s->error));
+    } else {
+        TRY(roof_memory_needed(&memory, model, &scenario, &s->unmeasured, s->error));
+    }
+    *out = memory.fits == ROOF_FIT_YES;
+    return ROOF_OK;
+}
+
 /*
- * Prunes the batches of a range by the ideal bound of a smaller one: a step takes no less with more
- * sequences, nor a cold kernel less than its bound. Where that puts all of them out, only how many
- * fit in memory is left to find, by halves and without expected times.
+ * Prunes the batches of a range by the ideal bounds of a smaller one: no time is less with more
+ * sequences, nor does a cold kernel take less than its bound. Where that puts all of them out, only
+ * how many fit in memory is left to find, by halves and without expected times.
  */
 static enum roof_status prune(struct search *s, const struct roof_plan *plan, size_t from,
                               size_t *to)
@@ -339,19 +358,19 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     const struct roof_plan_problem *const q = s->problem;
     struct roof_plan least = *plan;
     least.step_s = plan->bound_step_s;
+    least.tpot_s = plan->bound_tpot_s;
+    least.e2e_s = plan->bound_e2e_s;
+    least.ttft_s = q->base.generate > 0 ? plan->bound_ttft_s : plan->ttft_s;
     if (q->base.common.cache != ROOF_CACHE_COLD || !range_is_out(s, least, from, *to, false)) {
         return ROOF_OK;
     }
     size_t fits = from; /* the batches before this one fit */
     for (size_t end = *to; fits < end;) {
         const size_t middle = fits + (end - fits) / 2;
-        struct roof_scenario prefill;
-        struct roof_scenario decode;
+        bool one_fits = false;
         least.batch = q->batch[middle];
-        roof_plan_scenarios(&prefill, &decode, &least, q);
-        TRY(roof_predict_model(s->model_prediction, s->out->model[plan->serving], &decode,
-                               &s->unmeasured, s->error));
-        if (s->model_prediction->fits == ROOF_FIT_YES) {
+        TRY(plan_fits(&one_fits, s, &least));
+        if (one_fits) {
             fits = middle + 1;
         } else {
             end = middle;
@@ -364,10 +383,36 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     return ROOF_OK;
 }
 
+/* Takes the times of a request in a closed loop. The expressions are those of predictions. */
+static void set_request(struct roof_plan *plan, const struct roof_request_times *t,
+                        const struct roof_plan_problem *q)
+{
+    const double *const first = t->ttft.value;
+    const double *const step = t->step.value;
+    const double *const next = t->tpot.value;
+    const double later = (double)(q->base.generate - 1);
+    const bool lent = (plan->engines & ~q->engines->lent) == 0;
+    plan->ttft_s = first[ROOF_STEP_EXPECTED];
+    plan->bound_ttft_s = first[ROOF_STEP_BOUND];
+    plan->ttft_low_s = first[ROOF_STEP_LOW];
+    plan->ttft_high_s = first[ROOF_STEP_HIGH];
+    plan->ttft_near = lent ? 1 : first[ROOF_STEP_NEAR] / first[ROOF_STEP_EXPECTED];
+    plan->step_s = step[ROOF_STEP_EXPECTED];
+    plan->bound_step_s = step[ROOF_STEP_BOUND];
+    plan->step_low_s = step[ROOF_STEP_LOW];
+    plan->step_high_s = step[ROOF_STEP_HIGH];
+    plan->near = lent ? 1 : step[ROOF_STEP_NEAR] / step[ROOF_STEP_EXPECTED];
+    plan->tpot_s = later > 0 ? next[ROOF_STEP_EXPECTED] : ROOF_UNKNOWN;
+    plan->bound_tpot_s = later > 0 ? next[ROOF_STEP_BOUND] : ROOF_UNKNOWN;
+    plan->e2e_s = plan->ttft_s + (later > 0 ? later * plan->tpot_s : 0);
+    plan->bound_e2e_s = plan->bound_ttft_s + (later > 0 ? later * plan->bound_tpot_s : 0);
+}
+
 static void set_decode(struct roof_plan *plan, const struct roof_model_prediction *i, unsigned lent)
 {
-    plan->step_s = i->expected_tpot_s;
-    plan->bound_step_s = i->tpot_s;
+    plan->step_s = plan->tpot_s = i->expected_tpot_s;
+    plan->bound_step_s = plan->bound_tpot_s = i->tpot_s;
+    plan->e2e_s = plan->bound_e2e_s = ROOF_UNKNOWN;
     plan->step_low_s = plan->step_s * (i->total.expected_low_s / i->total.expected_s);
     plan->step_high_s = plan->step_s * (i->total.expected_high_s / i->total.expected_s);
     plan->near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
@@ -384,25 +429,62 @@ static void set_prefill(struct roof_plan *plan, const struct roof_model_predicti
     plan->ttft_near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
 }
 
-/* Tells whether each product multiplies what is stored, on a unit for that format. */
+/* Tells whether each product of a decode step multiplies what is stored, on a unit for it. */
 static bool is_native(const struct roof_model_prediction *i)
 {
     bool native = i->total.native;
     for (size_t n = 0; n < i->count && native; n++) {
-        const struct roof_prediction *const p = &i->node[n].prediction;
-        const enum roof_role other = roof_operator_row(p->workload.op)->other;
-        const enum roof_precision stored = roof_role_format(&p->workload.formats, other);
-        native = !roof_is_product(p->workload.op) || p->compute == roof_format(stored)->unit;
+        native = roof_runs_as_stored(&i->node[n].prediction);
     }
     return native;
 }
 
+/* Predicts one batch of requests in a closed loop; *against as in predict_batch. */
+static enum roof_status predict_requests(struct search *s, struct roof_plan *plan,
+                                         enum roof_plan_rejection *against)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    const struct roof_hardware *const hardware = q->hardware[plan->hardware];
+    const struct roof_model *const model = s->out->model[plan->serving];
+    struct roof_scenario request;
+    struct roof_request open;
+    struct roof_memory memory;
+    struct roof_request_times times;
+    roof_plan_scenario(&request, plan, q);
+    *against = ROOF_REJECTED_SPLIT;
+    enum roof_status status = roof_scenario_resolve(&request, model, s->error);
+    if (status == ROOF_OK) {
+        status = roof_request_open(&open, model, &request, hardware, &s->memo, s->error);
+    }
+    if (status == ROOF_OK) {
+        open.bounds = &s->unmeasured;
+        status = roof_request_memory(&memory, &open, s->error);
+    }
+    if (status != ROOF_OK) {
+        return status == ROOF_USAGE ? ROOF_OK : status;
+    }
+    if (memory.fits != ROOF_FIT_YES && !q->native_only) { /* nor does a larger batch */
+        *against = ROOF_REJECTED_MEMORY;
+        return ROOF_OK;
+    }
+    TRY(roof_request_run(&times, &open, s->error));
+    set_request(plan, &times, q);
+    plan->memory_bytes = memory.weights + memory.kv + memory.activations;
+    *against = q->native_only && !times.as_stored  ? ROOF_REJECTED_NATIVE
+               : memory.fits != ROOF_FIT_YES       ? ROOF_REJECTED_MEMORY
+               : isnan(plan->e2e_s + plan->step_s) ? ROOF_REJECTED_UNKNOWN
+                                                   : ROOF_REJECTED_COUNT;
+    return ROOF_OK;
+}
+
 /* Predicts one batch; *against tells what rules it and all larger ones out, ROOF_REJECTED_COUNT
- * when nothing does. The prefill of one prompt is the same for all batches: the first one gets it.
- */
+ * when nothing does. Without prompts all batches have the prefill of the first one. */
 static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, bool first,
                                       enum roof_plan_rejection *against)
 {
+    if (s->problem->base.generate > 0) {
+        return predict_requests(s, plan, against);
+    }
     const struct roof_plan_problem *const q = s->problem;
     const struct roof_hardware *const hardware = q->hardware[plan->hardware];
     const struct roof_model *const model = s->out->model[plan->serving];
@@ -434,8 +516,7 @@ static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, 
         }
         set_prefill(plan, i, q->engines->lent);
     }
-    const bool known = !isnan(plan->step_s) && !isnan(plan->ttft_s);
-    *against = known ? ROOF_REJECTED_COUNT : ROOF_REJECTED_UNKNOWN;
+    *against = isnan(plan->step_s + plan->ttft_s) ? ROOF_REJECTED_UNKNOWN : ROOF_REJECTED_COUNT;
     return ROOF_OK;
 }
 
@@ -535,6 +616,7 @@ static enum roof_status search_all(struct search *s)
     for (size_t h = 0; h < q->hardware_count; h++) {
         s->unmeasured = *q->hardware[h];
         s->unmeasured.calibration = NULL;
+        memset(s->memo.entry, 0, s->memo.size * sizeof *s->memo.entry);
         for (size_t f = 0; f < q->engines->servings; f++) {
             struct roof_plan plan = {.hardware = h, .serving = f};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {
@@ -561,7 +643,7 @@ static double score(const struct roof_plan *p, enum roof_plan_objective objectiv
     case ROOF_PLAN_THROUGHPUT:
         return -p->tokens_per_s_per_device;
     case ROOF_PLAN_LATENCY:
-        return p->tpot_s;
+        return isnan(p->tpot_s) ? p->ttft_s : p->tpot_s;
     case ROOF_PLAN_COST:
         return p->cost;
     case ROOF_PLAN_ENERGY:
@@ -689,10 +771,11 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
     *out = (struct roof_plans){.closest_excess = (double)INFINITY};
     struct search s = {.problem = problem, .out = out, .error = error};
     s.model_prediction = malloc(sizeof *s.model_prediction);
-    if (s.model_prediction == NULL) {
-        return roof_no_memory(error);
-    }
-    const enum roof_status status = run_search(&s);
+    s.memo.entry = calloc(COSTS_REMEMBERED, sizeof *s.memo.entry);
+    s.memo.size = COSTS_REMEMBERED;
+    const enum roof_status status =
+        s.model_prediction == NULL || s.memo.entry == NULL ? roof_no_memory(error) : run_search(&s);
+    free(s.memo.entry);
     free(s.model_prediction);
     if (status != ROOF_OK) {
         roof_plans_free(out);

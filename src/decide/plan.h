@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * How to serve a model: formats, batch, split and device, searched under constraints. Every plan is
- * two predictions that roofline predict gives to the last digit: the prefill of one prompt and a
- * decode step of the batch.
+ * How to serve a model: formats, batch, split and device, searched under constraints. With a prompt
+ * every plan is one prediction, which roofline predict gives to the last digit: that of requests in
+ * a closed loop. Without one it is two, a decode step of the batch and the prefill of one prompt.
  */
 #ifndef ROOFLINE_PLAN_H
 #define ROOFLINE_PLAN_H
@@ -59,13 +59,15 @@ struct roof_plan {
     int64_t dp;      /**< copies of the model that share nothing, each on tp x pp x ep devices */
     int64_t devices; /**< dp x tp x pp x ep */
     int64_t batch;   /**< sequences in flight in each copy */
-    double ttft_s;   /**< time to the first token, with one prompt alone */
-    double step_s;   /**< a decode step at the whole context */
-    double tpot_s;   /**< time between two tokens of a user: a step, and its share of the prefills
-                          of others */
+    double ttft_s;   /**< time to the first token of one prompt, while others decode */
+    double step_s;   /**< a decode step of the batch */
+    double tpot_s;   /**< time between two tokens of a user: steps, some with the prompts of others;
+                          NAN: there is no second token */
+    double e2e_s;    /**< a request from its prompt to its last token; NAN without a prompt */
     double bound_ttft_s;
     double bound_step_s;
     double bound_tpot_s;
+    double bound_e2e_s;
     double ttft_low_s; /**< the ends of the bands, if all kernels err alike */
     double ttft_high_s;
     double step_low_s;
@@ -169,8 +171,12 @@ unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t servi
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem);
 
-/** Makes the two scenarios whose predictions a plan is. They are for the model that roof_plans has
- * for the formats of the plan. */
+/** Makes the scenario of a plan: a request, or a decode step. It is for the model that roof_plans
+ * has for the formats of the plan. */
+void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
+                        const struct roof_plan_problem *problem);
+
+/** Makes scenarios of the two phases of a plan: the prefill of one prompt, and its decode step. */
 void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
                          const struct roof_plan *plan, const struct roof_plan_problem *problem);
 

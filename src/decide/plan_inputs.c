@@ -445,11 +445,8 @@ static enum roof_status copy_model(struct roof_plan_answer *out,
 static enum roof_status set_context(struct roof_plan_problem *problem, struct roof_error *error)
 {
     struct roof_scenario resolved = problem->base;
-    if (problem->base.generate > 0) {
-        resolved.context = problem->base.prompt + problem->base.generate;
-        resolved.prompt = resolved.generate = 0;
-    }
     TRY(roof_scenario_resolve(&resolved, problem->model, error));
+    problem->base.chunk = resolved.chunk;
     if (problem->base.generate == 0) {
         problem->base.context = resolved.context;
     }

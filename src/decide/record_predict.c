@@ -205,14 +205,15 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
         if (says(r, ROOF_INPUT_PROMPT) || says(r, ROOF_INPUT_GENERATE)) {
             return roof_error_set(error, ROOF_USAGE, "prompt and generate are of phase request");
         }
-        asked->prompt = asked->generate = 0; /* those of the command line are for others */
+        /* The command line's inputs of requests are for others. */
+        asked->chunk = base->prompt > 0 && !says(r, ROOF_INPUT_CHUNK) ? 0 : asked->chunk;
+        asked->prompt = asked->generate = asked->static_batch = 0;
     }
     if (asked->draft_tokens == 0 && says(r, ROOF_INPUT_ACCEPTANCE)) {
         return roof_error_set(error, ROOF_USAGE, "acceptance needs draft_tokens");
     }
     if (p->request) { /* its lengths are prompt and generate */
         asked->context = base->context;
-        asked->chunk = base->chunk;
     } else if (chunk > 0) { /* what the prefix cache leaves */
         asked->chunk = 0;
     }

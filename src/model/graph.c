@@ -97,8 +97,10 @@ static void add_node(struct builder *b, const struct roof_node *node)
 {
     struct roof_graph *const g = b->graph;
     const int64_t count = b->layer != NULL ? b->count : 1;
-    for (size_t i = 0; i < g->count; i++) {
-        if (strcmp(g->node[i].name, node->name) == 0 &&
+    const bool alone = b->layer != NULL && b->model->layer_classes == 1;
+    for (size_t i = 0; i < g->count && !alone; i++) {
+        if (g->node[i].workload.op == node->workload.op &&
+            strcmp(g->node[i].name, node->name) == 0 &&
             roof_same_workload(&g->node[i].workload, &node->workload)) {
             g->node[i].count += count;
             return;
@@ -663,8 +665,8 @@ static double cache_bytes(const struct builder *b, bool windowed)
     double tokens = 0;
     for (int i = 0; i < b->groups; i++) {
         const int64_t sequences = i == 0 ? s->common.shape.batch : s->prefill_batch;
-        const int64_t kept = windowed && b->model->window < b->group[i].kv_len ? b->model->window
-                                                                               : b->group[i].kv_len;
+        const int64_t held = s->held > b->group[i].kv_len ? s->held : b->group[i].kv_len;
+        const int64_t kept = windowed && b->model->window < held ? b->model->window : held;
         tokens += (double)divide_up(sequences, ep) * (double)kept;
     }
     return kv_bytes(b->model, s->common.formats.kv, b->kv_heads, tokens);

@@ -163,13 +163,22 @@ static enum roof_status check_request(struct roof_scenario *s, struct roof_error
                               ROOF_KEY("prompt") " and " ROOF_KEY(
                                   "generate") " are a whole request, without " ROOF_KEY("phase"));
     }
-    if (s->context > 0 || s->chunk > 0) {
+    if (s->context > 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("prompt") " and " ROOF_KEY(
+                                  "generate") " give the lengths, without " ROOF_KEY("context"));
+    }
+    if (s->static_batch > 0 && s->chunk != 0) {
         return roof_error_set(
             error, ROOF_USAGE,
-            ROOF_KEY("prompt") " and " ROOF_KEY("generate") " give the lengths, without " ROOF_KEY(
-                "context") ", " ROOF_KEY("chunk"));
+            ROOF_KEY("static") " prefills whole prompts: leave out " ROOF_KEY("chunk"));
     }
     s->phase = ROOF_PHASE_REQUEST;
+    if (s->chunk == ROOF_CHUNK_WHOLE) {
+        s->chunk = roof_uncached(s->prompt, s->prefix_hit);
+    } else if (s->chunk == 0 && s->static_batch == 0) {
+        s->chunk = ROOF_REQUEST_CHUNK;
+    }
     return ROOF_OK;
 }
 
@@ -210,6 +219,11 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
     if (s->prompt > 0 || s->generate > 0) {
         return check_request(s, error);
     }
+    if (s->static_batch > 0 || s->chunk == ROOF_CHUNK_WHOLE) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s goes with " ROOF_KEY("prompt") " and " ROOF_KEY("generate"),
+                              s->static_batch > 0 ? ROOF_KEY("static") : ROOF_KEY("chunk") " 0");
+    }
     if (s->context == 0) {
         s->context = default_context(s, m);
     }
@@ -228,8 +242,7 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
                                   "phase") " prefill, without " ROOF_KEY("chunk"));
     }
     if (s->phase == ROOF_PHASE_PREFILL && s->chunk == 0) {
-        const double cached = floor(s->prefix_hit * (double)s->context);
-        s->chunk = s->context - (int64_t)fmin(cached, (double)(s->context - 1));
+        s->chunk = roof_uncached(s->context, s->prefix_hit);
     }
     if (s->phase == ROOF_PHASE_PREFILL) {
         return check_range("chunk", s->chunk, 1, s->context, error);
@@ -247,11 +260,15 @@ static enum roof_status check_lengths(struct roof_scenario *s, const struct roof
 static enum roof_status check_tokens(const struct roof_scenario *s, const struct roof_model *m,
                                      struct roof_error *error)
 {
-    const double per_sequence =
-        s->phase == ROOF_PHASE_REQUEST ? (double)s->prompt : (double)roof_query_len(s);
-    const double tokens =
-        (double)s->common.shape.batch * per_sequence +
-        (s->phase == ROOF_PHASE_MIXED ? (double)s->prefill_batch * (double)s->chunk : 0);
+    const double batch = (double)s->common.shape.batch;
+    const double per_sequence = s->static_batch > 0 ? (double)s->prompt : (double)roof_query_len(s);
+    double prefill = 0;
+    if (s->phase == ROOF_PHASE_MIXED) {
+        prefill = (double)s->prefill_batch * (double)s->chunk;
+    } else if (s->phase == ROOF_PHASE_REQUEST && s->static_batch == 0) {
+        prefill = fmin((double)s->pp * (double)s->chunk, batch * (double)s->prompt);
+    }
+    const double tokens = batch * per_sequence + prefill;
     const double widest = fmax((double)m->vocab, (double)m->hidden * (double)at_least_1(m->top_k));
     const double limit = floor(ROOF_DIMENSION_MAX / widest);
     return tokens <= limit
@@ -272,7 +289,7 @@ static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_e
         int64_t value;
     } sizes[] = {{"batch", shape->batch},
                  {"context", s->context},
-                 {"chunk", s->chunk},
+                 {"chunk", s->chunk == ROOF_CHUNK_WHOLE ? 0 : s->chunk},
                  {"prefill_batch", s->prefill_batch},
                  {"prefill_context", s->prefill_context},
                  {"prompt", s->prompt},
@@ -343,11 +360,20 @@ void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *d
     prefill->context = request ? asked->prompt : asked->context;
     prefill->prompt = prefill->generate = 0;
     prefill->draft_tokens = 0;
+    if (request) {
+        prefill->common.shape.batch = asked->static_batch > 0 ? asked->common.shape.batch : 1;
+        prefill->chunk = prefill->static_batch = decode->static_batch = 0;
+    }
     decode->phase = ROOF_PHASE_DECODE;
     decode->context = request ? asked->prompt + asked->generate : asked->context;
     decode->prompt = decode->generate = 0;
     decode->chunk = 0;
     decode->prefix_hit = 0;
+}
+
+int64_t roof_uncached(int64_t prompt, double prefix_hit)
+{
+    return prompt - (int64_t)fmin(floor(prefix_hit * (double)prompt), (double)(prompt - 1));
 }
 
 int64_t roof_query_len(const struct roof_scenario *s)

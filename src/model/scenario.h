@@ -31,11 +31,16 @@ struct roof_scenario {
     int64_t context; /**< KV length: tokens of the prompt, or cached by a decode step, the new one
                           included (default 4096, or the model's limit if that is less) */
     int64_t chunk;   /**< prefill: new tokens of this pass (default: the whole context); mixed: of
-                          each sequence in prefill (default 512) */
+                          each sequence in prefill (default 512); request: the most prompt tokens
+                          of a step (default 8192; ROOF_CHUNK_WHOLE: those of a whole prompt) */
     int64_t prefill_batch;   /**< mixed: sequences in prefill (default 1) */
     int64_t prefill_context; /**< mixed: KV length of those (default: the chunk) */
     int64_t prompt;          /**< request: tokens of the prompt */
     int64_t generate;     /**< request: tokens generated, the first one from the prefill included */
+    int64_t static_batch; /**< flag, request: all prompts are prefilled together, then all sequences
+                               decode together; else requests follow each other without end */
+    int64_t held;         /**< tokens of each sequence that the cache holds in the end, where they
+                               are more than the context; set by requests, not an input */
     int64_t draft_tokens; /**< speculative decoding: tokens proposed per step */
     int64_t tp;           /**< tensor parallelism: devices that share each layer */
     int64_t pp;           /**< pipeline parallelism: stages */
@@ -47,6 +52,10 @@ struct roof_scenario {
     double reserve;    /**< fraction of the memory that is kept free, 0..1 */
     const struct roof_model *draft; /**< the model that proposes; NULL: proposals cost nothing */
 };
+/** The chunk of a request by default. */
+#define ROOF_REQUEST_CHUNK 8192
+/** The chunk of a request that prefills each prompt in one step. */
+#define ROOF_CHUNK_WHOLE (-1)
 /** The reserve is what vLLM keeps free by default (gpu_memory_utilization 0.9). */
 #define ROOF_DRAFT_TOKENS_MAX 64
 #define ROOF_SCENARIO_RESERVE 0.1
@@ -61,9 +70,9 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                                        const struct roof_model *model, struct roof_error *error);
 
 /** Makes scenarios of the two phases of what is asked, not resolved. A request gives the prefill of
- * its prompt, and a decode step at its end, when the cache holds all; other scenarios give a
- * prefill and a decode step at the same context. Each lacks the inputs that only the other takes.
- */
+ * its prompts (of one prompt unless the batch is static), and a decode step at its end, when the
+ * cache holds all; other scenarios give a prefill and a decode step at the same context. Each lacks
+ * the inputs that only the other takes. */
 void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *decode,
                           const struct roof_scenario *asked);
 
@@ -76,6 +85,9 @@ enum roof_status roof_scenario_classes(struct roof_scenario *scenario,
 /** Returns how many parts a batch runs in: with pipeline stages min(pp, batch), where a mixed pass
  * counts the larger of its batches. */
 int64_t roof_microbatches(const struct roof_scenario *scenario);
+
+/** Returns how many tokens of a prompt are not in the prefix cache: at least one. */
+int64_t roof_uncached(int64_t prompt, double prefix_hit);
 
 /** Returns how many new tokens each sequence of the phase brings. */
 int64_t roof_query_len(const struct roof_scenario *scenario);

@@ -50,7 +50,7 @@ void roof_input_put(void *asked, const struct roof_input *input, int64_t value)
     if (input->kind == ROOF_INPUT_PRECISION) {
         *(enum roof_precision *)at = (enum roof_precision)value;
     } else {
-        *(int64_t *)at = value;
+        *(int64_t *)at = value == 0 ? input->zero : value;
     }
 }
 

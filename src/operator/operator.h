@@ -52,6 +52,7 @@ struct roof_input {
     enum roof_input_kind kind;
     int64_t min;
     int64_t max;
+    int64_t zero; /**< what the field holds where 0 is given, since its own 0 means not given */
     const char *const *choices; /**< NULL-terminated, for ROOF_INPUT_CHOICE and fixed texts */
     const char *value;          /**< placeholder in help ("N") */
     const char *help;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "predict/pass.h"
+#include "predict/request.h"
 
 /* A search for the largest size of a scenario that fits the memory. */
 struct search {
@@ -18,14 +18,12 @@ static bool fits_at(struct search *search, int64_t size)
 {
     const struct roof_model *const model = search->prediction->model;
     const struct roof_hardware *const hardware = search->prediction->total.hardware;
-    struct roof_pass pass;
-    struct roof_pass draft;
-    struct roof_pass first;
+    struct roof_memory memory;
     *search->size = size;
     struct roof_scenario s = search->scenario;
     return roof_scenario_resolve(&s, model, NULL) == ROOF_OK &&
-           roof_memory_passes(&pass, &draft, &first, &s, model, hardware, NULL) == ROOF_OK &&
-           roof_memory_of(&pass, &draft, model, &s, hardware).fits == ROOF_FIT_YES;
+           roof_memory_needed(&memory, model, &s, hardware, NULL) == ROOF_OK &&
+           memory.fits == ROOF_FIT_YES;
 }
 
 /* Returns the largest size that fits, NAN where none is too large; memory grows with the size. */

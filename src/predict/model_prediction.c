@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The prediction of a model in a scenario: a phase or a whole request. */
+/* The prediction of a model in a scenario. */
 #include "predict/model_prediction.h"
 
 #include <math.h>

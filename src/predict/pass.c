@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "operator/resolve.h"
 #include "predict/pass.h"
 
 static int64_t node_size(const struct roof_hardware *hardware)
@@ -26,6 +27,30 @@ static double live_bytes(const struct roof_prediction *p)
     return live;
 }
 
+bool roof_runs_as_stored(const struct roof_prediction *p)
+{
+    const enum roof_role other = roof_operator_row(p->workload.op)->other;
+    const enum roof_precision stored = roof_role_format(&p->workload.formats, other);
+    return !roof_is_product(p->workload.op) || p->compute == roof_format(stored)->unit;
+}
+
+static struct roof_node_cost cost_of(const struct roof_prediction *p)
+{
+    const bool appends = p->workload.op == ROOF_OPERATOR_KV_APPEND;
+    return (struct roof_node_cost){.time_s = p->time_s,
+                                   .expected_s = p->expected_s,
+                                   .low_s = p->expected_low_s,
+                                   .high_s = p->expected_high_s,
+                                   .live_bytes = live_bytes(p),
+                                   .weights_bytes = p->role_bytes[ROOF_ROLE_WEIGHTS],
+                                   .kv_bytes = appends ? 0 : p->role_bytes[ROOF_ROLE_KV],
+                                   .bottleneck = p->bottleneck,
+                                   .expected_bottleneck = p->expected_bottleneck,
+                                   .near = p->expected_near,
+                                   .native = p->native,
+                                   .as_stored = roof_runs_as_stored(p)};
+}
+
 /* The time and the memory that one stage needs. */
 struct stage {
     double time_s;
@@ -35,23 +60,22 @@ struct stage {
 };
 
 static void add_to_stage(struct stage *stage, struct roof_pass *pass, const struct roof_node *node,
-                         const struct roof_prediction *p)
+                         const struct roof_node_cost *c)
 {
     const double count = (double)node->count;
-    stage->time_s += count * p->time_s;
-    stage->expected_s += count * p->expected_s;
+    stage->time_s += count * c->time_s;
+    stage->expected_s += count * c->expected_s;
     stage->weights_bytes += roof_node_bytes(node);
-    stage->live_bytes = fmax(stage->live_bytes, live_bytes(p));
-    pass->low_s += count * p->expected_low_s;
-    pass->high_s += count * p->expected_high_s;
-    pass->share_s[p->bottleneck] += count * p->time_s;
-    pass->expected_share_s[p->expected_bottleneck] += count * p->expected_s;
-    pass->native = pass->native && p->native;
-    pass->near_s += p->expected_near ? count * p->expected_s : 0;
-    pass->weights_read_bytes += count * p->role_bytes[ROOF_ROLE_WEIGHTS];
-    if (p->workload.op != ROOF_OPERATOR_KV_APPEND) {
-        pass->kv_read_bytes += count * p->role_bytes[ROOF_ROLE_KV];
-    }
+    stage->live_bytes = fmax(stage->live_bytes, c->live_bytes);
+    pass->low_s += count * c->low_s;
+    pass->high_s += count * c->high_s;
+    pass->share_s[c->bottleneck] += count * c->time_s;
+    pass->expected_share_s[c->expected_bottleneck] += count * c->expected_s;
+    pass->native = pass->native && c->native;
+    pass->as_stored = pass->as_stored && c->as_stored;
+    pass->near_s += c->near ? count * c->expected_s : 0;
+    pass->weights_read_bytes += count * c->weights_bytes;
+    pass->kv_read_bytes += count * c->kv_bytes;
 }
 
 /* Adds the time of a stage; an unknown one makes both times unknown. */
@@ -73,33 +97,6 @@ static void end_stage(struct roof_pass *pass, const struct stage *stage,
         pass->kv_bytes = graph->kv_bytes;
         pass->activation_bytes = activations;
     }
-}
-
-/* An all-reduce has the faster bound of its two algorithms, which without a latency is that of the
- * ring, and the faster expected time. */
-enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
-                                   const struct roof_hardware *hardware, struct roof_error *error)
-{
-    TRY(roof_predict(out, &node->workload, hardware, error));
-    if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
-        return ROOF_OK;
-    }
-    struct roof_workload other = node->workload;
-    struct roof_prediction at_once;
-    other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
-    TRY(roof_predict(&at_once, &other, hardware, error));
-    const bool faster = at_once.expected_s < out->expected_s || isnan(out->expected_s);
-    const struct roof_prediction expected = faster ? at_once : *out;
-    if (at_once.time_s < out->time_s) {
-        *out = at_once;
-    }
-    out->expected_s = expected.expected_s;
-    out->expected_low_s = expected.expected_low_s;
-    out->expected_high_s = expected.expected_high_s;
-    out->expected_bottleneck = expected.expected_bottleneck;
-    out->expected_near = expected.expected_near;
-    out->part[0].expected = expected.part[0].expected;
-    return ROOF_OK;
 }
 
 static bool same_node(const struct roof_node *a, const struct roof_node *b)
@@ -141,26 +138,100 @@ static void count_for_device(struct roof_model_prediction *kept, const struct ro
     }
 }
 
-/* Predicts the operators of a stage and adds them to its sums and to the pass. kept (NULL: nobody
- * wants the operators) receives them, and index where each stands there. */
-static enum roof_status run_stage(struct stage *sum, struct roof_pass *pass,
-                                  const struct roof_graph *graph,
+/* Predicts an operator, and keeps it (NULL: nobody wants the operators), where *index tells. */
+static enum roof_status keep_node(struct roof_node_cost *out, const struct roof_node *node,
                                   const struct roof_hardware *hardware,
                                   struct roof_model_prediction *kept, size_t *index,
                                   struct roof_error *error)
 {
+    if (kept == NULL) {
+        struct roof_prediction prediction;
+        TRY(roof_predict_node(&prediction, node, hardware, error));
+        *out = cost_of(&prediction);
+        return ROOF_OK;
+    }
+    TRY(find_node(index, kept, node, hardware, error));
+    kept->node[*index].node.count += node->count;
+    *out = cost_of(&kept->node[*index].prediction);
+    return ROOF_OK;
+}
+
+/* --- costs that are remembered --------------------------------------------------------------- */
+
+/* Mixes the sizes and formats of a workload into a number. */
+static uint64_t hash_of(const struct roof_workload *w)
+{
+    const int64_t *const sizes = roof_sizes(&w->shape);
+    uint64_t hash = (uint64_t)w->op;
+    for (size_t i = 0; i < sizeof w->shape / sizeof *sizes; i++) {
+        hash = (hash << 7 | hash >> 57) + (uint64_t)sizes[i];
+    }
+    hash = hash * 64 + (uint64_t)w->formats.weights;
+    hash = hash * 64 + (uint64_t)w->formats.activations;
+    hash = (hash * 64 + (uint64_t)w->formats.kv) * 0x9e3779b97f4a7c15U;
+    return hash >> 32;
+}
+
+/* Finds the cost of an operator in the memo, or predicts it and puts it there. */
+static enum roof_status recall(struct roof_node_cost *out, const struct roof_node *node,
+                               const struct roof_hardware *hardware, struct roof_pass_memo *memo,
+                               struct roof_error *error)
+{
+    const struct roof_workload *const w = &node->workload;
+    struct roof_remembered *const at = &memo->entry[hash_of(w) % memo->size];
+    if (at->hardware != hardware || !roof_same_workload(&at->workload, w)) {
+        TRY(keep_node(&at->cost, node, hardware, NULL, NULL, error));
+        at->workload = *w;
+        at->hardware = hardware;
+    }
+    *out = at->cost;
+    return ROOF_OK;
+}
+
+/* --- passes -------------------------------------------------------------------------------- */
+
+/* The source of the costs of the operators of a pass, and the place where the operators go. */
+struct source {
+    const struct roof_hardware *hardware;
+    struct roof_model_prediction *kept; /* receives the operators; NULL: nobody wants them */
+    struct roof_pass_memo *memo;        /* NULL: none */
+};
+
+/* Adds the operators of a stage to its sums and to the pass; index receives where each stands among
+ * those that are kept. */
+static enum roof_status run_stage(struct stage *sum, struct roof_pass *pass,
+                                  const struct roof_graph *graph, const struct source *from,
+                                  size_t *index, struct roof_error *error)
+{
     for (size_t i = 0; i < graph->count; i++) {
         const struct roof_node *const node = &graph->node[i];
-        struct roof_prediction prediction;
-        const struct roof_prediction *predicted = &prediction;
-        if (kept == NULL) {
-            TRY(roof_predict_node(&prediction, node, hardware, error));
+        struct roof_node_cost cost;
+        if (from->memo != NULL) {
+            TRY(recall(&cost, node, from->hardware, from->memo, error));
         } else {
-            TRY(find_node(&index[i], kept, node, hardware, error));
-            kept->node[index[i]].node.count += node->count;
-            predicted = &kept->node[index[i]].prediction;
+            TRY(keep_node(&cost, node, from->hardware, from->kept, &index[i], error));
         }
-        add_to_stage(sum, pass, node, predicted);
+        add_to_stage(sum, pass, node, &cost);
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status run_stages(struct roof_pass *out, const struct roof_model *model,
+                                   const struct roof_scenario *s, const struct source *from,
+                                   struct roof_error *error)
+{
+    struct roof_graph graph;
+    struct roof_model_prediction *const kept = from->kept;
+    *out = (struct roof_pass){.native = true, .as_stored = true};
+    for (int64_t stage = 0; stage < s->pp; stage++) {
+        struct stage sum = {0};
+        size_t index[ROOF_GRAPH_MAX] = {0};
+        TRY(roof_graph_build(&graph, model, s, stage, node_size(from->hardware), error));
+        TRY(run_stage(&sum, out, &graph, from, index, error));
+        if (kept != NULL && (stage == 0 || sum.time_s > out->bound.slowest_s)) {
+            count_for_device(kept, &graph, index);
+        }
+        end_stage(out, &sum, &graph);
     }
     return ROOF_OK;
 }
@@ -169,19 +240,17 @@ enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *m
                                const struct roof_scenario *s, const struct roof_hardware *hardware,
                                struct roof_model_prediction *kept, struct roof_error *error)
 {
-    struct roof_graph graph;
-    *out = (struct roof_pass){.native = true};
-    for (int64_t stage = 0; stage < s->pp; stage++) {
-        struct stage sum = {0};
-        size_t index[ROOF_GRAPH_MAX] = {0};
-        TRY(roof_graph_build(&graph, model, s, stage, node_size(hardware), error));
-        TRY(run_stage(&sum, out, &graph, hardware, kept, index, error));
-        if (kept != NULL && (stage == 0 || sum.time_s > out->bound.slowest_s)) {
-            count_for_device(kept, &graph, index);
-        }
-        end_stage(out, &sum, &graph);
-    }
-    return ROOF_OK;
+    const struct source from = {.hardware = hardware, .kept = kept};
+    return run_stages(out, model, s, &from, error);
+}
+
+enum roof_status roof_pass_recall(struct roof_pass *out, const struct roof_model *model,
+                                  const struct roof_scenario *s,
+                                  const struct roof_hardware *hardware, struct roof_pass_memo *memo,
+                                  struct roof_error *error)
+{
+    const struct source from = {.hardware = hardware, .memo = memo};
+    return run_stages(out, model, s, &from, error);
 }
 
 /*
@@ -213,7 +282,7 @@ double roof_tokens_per_step(const struct roof_scenario *s)
 enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenario *s,
                                  const struct roof_hardware *hardware, struct roof_error *error)
 {
-    *out = (struct roof_pass){.native = true};
+    *out = (struct roof_pass){.native = true, .as_stored = true};
     if (s->draft == NULL || s->draft_tokens == 0) {
         return ROOF_OK;
     }

@@ -25,7 +25,43 @@ struct roof_pass {
     double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
     double expected_share_s[ROOF_BOTTLENECK_COUNT];
     bool native;
-    double near_s; /* the part of the expected path where other kernels stand in */
+    bool as_stored; /* each product multiplies what is stored, on a unit for that format */
+    double near_s;  /* the part of the expected path where other kernels stand in */
+};
+
+/* Tells whether a product multiplies what is stored, on a unit for that format; true for operators
+ * that are no products. */
+bool roof_runs_as_stored(const struct roof_prediction *prediction);
+
+/* One instance of an operator adds these values to a pass. */
+struct roof_node_cost {
+    double time_s;
+    double expected_s;
+    double low_s;
+    double high_s;
+    double live_bytes;    /* beside the weights and the cache */
+    double weights_bytes; /* read */
+    double kv_bytes;      /* read */
+    enum roof_bottleneck bottleneck;
+    enum roof_bottleneck expected_bottleneck;
+    bool near;
+    bool native;
+    bool as_stored;
+};
+
+/* A cost that is remembered. */
+struct roof_remembered {
+    const struct roof_hardware *hardware; /* NULL: none */
+    struct roof_workload workload;
+    struct roof_node_cost cost;
+};
+
+/* The costs of operators that passes share; a new cost takes the place of an old one. All passes
+ * that share it run kernels in the same way (stack, cache and so on). It begins with hardware NULL
+ * in all entries. */
+struct roof_pass_memo {
+    struct roof_remembered *entry; /* borrowed */
+    size_t size;
 };
 
 /* Predicts one instance of an operator of a graph; all-reduces take the faster of their
@@ -39,6 +75,12 @@ enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *m
                                const struct roof_scenario *scenario,
                                const struct roof_hardware *hardware,
                                struct roof_model_prediction *kept, struct roof_error *error);
+
+/* Runs all stages as roof_pass_run does, with the costs in a memo. */
+enum roof_status roof_pass_recall(struct roof_pass *out, const struct roof_model *model,
+                                  const struct roof_scenario *scenario,
+                                  const struct roof_hardware *hardware, struct roof_pass_memo *memo,
+                                  struct roof_error *error);
 
 /* Runs the draft model of a scenario, if it has one: one decode step per proposed token, on the
  * same devices. The paths of *out are those of all these steps. */
@@ -78,5 +120,10 @@ enum roof_status roof_memory_passes(struct roof_pass *pass, struct roof_pass *dr
 /* Predict the scenario of *out, which is resolved: a phase, or a request. */
 enum roof_status roof_predict_phase(struct roof_model_prediction *out, struct roof_error *error);
 enum roof_status roof_predict_request(struct roof_model_prediction *out, struct roof_error *error);
+enum roof_status roof_predict_static(struct roof_model_prediction *out, struct roof_error *error);
+
+/* Fill in the rates of a request from its time, and clear what only one pass has. */
+void roof_request_put_rates(struct roof_model_prediction *out);
+void roof_request_clear_totals(struct roof_model_prediction *out);
 
 #endif

@@ -106,6 +106,31 @@ void roof_memory_put(struct roof_model_prediction *out, const struct roof_memory
     out->fits = memory->fits;
 }
 
+/* A request has hundreds of passes, so the totals of one pass are unknown. */
+void roof_request_clear_totals(struct roof_model_prediction *out)
+{
+    struct roof_prediction *const total = &out->total;
+    total->flops = total->bytes = ROOF_UNKNOWN;
+    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
+        total->role_bytes[role] = ROOF_UNKNOWN;
+    }
+    total->intensity = total->attainable_flops_per_s = ROOF_UNKNOWN;
+    total->memory_time_s = total->compute_time_s = ROOF_UNKNOWN;
+    out->memory_time_us = out->compute_time_us = ROOF_UNKNOWN;
+}
+
+void roof_request_put_rates(struct roof_model_prediction *out)
+{
+    const double batch = (double)out->scenario.common.shape.batch;
+    const double tokens = (double)out->scenario.generate;
+    if (out->fits != ROOF_FIT_NO) {
+        out->tokens_per_s = batch * tokens / out->e2e_s;
+        out->tokens_per_s_per_user = tokens / out->e2e_s;
+        out->expected_tokens_per_s = batch * tokens / out->expected_e2e_s;
+        out->expected_tokens_per_s_per_user = tokens / out->expected_e2e_s;
+    }
+}
+
 /* The latencies and rates that a user sees. */
 struct service {
     double ttft_s;

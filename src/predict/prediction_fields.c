@@ -240,6 +240,7 @@ enum model_prediction_value {
     DRAFT_MODEL,
     ACCEPTANCE,
     PREFIX_HIT,
+    STATIC,
     LAYOUT,
     WEIGHTS,
     FITS
@@ -262,6 +263,7 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "prefill_context", ASKED(prefill_context)},
     {.key = "prompt", ASKED(prompt)},
     {.key = "generate", ASKED(generate)},
+    {.key = "static", .type = ROOF_TYPE_FLAG, .derived = STATIC},
     {.key = "draft_tokens", ASKED(draft_tokens)},
     {.key = "draft_model", DERIVED_TEXT(DRAFT_MODEL)},
     {.key = "acceptance", .derived = ACCEPTANCE},
@@ -356,6 +358,11 @@ static void derive_of_model(struct roof_value *out, enum model_prediction_value 
         break;
     case PREFIX_HIT:
         out->number = scenario->prefix_hit > 0 ? scenario->prefix_hit : ROOF_UNKNOWN;
+        break;
+    case STATIC:
+        out->number = scenario->phase != ROOF_PHASE_REQUEST ? ROOF_UNKNOWN
+                      : scenario->static_batch > 0          ? 1
+                                                            : 0;
         break;
     case LAYOUT:
         out->text = p->model->layout;

@@ -1,255 +1,328 @@
 // SPDX-License-Identifier: MIT
-/* A request: the prefill of a prompt, and the decode steps of the tokens after it, summed over a
- * cache that grows. */
+/* A request: its steps are passes, and the closed loop says how many there are of each. */
+#include "predict/request.h"
+
 #include <math.h>
 
 #include "base/base.h"
-#include "predict/pass.h"
 #include "predict/predict_sizes.h"
 
-/* --- sums over contexts -------------------------------------------------------------------- */
+/* Chunks of a prompt are looked at one by one up to this many, and beyond it in so many groups. */
+#define CHUNK_GROUPS 32
+#define COSTS_REMEMBERED 61
 
-/* The times per token of a decode step at a context. */
-struct token_times {
-    double bound_s;
-    double expected_s;
-};
+/* --- steps --------------------------------------------------------------------------------- */
 
-/* The times per token as a function of the context; the first error stays in status. */
-struct curve {
-    const struct roof_model *model;
-    const struct roof_hardware *hardware;
-    struct roof_scenario scenario; /* decode, resolved */
-    struct roof_error *error;
-    enum roof_status status;
-};
-
-static struct token_times curve_at(struct curve *curve, int64_t context)
+/* Makes a step from a pass of its microbatches and the drafts before it. The band of a pass, and
+ * what bounds it, are those of the whole step. */
+static struct roof_step_times step_of(const struct roof_pass *pass, const struct roof_pass *draft,
+                                      const struct roof_scenario *s)
 {
-    struct roof_pass pass = {0};
+    const double parts = (double)roof_microbatches(s);
+    const double bound = fmax(pass->bound.path_s, parts * pass->bound.slowest_s);
+    const double expected = fmax(pass->expected.path_s, parts * pass->expected.slowest_s);
+    struct roof_step_times out;
+    double *const v = out.value;
+    v[ROOF_STEP_BOUND] = bound + draft->bound.path_s;
+    v[ROOF_STEP_EXPECTED] =
+        isnan(pass->expected.path_s) ? ROOF_UNKNOWN : expected + draft->expected.path_s;
+    const double scale = v[ROOF_STEP_EXPECTED] / pass->expected.path_s;
+    v[ROOF_STEP_LOW] = scale * pass->low_s;
+    v[ROOF_STEP_HIGH] = scale * pass->high_s;
+    v[ROOF_STEP_NEAR] = scale * pass->near_s;
+    for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
+        v[ROOF_STEP_SHARE + b] = pass->share_s[b];
+        v[ROOF_STEP_EXPECTED_SHARE + b] = pass->expected_share_s[b];
+    }
+    return out;
+}
+
+/* Runs a step: a resolved scenario, and the drafts of the sequences that decode in it. */
+static enum roof_status run_step(struct roof_step_times *out, struct roof_request *r,
+                                 const struct roof_scenario *s, int64_t decoding,
+                                 struct roof_error *error)
+{
+    struct roof_pass pass;
     struct roof_pass draft = {0};
-    curve->scenario.context = context;
-    if (curve->status == ROOF_OK) {
-        curve->status = roof_pass_run(&pass, curve->model, &curve->scenario, curve->hardware, NULL,
-                                      curve->error);
+    TRY(roof_pass_recall(&pass, r->model, s, r->hardware, r->memo, error));
+    if (decoding > 0) {
+        struct roof_scenario alone = r->decode;
+        alone.common.shape.batch = decoding;
+        TRY(roof_pass_draft(&draft, &alone, r->hardware, error));
     }
-    if (curve->status == ROOF_OK) {
-        curve->status = roof_pass_draft(&draft, &curve->scenario, curve->hardware, curve->error);
-    }
-    const double tokens = roof_tokens_per_step(&curve->scenario);
-    return (struct token_times){
-        .bound_s = (roof_pass_step_s(&pass.bound, &curve->scenario) + draft.bound.path_s) / tokens,
-        .expected_s =
-            (roof_pass_step_s(&pass.expected, &curve->scenario) + draft.expected.path_s) / tokens};
+    r->native = r->native && pass.native;
+    r->as_stored = r->as_stored && pass.as_stored;
+    *out = step_of(&pass, &draft, s);
+    return ROOF_OK;
 }
 
-static bool on_line(double value, double line)
+/* Makes the step in which `decoding` sequences decode and `count` prompts are prefilled by some new
+ * tokens up to a context. */
+static struct roof_scenario make_step(const struct roof_request *r, int64_t decoding, int64_t count,
+                                      int64_t tokens, int64_t context)
 {
-    return fabs(value - line) <= 1e-12 * value;
+    struct roof_scenario s = decoding > 0 ? r->decode : r->prefill;
+    if (decoding == 0) {
+        s.common.shape.batch = count;
+        s.chunk = tokens;
+        s.context = context;
+        return s;
+    }
+    s.common.shape.batch = decoding;
+    if (count > 0) {
+        s.phase = ROOF_PHASE_MIXED;
+        s.prefill_batch = count;
+        s.chunk = tokens;
+        s.prefill_context = context;
+    }
+    return s;
 }
 
-/*
- * Sums the time at each context of first..last. The time is a sum of maxima of linear functions, so
- * piecewise linear: where the ends, the middle and the quarters lie on a line, the sum is that of
- * an arithmetic series; else each half is summed by itself.
- */
-static double sum_curve(struct curve *curve, int64_t first, int64_t last, double at_first,
-                        double at_last)
+/* Returns how many tokens of a prompt are prefilled before a chunk. */
+static int64_t chunk_begin(const struct roof_request *r, int64_t chunk)
 {
-    const int64_t steps = last - first;
-    if (steps < 4) {
-        double sum = at_first;
-        for (int64_t context = first + 1; context < last; context++) {
-            sum += curve_at(curve, context).bound_s;
+    return r->uncached * chunk / r->chunks;
+}
+
+/* Adds the mean of the steps that have `count` chunks, over all chunks of a prompt, each at its own
+ * context. A group of chunks is as many of its mean size, at its mean context. */
+static enum roof_status add_chunks(struct roof_step_times *out, struct roof_request *r,
+                                   int64_t decoding, int64_t count, struct roof_error *error)
+{
+    const int64_t groups = r->chunks < CHUNK_GROUPS ? r->chunks : CHUNK_GROUPS;
+    for (int64_t g = 0; g < groups; g++) {
+        const int64_t first = r->chunks * g / groups;
+        const int64_t after = r->chunks * (g + 1) / groups;
+        const int64_t begin = chunk_begin(r, first);
+        const int64_t end = chunk_begin(r, after);
+        const int64_t tokens = (end - begin) / (after - first);
+        const int64_t context = r->cached + (begin + tokens + end) / 2;
+        const struct roof_scenario s = make_step(r, decoding, count, tokens, context);
+        struct roof_step_times one;
+        TRY(run_step(&one, r, &s, decoding, error));
+        roof_step_add(out, (double)(after - first) / (double)r->chunks, &one);
+    }
+    return ROOF_OK;
+}
+
+/* Works out a step of whole numbers, once. */
+static enum roof_status whole_step(struct roof_step_times *out, struct roof_request *r,
+                                   int64_t decoding, int64_t chunks, struct roof_error *error)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->known[i].decoding == decoding && r->known[i].chunks == chunks) {
+            *out = r->known[i].times;
+            return ROOF_OK;
         }
-        return steps > 0 ? sum + at_last : sum;
     }
-    const double slope = (at_last - at_first) / (double)steps;
-    const int64_t middle = first + steps / 2;
-    const double at_middle = curve_at(curve, middle).bound_s;
-    bool straight = on_line(at_middle, at_first + slope * (double)(middle - first));
-    for (int quarter = 1; quarter <= 3 && straight; quarter += 2) {
-        const int64_t context = first + steps * quarter / 4;
-        straight =
-            on_line(curve_at(curve, context).bound_s, at_first + slope * (double)(context - first));
+    *out = (struct roof_step_times){0};
+    if (chunks > 0) {
+        TRY(add_chunks(out, r, decoding, chunks, error));
+    } else {
+        const struct roof_scenario s = make_step(r, decoding, 0, 0, 0);
+        TRY(run_step(out, r, &s, decoding, error));
     }
-    if (straight || curve->status != ROOF_OK) {
-        return (double)(steps + 1) * (at_first + at_last) / 2;
+    if (r->count < ROOF_STEPS_REMEMBERED) {
+        r->known[r->count++] = (struct roof_whole_step){decoding, chunks, *out};
     }
-    return sum_curve(curve, first, middle, at_first, at_middle) +
-           sum_curve(curve, middle + 1, last, curve_at(curve, middle + 1).bound_s, at_last);
+    return ROOF_OK;
 }
 
-/* Sums the expected times, which are no lines, by the rule of Simpson over eight parts: its error
- * is far smaller than that of the times. */
-static double expected_sum(struct curve *curve, int64_t first, int64_t last)
+/* Works out s(D, h) of all lanes: between whole numbers it is a line in each of the two, as is the
+ * mean of steps that have one more sequence or chunk, or one less. */
+static enum roof_status any_step(struct roof_step_times *out, void *context, double decoding,
+                                 double chunks, struct roof_error *error)
 {
-    const int64_t parts = 8;
-    double sum = 0;
-    for (int64_t i = 0; i <= parts; i++) {
-        const double weight = i == 0 || i == parts ? 1 : i % 2 == 1 ? 4 : 2;
-        sum += weight * curve_at(curve, first + (last - first) * i / parts).expected_s;
+    struct roof_request *const r = context;
+    const double sequences = decoding * (double)r->lanes;
+    const double prompts = chunks * (double)r->lanes;
+    const double less[2] = {floor(sequences), floor(prompts)};
+    const double part[2] = {sequences - less[0], prompts - less[1]};
+    *out = (struct roof_step_times){0};
+    for (int i = 0; i < 4; i++) {
+        const int more[2] = {i & 1, i >> 1};
+        const double weight =
+            (more[0] == 1 ? part[0] : 1 - part[0]) * (more[1] == 1 ? part[1] : 1 - part[1]);
+        struct roof_step_times one;
+        if (weight > 0) {
+            TRY(whole_step(&one, r, (int64_t)less[0] + more[0], (int64_t)less[1] + more[1], error));
+            roof_step_add(out, weight, &one);
+        }
     }
-    return (double)(last - first + 1) * sum / (double)(3 * parts);
+    return ROOF_OK;
 }
 
 /* --- the request --------------------------------------------------------------------------- */
 
-/* Makes the two phases of a request, resolved. */
-static enum roof_status split_request(struct roof_scenario *prefill, struct roof_scenario *decode,
-                                      const struct roof_scenario *asked,
-                                      const struct roof_model *model, struct roof_error *error)
+enum roof_status roof_request_open(struct roof_request *out, const struct roof_model *model,
+                                   const struct roof_scenario *asked,
+                                   const struct roof_hardware *hardware,
+                                   struct roof_pass_memo *memo, struct roof_error *error)
 {
-    roof_scenario_phases(prefill, decode, asked);
-    TRY(roof_scenario_resolve(prefill, model, error));
-    return roof_scenario_resolve(decode, model, error);
-}
-
-enum roof_status roof_memory_passes(struct roof_pass *pass, struct roof_pass *draft,
-                                    struct roof_pass *prefill, const struct roof_scenario *asked,
-                                    const struct roof_model *model,
-                                    const struct roof_hardware *hardware, struct roof_error *error)
-{
-    struct roof_scenario first;
-    struct roof_scenario last = *asked;
-    *prefill = (struct roof_pass){.native = true};
-    if (asked->phase == ROOF_PHASE_REQUEST) {
-        TRY(split_request(&first, &last, asked, model, error));
-        TRY(roof_pass_run(prefill, model, &first, hardware, NULL, error));
-    }
-    TRY(roof_pass_run(pass, model, &last, hardware, NULL, error));
-    TRY(roof_pass_draft(draft, &last, hardware, error));
-    pass->activation_bytes = fmax(pass->activation_bytes, prefill->activation_bytes);
+    const int64_t batch = asked->common.shape.batch;
+    struct roof_request *const r = out;
+    r->model = model;
+    r->hardware = r->bounds = hardware;
+    r->memo = memo;
+    r->asked = *asked;
+    r->native = r->as_stored = true;
+    r->count = 0;
+    /* The two kinds of steps, at the mean context of the sequences that decode. */
+    roof_scenario_phases(&r->prefill, &r->decode, asked);
+    r->decode.context = asked->prompt + asked->generate / 2;
+    TRY(roof_scenario_resolve(&r->prefill, model, error));
+    TRY(roof_scenario_resolve(&r->decode, model, error));
+    r->decode.held = asked->prompt + asked->generate;
+    r->uncached = roof_uncached(asked->prompt, asked->prefix_hit);
+    r->cached = asked->prompt - r->uncached;
+    r->chunks = (r->uncached + asked->chunk - 1) / asked->chunk;
+    r->lanes = asked->pp < batch ? asked->pp : batch;
     return ROOF_OK;
 }
 
-/* The passes of a request and the sums over its decode steps, which the first token needs none of.
- */
-struct request {
-    struct roof_pass prefill;
-    struct roof_pass last; /* the decode step at the end */
-    struct roof_pass draft;
-    double steps;
-    double decode_s; /* all steps */
-    double expected_decode_s;
-};
-
-/* Each token but the first comes from a decode step whose cache holds the prompt and all tokens
- * before it. */
-static enum roof_status sum_steps(struct request *r, struct curve *curve,
-                                  const struct roof_scenario *asked)
+enum roof_status roof_request_run(struct roof_request_times *out, struct roof_request *r,
+                                  struct roof_error *error)
 {
-    r->steps = (double)(asked->generate - 1);
-    r->decode_s = 0;
-    r->expected_decode_s = 0;
-    if (asked->generate > 1) {
-        const int64_t first = asked->prompt + 1;
-        const int64_t last = asked->prompt + asked->generate - 1;
-        r->decode_s = sum_curve(curve, first, last, curve_at(curve, first).bound_s,
-                                curve_at(curve, last).bound_s);
-        r->expected_decode_s =
-            isnan(r->last.expected.path_s) ? ROOF_UNKNOWN : expected_sum(curve, first, last);
-    }
-    return curve->status;
-}
-
-/* Fills in what bounds a request: the prefill, and all its steps taken as the last one is. */
-static void put_bottlenecks(struct roof_prediction *total, const struct request *r)
-{
-    double share[ROOF_BOTTLENECK_COUNT];
-    double expected_share[ROOF_BOTTLENECK_COUNT];
-    for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
-        share[b] = r->prefill.share_s[b];
-        expected_share[b] = r->prefill.expected_share_s[b];
-        if (r->steps > 0) {
-            share[b] += r->steps * r->last.share_s[b];
-            expected_share[b] += r->steps * r->last.expected_share_s[b];
-        }
-    }
-    total->bottleneck = roof_largest_share(share);
-    total->expected_bottleneck = roof_largest_share(expected_share);
-    total->native = r->prefill.native && r->last.native;
-}
-
-static void put_bounds(struct roof_model_prediction *out, const struct request *r,
-                       const struct roof_scenario *prefill)
-{
-    out->ttft_s = roof_pass_step_s(&r->prefill.bound, prefill);
-    out->e2e_s = out->ttft_s + r->decode_s;
-    out->step_s = out->total.time_s = out->e2e_s;
-    out->time_us = roof_to_unit(out->e2e_s, ROOF_UNIT_MICROSECONDS);
-    if (r->steps > 0) {
-        out->tpot_s = r->decode_s / r->steps;
-    }
-}
-
-/* Fills in the expected times with their band; all steps have the band of the last one. */
-static void put_expected(struct roof_model_prediction *out, const struct request *r,
-                         const struct roof_scenario *prefill)
-{
-    struct roof_prediction *const total = &out->total;
-    out->expected_ttft_s = roof_pass_step_s(&r->prefill.expected, prefill);
-    out->expected_e2e_s = out->expected_ttft_s + r->expected_decode_s;
-    out->expected_step_s = total->expected_s = out->expected_e2e_s;
-    const double first_s = r->prefill.expected.path_s;
-    total->expected_low_s = out->expected_ttft_s * r->prefill.low_s / first_s;
-    total->expected_high_s = out->expected_ttft_s * r->prefill.high_s / first_s;
-    double near_s = out->expected_ttft_s * r->prefill.near_s / first_s;
-    if (r->steps > 0) {
-        const double last_s = r->last.expected.path_s;
-        out->expected_tpot_s = r->expected_decode_s / r->steps;
-        total->expected_low_s += r->expected_decode_s * r->last.low_s / last_s;
-        total->expected_high_s += r->expected_decode_s * r->last.high_s / last_s;
-        near_s += r->expected_decode_s * r->last.near_s / last_s;
-    }
-    out->expected_near = near_s / out->expected_e2e_s;
-    total->expected_near = near_s > 0;
-}
-
-static void put_rates(struct roof_model_prediction *out, const struct roof_scenario *asked)
-{
+    const struct roof_scenario *const asked = &r->asked;
     const double batch = (double)asked->common.shape.batch;
-    const double tokens = (double)asked->generate;
-    if (out->fits != ROOF_FIT_NO) {
-        out->tokens_per_s = batch * tokens / out->e2e_s;
-        out->tokens_per_s_per_user = tokens / out->e2e_s;
-        out->expected_tokens_per_s = batch * tokens / out->expected_e2e_s;
-        out->expected_tokens_per_s_per_user = tokens / out->expected_e2e_s;
+    const double tokens = roof_tokens_per_step(asked);
+    const double chunk = (double)r->uncached / (double)r->chunks;
+    const struct roof_loop loop = {.users = batch / (double)r->lanes,
+                                   .steps = (double)(asked->generate - 1) / tokens,
+                                   .chunks = (double)r->chunks,
+                                   .room = (double)asked->chunk / chunk};
+    struct roof_loop_times times;
+    TRY(roof_closed_loop(&times, &loop, any_step, r, error));
+    TRY(whole_step(&out->step, r, asked->common.shape.batch, 0, error));
+    out->ttft = times.ttft;
+    out->tpot = (struct roof_step_times){0};
+    if (asked->generate > 1) {
+        roof_step_add(&out->tpot, 1 / tokens, &times.step);
     }
+    out->native = r->native;
+    out->as_stored = r->as_stored;
+    return ROOF_OK;
 }
 
-/* A request has hundreds of passes, so the totals of one pass are unknown. */
-static void clear_pass_totals(struct roof_model_prediction *out)
+/* Makes the widest step of a request: each lane prefills as many tokens as a step may have, or all
+ * of its prompts if they are fewer, and all sequences but one decode. The tokens stand in one
+ * prompt, so that a longer one never needs less memory. */
+static struct roof_scenario widest_step(const struct roof_request *r)
+{
+    const struct roof_scenario *const asked = &r->asked;
+    const int64_t batch = asked->common.shape.batch;
+    const int64_t prompts = (batch + r->lanes - 1) / r->lanes * r->uncached;
+    const int64_t tokens = asked->chunk < prompts ? asked->chunk : prompts;
+    const int64_t context = asked->prompt > tokens ? asked->prompt : tokens;
+    return make_step(r, batch - r->lanes, r->lanes, tokens, context);
+}
+
+enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *r,
+                                     struct roof_error *error)
+{
+    const struct roof_scenario step = widest_step(r);
+    struct roof_scenario last = r->decode; /* at the end of all requests */
+    struct roof_pass pass;
+    struct roof_pass widest;
+    struct roof_pass draft;
+    last.context = r->decode.held;
+    TRY(roof_pass_recall(&pass, r->model, &r->decode, r->hardware, r->memo, error));
+    TRY(roof_pass_draft(&draft, &last, r->hardware, error));
+    if (r->asked.draft_tokens == 0) { /* the times come with the memory */
+        const struct roof_pass none = {0};
+        r->native = pass.native;
+        r->as_stored = pass.as_stored;
+        r->known[r->count++] = (struct roof_whole_step){.decoding = r->asked.common.shape.batch,
+                                                        .times = step_of(&pass, &none, &r->decode)};
+    }
+    TRY(roof_pass_recall(&widest, r->model, &step, r->bounds, r->memo, error));
+    pass.activation_bytes = fmax(pass.activation_bytes, widest.activation_bytes);
+    *out = roof_memory_of(&pass, &draft, r->model, &r->asked, r->hardware);
+    return ROOF_OK;
+}
+
+/* --- predictions --------------------------------------------------------------------------- */
+
+/* Fills in the times of a request, and the band and the bottlenecks of the whole of it. */
+static void put_times(struct roof_model_prediction *out, const struct roof_request_times *t)
 {
     struct roof_prediction *const total = &out->total;
-    total->flops = total->bytes = ROOF_UNKNOWN;
-    for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        total->role_bytes[role] = ROOF_UNKNOWN;
+    const double later = (double)(out->scenario.generate - 1);
+    struct roof_step_times whole = t->ttft;
+    const double *const v = whole.value;
+    out->ttft_s = t->ttft.value[ROOF_STEP_BOUND];
+    out->expected_ttft_s = t->ttft.value[ROOF_STEP_EXPECTED];
+    out->step_s = t->step.value[ROOF_STEP_BOUND];
+    out->expected_step_s = t->step.value[ROOF_STEP_EXPECTED];
+    if (later > 0) {
+        out->tpot_s = t->tpot.value[ROOF_STEP_BOUND];
+        out->expected_tpot_s = t->tpot.value[ROOF_STEP_EXPECTED];
+        roof_step_add(&whole, later, &t->tpot);
     }
-    total->intensity = total->attainable_flops_per_s = ROOF_UNKNOWN;
-    total->memory_time_s = total->compute_time_s = ROOF_UNKNOWN;
-    out->memory_time_us = out->compute_time_us = ROOF_UNKNOWN;
+    out->e2e_s = total->time_s = v[ROOF_STEP_BOUND];
+    out->time_us = roof_to_unit(out->e2e_s, ROOF_UNIT_MICROSECONDS);
+    out->expected_e2e_s = total->expected_s = v[ROOF_STEP_EXPECTED];
+    total->expected_low_s = v[ROOF_STEP_LOW];
+    total->expected_high_s = v[ROOF_STEP_HIGH];
+    out->expected_near = v[ROOF_STEP_NEAR] / v[ROOF_STEP_EXPECTED];
+    total->expected_near = v[ROOF_STEP_NEAR] > 0;
+    total->bottleneck = roof_largest_share(&v[ROOF_STEP_SHARE]);
+    total->expected_bottleneck = roof_largest_share(&v[ROOF_STEP_EXPECTED_SHARE]);
+    total->native = t->native;
+}
+
+enum roof_status roof_predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
+                                   struct roof_error *error)
+{
+    const struct roof_scenario *const asked = &out->scenario;
+    const struct roof_hardware *const hardware = out->total.hardware;
+    struct roof_request_times times;
+    struct roof_memory memory;
+    struct roof_request request;
+    TRY(roof_request_open(&request, out->model, asked, hardware, memo, error));
+    TRY(roof_request_memory(&memory, &request, error));
+    TRY(roof_request_run(&times, &request, error));
+    roof_memory_put(out, &memory);
+    out->scenario.context = asked->prompt + asked->generate;
+    out->tokens_per_step = roof_tokens_per_step(asked);
+    put_times(out, &times);
+    roof_request_put_rates(out);
+    roof_request_clear_totals(out);
+    return ROOF_OK;
+}
+
+/* Empties the entries that a memo on the stack has. */
+static struct roof_pass_memo empty_memo(struct roof_remembered entry[COSTS_REMEMBERED])
+{
+    for (size_t i = 0; i < COSTS_REMEMBERED; i++) {
+        entry[i].hardware = NULL;
+    }
+    return (struct roof_pass_memo){.entry = entry, .size = COSTS_REMEMBERED};
 }
 
 enum roof_status roof_predict_request(struct roof_model_prediction *out, struct roof_error *error)
 {
-    const struct roof_scenario asked = out->scenario;
-    const struct roof_hardware *const hardware = out->total.hardware;
-    struct roof_scenario prefill;
-    struct curve curve = {.model = out->model, .hardware = hardware, .error = error};
-    struct request r;
-    TRY(split_request(&prefill, &curve.scenario, &asked, out->model, error));
-    TRY(roof_memory_passes(&r.last, &r.draft, &r.prefill, &asked, out->model, hardware, error));
-    TRY(sum_steps(&r, &curve, &asked));
-    const struct roof_memory memory =
-        roof_memory_of(&r.last, &r.draft, out->model, &asked, hardware);
-    roof_memory_put(out, &memory);
-    out->scenario.context = asked.prompt + asked.generate;
-    out->tokens_per_step = roof_tokens_per_step(&asked);
-    put_bottlenecks(&out->total, &r);
-    put_bounds(out, &r, &prefill);
-    put_expected(out, &r, &prefill);
-    put_rates(out, &asked);
-    clear_pass_totals(out);
+    struct roof_remembered entry[COSTS_REMEMBERED];
+    struct roof_pass_memo memo = empty_memo(entry);
+    return out->scenario.static_batch > 0 ? roof_predict_static(out, error)
+                                          : roof_predict_loop(out, &memo, error);
+}
+
+enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,
+                                    const struct roof_scenario *asked,
+                                    const struct roof_hardware *hardware, struct roof_error *error)
+{
+    if (asked->phase == ROOF_PHASE_REQUEST && asked->static_batch == 0) {
+        struct roof_remembered entry[COSTS_REMEMBERED];
+        struct roof_pass_memo memo = empty_memo(entry);
+        struct roof_request request;
+        TRY(roof_request_open(&request, model, asked, hardware, &memo, error));
+        return roof_request_memory(out, &request, error);
+    }
+    struct roof_pass pass;
+    struct roof_pass draft;
+    struct roof_pass first;
+    TRY(roof_memory_passes(&pass, &draft, &first, asked, model, hardware, error));
+    *out = roof_memory_of(&pass, &draft, model, asked, hardware);
     return ROOF_OK;
 }

@@ -42,7 +42,8 @@ void roof_model_report_scenario(struct roof_text *out,
 {
     const struct roof_model_prediction *const r = model_prediction;
     const struct roof_scenario *const s = &r->scenario;
-    roof_text_printf(out, "%s, batch %" PRId64, r->phase, s->common.shape.batch);
+    roof_text_printf(out, "%s, %sbatch %" PRId64, r->phase, s->static_batch > 0 ? "static " : "",
+                     s->common.shape.batch);
     const struct {
         const char *label;
         int64_t value;
@@ -51,6 +52,7 @@ void roof_model_report_scenario(struct roof_text *out,
         {"context", s->context, s->phase != ROOF_PHASE_REQUEST},
         {"prompt", s->prompt, s->prompt > 0},
         {"generate", s->generate, s->generate > 0},
+        {"chunk", s->chunk, s->phase == ROOF_PHASE_REQUEST && s->chunk > 0},
         {"new tokens", s->chunk, s->phase == ROOF_PHASE_PREFILL && s->chunk != s->context},
         {"sequences in prefill", s->prefill_batch, s->phase == ROOF_PHASE_MIXED},
         {"tokens of each", s->chunk, s->phase == ROOF_PHASE_MIXED},
@@ -176,19 +178,35 @@ static void put_prefill(struct roof_text *out, const struct roof_model_predictio
     put_expected(out, r, r->expected_step_s);
 }
 
-static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
+/* Writes a time with what to expect, and what it is the time of. */
+static void put_time(struct roof_text *out, const char *label, double time_s, double expected_s,
+                     const char *what)
 {
     char value[ROOF_QUANTITY_SIZE];
     char best[128];
     char detail[256];
-    put_line(out, "time to first token",
-             roof_format_quantity(value, r->ttft_s, ROOF_UNIT_MILLISECONDS),
-             with_expected(detail, sizeof detail, r->expected_ttft_s));
+    snprintf(detail, sizeof detail, "%s%s", with_expected(best, sizeof best, expected_s), what);
+    put_line(out, label, roof_format_quantity(value, time_s, ROOF_UNIT_MILLISECONDS), detail);
+}
+
+static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    char value[ROOF_QUANTITY_SIZE];
+    char mean[96];
+    const bool together = r->scenario.static_batch > 0;
+    const bool shared = r->scenario.common.shape.batch > 1;
+    put_time(out, "time to first token", r->ttft_s, r->expected_ttft_s,
+             together || !shared ? "" : "; one prompt, while others decode");
     if (!isnan(r->tpot_s)) {
-        snprintf(detail, sizeof detail, "%s; mean over %" PRId64 " tokens, the context growing",
-                 with_expected(best, sizeof best, r->expected_tpot_s), r->scenario.generate - 1);
-        put_line(out, "time per token",
-                 roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
+        snprintf(mean, sizeof mean, "; mean over %" PRId64 " tokens, the context growing",
+                 r->scenario.generate - 1);
+        put_time(out, "time per token", r->tpot_s, r->expected_tpot_s,
+                 together ? mean
+                 : shared ? "; prompts of others come in between"
+                          : "");
+    }
+    if (!together) {
+        put_time(out, "decode step", r->step_s, r->expected_step_s, "; without prompts");
     }
     put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
              "lower bound");

@@ -52,7 +52,7 @@ static void put_best(struct roof_text *out, const struct roof_plan *plan,
     put_band(out, plan->step_s, plan->step_low_s, plan->step_high_s);
     roof_text_printf(out, "\n            %s per token%s\n",
                      roof_format_quantity(all, plan->tpot_s, ROOF_UNIT_MILLISECONDS),
-                     requests ? ": a step, and the prompts of others in between"
+                     requests ? ": steps, some with prompts of others in them"
                               : ", without prompts: --prompt and --generate count them");
     roof_text_printf(out, "            %s tokens/s generated (%s per user, %s per device)\n",
                      roof_format_short(all, plan->tokens_per_s),
@@ -88,50 +88,68 @@ static void put_reference(struct roof_text *out, const char *reference, const ch
     roof_text_shell_word(out, reference == NULL ? id : reference);
 }
 
-/* Writes the two predictions that make up the plan. */
+/* Writes the command that predicts a scenario of a plan. */
+static void put_command(struct roof_text *out, const struct roof_plan_row *row,
+                        const char *hardware, const struct roof_plan_problem *problem,
+                        const struct roof_scenario *s)
+{
+    const bool request = s->generate > 0;
+    roof_text_put(out, "  roofline predict model ");
+    put_reference(out, problem->model->reference, problem->model->id);
+    roof_text_put(out, " -H ");
+    roof_text_shell_word(out, hardware);
+    roof_text_put(out, " ");
+    if (row->layout != NULL) {
+        roof_text_put(out, "--layout ");
+        roof_text_shell_word(out, row->layout);
+    } else {
+        roof_text_printf(out, "-w %s -a %s", roof_format(row->weights)->name,
+                         roof_format(row->activations)->name);
+    }
+    roof_text_printf(out, " --kv %s", roof_format(row->kv)->name);
+    const struct {
+        const char *option;
+        int64_t value;
+        int64_t usual;
+    } numbers[] = {{"tp", s->tp, 1},
+                   {"pp", s->pp, 1},
+                   {"ep", s->common.shape.ep, 1},
+                   {"batch", s->common.shape.batch, 1},
+                   {"context", s->context, 0},
+                   {"prompt", s->prompt, 0},
+                   {"generate", s->generate, 0},
+                   {"chunk", request ? s->chunk : 0, request ? ROOF_REQUEST_CHUNK : 0}};
+    for (size_t k = 0; k < COUNT(numbers); k++) {
+        if (numbers[k].value != numbers[k].usual) {
+            roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
+        }
+    }
+    if (s->common.stack != ROOF_STACK_BEST) {
+        roof_text_printf(out, " --stack %s",
+                         roof_input(ROOF_INPUT_STACK)->choices[s->common.stack]);
+    }
+    if (!request) {
+        roof_text_printf(out, " --phase %s", roof_phase_name((enum roof_phase)s->phase));
+    }
+    roof_text_put(out, "\n");
+}
+
+/* Writes the prediction that is the plan, or without prompts the two of them. */
 static void put_commands(struct roof_text *out, const struct roof_plan *plan,
                          const struct roof_plan_problem *problem)
 {
     struct roof_scenario scenario[2];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
-    roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
     roof_text_put(out, "\nThe same numbers, with what other options were given here:\n");
-    for (size_t i = 0; i < 2; i++) {
-        const struct roof_scenario *const s = &scenario[i];
-        roof_text_put(out, "  roofline predict model ");
-        put_reference(out, problem->model->reference, problem->model->id);
-        roof_text_put(out, " -H ");
-        roof_text_shell_word(out, problem->hardware[plan->hardware]->reference);
-        roof_text_put(out, " ");
-        if (row.layout != NULL) {
-            roof_text_put(out, "--layout ");
-            roof_text_shell_word(out, row.layout);
-        } else {
-            roof_text_printf(out, "-w %s -a %s", roof_format(row.weights)->name,
-                             roof_format(row.activations)->name);
-        }
-        roof_text_printf(out, " --kv %s", roof_format(row.kv)->name);
-        const struct {
-            const char *option;
-            int64_t value;
-            int64_t usual;
-        } numbers[] = {{"tp", s->tp, 1},
-                       {"pp", s->pp, 1},
-                       {"ep", s->common.shape.ep, 1},
-                       {"batch", s->common.shape.batch, 1},
-                       {"context", s->context, 0}};
-        for (size_t k = 0; k < COUNT(numbers); k++) {
-            if (numbers[k].value != numbers[k].usual) {
-                roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
-            }
-        }
-        if (s->common.stack != ROOF_STACK_BEST) {
-            roof_text_printf(out, " --stack %s",
-                             roof_input(ROOF_INPUT_STACK)->choices[s->common.stack]);
-        }
-        roof_text_printf(out, " --phase %s\n", i == 0 ? "prefill" : "decode");
+    if (problem->base.generate > 0) {
+        roof_plan_scenario(&scenario[0], plan, problem);
+        put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
+        return;
     }
+    roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
+    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
+    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[1]);
 }
 
 /* Compares a plan by the objective: "0.45x the tokens/s per device, with 4 x h100-sxm ...". */
@@ -496,8 +514,9 @@ static void put_request(struct roof_text *out, const struct roof_plan_problem *p
     roof_text_put(out, "{\"model\": ");
     roof_json_quote(out, problem->model->id);
     if (s->generate > 0) {
-        roof_text_printf(out, ", \"prompt\": %" PRId64 ", \"generate\": %" PRId64, s->prompt,
-                         s->generate);
+        roof_text_printf(
+            out, ", \"prompt\": %" PRId64 ", \"generate\": %" PRId64 ", \"chunk\": %" PRId64,
+            s->prompt, s->generate, s->chunk);
     } else {
         roof_text_printf(out, ", \"context\": %" PRId64, s->context);
     }

@@ -128,16 +128,35 @@ static void put_expected_note(struct roof_text *out, const struct roof_model_pre
 
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
 {
-    roof_text_printf(
-        out, "A request of %" PRId64 " prompt and %" PRId64 " generated tokens takes at least ",
-        r->scenario.prompt, r->scenario.generate);
+    const struct roof_scenario *const s = &r->scenario;
+    if (s->static_batch > 0) {
+        roof_text_printf(out,
+                         "A static batch of %" PRId64 " requests of %" PRId64 " prompt and %" PRId64
+                         " generated tokens takes at least ",
+                         s->common.shape.batch, s->prompt, s->generate);
+    } else {
+        roof_text_printf(out,
+                         "With %" PRId64 " request%s of %" PRId64 " prompt and %" PRId64
+                         " generated tokens in flight, chunks of up to %" PRId64
+                         " tokens, each takes at least ",
+                         s->common.shape.batch, s->common.shape.batch == 1 ? "" : "s", s->prompt,
+                         s->generate, s->chunk);
+    }
     roof_markdown_put_quantity(out, r->e2e_s, ROOF_UNIT_MILLISECONDS);
     if (!isnan(r->expected_e2e_s)) {
         roof_text_put(out, ", ");
         roof_markdown_put_quantity(out, r->expected_e2e_s, ROOF_UNIT_MILLISECONDS);
         roof_text_put(out, " expected");
     }
-    roof_text_put(out, "; below are its prompt, and the decode step at its end.\n");
+    roof_text_put(out, ": ");
+    roof_markdown_put_quantity(out, r->ttft_s, ROOF_UNIT_MILLISECONDS);
+    roof_text_put(out, " to the first token");
+    if (!isnan(r->tpot_s)) {
+        roof_text_put(out, " and ");
+        roof_markdown_put_quantity(out, r->tpot_s, ROOF_UNIT_MILLISECONDS);
+        roof_text_put(out, " per token at best");
+    }
+    roof_text_put(out, ". Below are its prompt, and the decode step at its end.\n");
 }
 
 static void put_summary(struct roof_text *out, const struct roof_survey *s)
@@ -166,7 +185,7 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
     if (s->prefill.base != NULL) {
         put_summary_of(out, &s->prefill);
     }
-    put_memory(out, r);
+    put_memory(out, s->request != NULL ? s->request : r);
     put_expected_note(out, r);
     if (s->decode.base != NULL && s->prefill.base != NULL &&
         isnan(s->decode.base->total.expected_s) != isnan(s->prefill.base->total.expected_s)) {

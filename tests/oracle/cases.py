@@ -235,7 +235,7 @@ def scenario(random, model):
     if phase == "decode" and chance(random, 0.12):
         d.pop("context", None)
         d.pop("phase", None)
-        d.update(prompt=size(random, 9), generate=size(random, 4))
+        d.update(prompt=size(random, 9), generate=size(random, 4), static=1)
         if chance(random, 0.3):
             d["prefix_hit"] = round(random.random(), 2)
     for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):

@@ -194,7 +194,7 @@ def sweeps_of_models(check):
     random, program = check.random, check.program
     for _ in range(max(4, check.count // 30)):
         base = model_properties.drawn(check, 1, without=(
-            "prompt", "generate", "layout"))[0]
+            "prompt", "generate", "static", "layout"))[0]
         name, where = base.pop("model"), base.pop("hardware")
         if base.get("phase") != "mixed":
             base.pop("chunk", None)

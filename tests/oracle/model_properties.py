@@ -98,7 +98,7 @@ def layers(check):
 def batches(check):
     """Two batches together: FLOPs and caches of both, and no more time than one after the other."""
     random, sets = check.random, ([], [], [])
-    for record in drawn(check, check.count, without=("prompt", "generate")):
+    for record in drawn(check, check.count, without=("prompt", "generate", "static")):
         # Whole microbatches, and as many sequences in each group of experts.
         grain = record.get("pp", 1) * record.get("ep", 1)
         if record.get("tp", 1) > 1 and record["hardware"] not in check.shipped:
@@ -143,7 +143,7 @@ def batches(check):
 def contexts(check):
     """A cache has its bytes per token for each token that it keeps."""
     random, sets = check.random, ([], [], [])
-    drawn_without = ("draft_tokens", "acceptance", "phase", "prompt", "generate", "tp", "pp", "ep",
+    drawn_without = ("draft_tokens", "acceptance", "phase", "prompt", "generate", "static", "tp", "pp", "ep",
                      "chunk", "prefix_hit", "prefill_batch", "prefill_context")
     for record in drawn(check, check.count, without=drawn_without):
         first, other = cases.size(random, 10), cases.size(random, 10)
@@ -170,7 +170,7 @@ def chunks(check):
     random, sets = check.random, ([], [], [], [])
     names = [name for name, model in check.models.items() if not model.latent]
     for record in drawn(check, check.count // 2, names=names, without=(
-            "draft_tokens", "acceptance", "prompt", "generate", "chunk", "prefix_hit",
+            "draft_tokens", "acceptance", "prompt", "generate", "static", "chunk", "prefix_hit",
             "prefill_batch", "prefill_context", "pp")):
         if record.get("tp", 1) > 1 and record["hardware"] not in check.shipped:
             record["hardware"] = random.choice(list(check.shipped))
@@ -187,16 +187,16 @@ def chunks(check):
 
 
 def requests(check):
-    """A request is a prefill and the decode steps behind it; its cache is that of the last."""
+    """A static batch is a prefill and the decode steps behind it; its cache is that of the last."""
     random, wholes, prefills, steps = check.random, [], [], []
     for record in drawn(check, check.count // 8, without=(
-            "phase", "context", "chunk", "prompt", "generate", "prefill_batch",
+            "phase", "context", "chunk", "prompt", "generate", "static", "prefill_batch",
             "prefill_context")):
         prompt, generate = cases.size(random, 9), random.randint(2, 7)
         decode = {key: value for key, value in record.items() if key != "prefix_hit"}
         before = {key: value for key, value in record.items() if key not in ("draft_tokens",
                                                                              "acceptance")}
-        wholes.append(dict(record, prompt=prompt, generate=generate))
+        wholes.append(dict(record, prompt=prompt, generate=generate, static=1))
         prefills.append(dict(before, phase="prefill", context=prompt))
         steps.append([dict(decode, context=prompt + i) for i in range(1, generate + 1)])
     flat = check.program.records(["model"], [step for some in steps for step in some])
@@ -310,7 +310,7 @@ def by_bits(check):
 def splits(check):
     """A device of a split holds no more than the whole, and no less than its share."""
     sets, parts = ([], []), []
-    for record in drawn(check, check.count, without=("prompt", "generate")):
+    for record in drawn(check, check.count, without=("prompt", "generate", "static")):
         devices = {key: record.get(key, 1) for key in ("tp", "pp", "ep")}
         if record.get("phase") == "mixed" or devices["tp"] * devices["pp"] * devices["ep"] == 1:
             continue
@@ -351,7 +351,7 @@ def drafts(check):
         name = check.random.choice(list(check.models))
         sets = ([], [], [])
         for record in drawn(check, 60, layouts=False, without=(
-                "phase", "chunk", "prompt", "generate", "prefix_hit", "prefill_batch",
+                "phase", "chunk", "prompt", "generate", "static", "prefix_hit", "prefill_batch",
                 "prefill_context", "ep", "routing")):
             record.setdefault("draft_tokens", check.random.randint(1, 6))
             sets[0].append(record)

@@ -666,10 +666,10 @@ def parameters(m):
 
 
 def request(m, asked, device, **options):
-    """A prompt and the tokens generated after it: a prefill, which yields the first of them, and
+    """A static batch: a prefill, which yields the first of them, and
     decode steps at the contexts P + 1 to P + G - 1, one by one."""
     prompt, generate = asked["prompt"], asked["generate"]
-    common = {key: value for key, value in asked.items() if key not in ("prompt", "generate")}
+    common = {key: value for key, value in asked.items() if key not in ("prompt", "generate", "static")}
     if m.learned and prompt + generate + asked.get("draft_tokens", 0) > m.positions:
         raise Refused("positions")
     steps = {key: value for key, value in common.items() if key != "prefix_hit"}

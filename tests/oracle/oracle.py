@@ -312,7 +312,7 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
         name, where = (random.choice(list(x)) for x in (every_model["models"], every_device))
         model, device = every_model["models"][name], every_device[where]
         asked = cases.scenario(random, model)
-        for key in ("prompt", "generate"):
+        for key in ("prompt", "generate", "static"):
             asked.pop(key, None)
         asked.update(cases.asked_formats(random, "gemm"))
         arguments = ["predict", "model", name, "-H", where, "-f", "json"]

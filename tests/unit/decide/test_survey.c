@@ -276,10 +276,17 @@ static void test_request(void **state)
     assert_non_null(t->request);
     assert_int_equal(t->request->scenario.phase, ROOF_PHASE_REQUEST);
     assert_int_equal(t->prefill.base->scenario.context, 40);
-    assert_int_equal(t->prefill.base->scenario.common.shape.batch, 2);
-    assert_true(t->prefill.base->ttft_s == t->request->ttft_s);
+    assert_int_equal(t->prefill.base->scenario.common.shape.batch, 1);
+    assert_true(t->prefill.base->ttft_s < t->request->ttft_s); /* which others decode beside */
     assert_int_equal(t->decode.base->scenario.context, 50);
+    assert_int_equal(t->decode.base->scenario.common.shape.batch, 2);
     roof_survey_free(t);
+    s.static_batch = 1;
+    struct roof_survey *const u = study(m, &s, true, h);
+    assert_int_equal(u->prefill.base->scenario.common.shape.batch, 2);
+    assert_true(u->prefill.base->ttft_s == u->request->ttft_s);
+    assert_int_equal(u->decode.base->scenario.context, 50);
+    roof_survey_free(u);
     roof_model_free(m);
     roof_hardware_free(h);
 }

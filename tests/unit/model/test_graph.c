@@ -1706,9 +1706,13 @@ static void test_refused_combinations(void **state)
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .phase = ROOF_PHASE_MIXED),
             "prompt and generate are a whole request, without phase");
     refused(DENSE, WITH(.prompt = 10, .generate = 10, .context = 20),
-            "prompt and generate give the lengths, without context, chunk");
-    refused(DENSE, WITH(.prompt = 10, .generate = 10, .chunk = 5),
-            "prompt and generate give the lengths, without context, chunk");
+            "prompt and generate give the lengths, without context");
+    refused(DENSE, WITH(.prompt = 10, .generate = 10, .chunk = 5, .static_batch = 1),
+            "static prefills whole prompts: leave out chunk");
+    refused(DENSE, WITH(.prompt = 10, .generate = 10, .chunk = ROOF_CHUNK_WHOLE, .static_batch = 1),
+            "static prefills whole prompts: leave out chunk");
+    refused(DENSE, WITH(.static_batch = 1), "static goes with prompt and generate");
+    refused(DENSE, WITH(.chunk = ROOF_CHUNK_WHOLE), "chunk 0 goes with prompt and generate");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .draft_tokens = 2),
             "draft_tokens goes with phase decode");
     refused(DENSE, WITH(.phase = ROOF_PHASE_MIXED, .draft_tokens = 2),
@@ -1724,9 +1728,7 @@ static void test_refused_combinations(void **state)
     refused(DENSE, WITH(.prompt = 1), "prompt and generate go together");
     refused(DENSE, WITH(.generate = 1), "prompt and generate go together");
     refused(DENSE, WITH(.prompt = 1, .generate = 1, .context = 1),
-            "prompt and generate give the lengths, without context, chunk");
-    refused(DENSE, WITH(.prompt = 1, .generate = 1, .chunk = 1),
-            "prompt and generate give the lengths, without context, chunk");
+            "prompt and generate give the lengths, without context");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .draft_tokens = 1),
             "draft_tokens goes with phase decode");
     refused(DENSE, WITH(.chunk = 1), "chunk goes with phase prefill or mixed");

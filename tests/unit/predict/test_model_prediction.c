@@ -420,6 +420,7 @@ static void request_is_the_sum(const struct roof_model *m, struct roof_scenario 
     }
     s.prompt = prompt;
     s.generate = generate;
+    s.static_batch = 1;
     infer_into(&whole, m, &s, h);
     assert_string_equal(whole.phase, "request");
     assert_near(whole.ttft_s, ttft, 0);
@@ -506,6 +507,205 @@ static void test_long_requests(void **state)
         roof_model_free(m);
         roof_hardware_free(h);
     }
+}
+
+/* --- requests in a closed loop ------------------------------------------------------------------
+ */
+
+/* The time of a step of n sequences that decode at a context, beside a number of chunks (0: none)
+ * of some tokens, each of which ends at a context of its own. */
+static double step_of(const struct roof_model *m, struct roof_scenario s,
+                      const struct roof_hardware *h, int64_t n, int64_t chunks, int64_t tokens,
+                      int64_t end)
+{
+    s.prefix_hit = 0;
+    s.common.shape.batch = n;
+    if (chunks > 0 && n > 0) {
+        s.phase = ROOF_PHASE_MIXED;
+        s.prefill_batch = chunks;
+        s.chunk = tokens;
+        s.prefill_context = end;
+    } else if (chunks > 0) {
+        s.phase = ROOF_PHASE_PREFILL;
+        s.common.shape.batch = chunks;
+        s.chunk = tokens;
+        s.context = end;
+    }
+    return infer(m, s, h)->step_s;
+}
+
+/* The mean of such steps over the three chunks of a prompt of 30 tokens. */
+static double chunked(const struct roof_model *m, struct roof_scenario s,
+                      const struct roof_hardware *h, int64_t n, int64_t chunks)
+{
+    return (step_of(m, s, h, n, chunks, 10, 10) + step_of(m, s, h, n, chunks, 10, 20) +
+            step_of(m, s, h, n, chunks, 10, 30)) /
+           3;
+}
+
+static struct roof_scenario in_flight(int64_t batch, int64_t prompt, int64_t generate,
+                                      int64_t chunk)
+{
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, batch, 0);
+    s.prompt = prompt;
+    s.generate = generate;
+    s.chunk = chunk;
+    return s;
+}
+
+static void check_loop(const struct roof_model *m, struct roof_scenario s,
+                       const struct roof_hardware *h, double ttft, double tpot, double step)
+{
+    const struct roof_model_prediction *const i = infer(m, s, h);
+    const double later = (double)(s.generate - 1);
+    assert_near(i->ttft_s, ttft, 1e-12);
+    assert_near(i->tpot_s, tpot, 1e-12);
+    assert_near(i->step_s, step, 1e-12);
+    assert_near(i->e2e_s, ttft + later * tpot, 1e-12);
+    assert_near(i->total.time_s, i->e2e_s, 0);
+    if (i->fits != ROOF_FIT_NO) {
+        assert_near(i->tokens_per_s_per_user, (later + 1) / i->e2e_s, 1e-12);
+        assert_near(i->tokens_per_s, (double)s.common.shape.batch * (later + 1) / i->e2e_s, 1e-12);
+    }
+}
+
+/* Prompts of 30 tokens in three chunks of 10, 10 tokens each: 9 decode steps at 30 + 5 tokens. */
+static void test_closed_loop(void **state)
+{
+    (void)state;
+    static const char *const configs[] = {DENSE, WINDOWED, MOE, MLA};
+    struct roof_hardware *const h = parse_device(DEVICE(LINKS));
+    for (size_t c = 0; c < COUNT(configs); c++) {
+        struct roof_model *const m = parse(configs[c]);
+        const struct roof_scenario at = asked(ROOF_PHASE_DECODE, 1, 35);
+        double decode[5];
+        double mixed[5];
+        for (int64_t n = 0; n < 5; n++) {
+            decode[n] = n > 0 ? step_of(m, at, h, n, 0, 0, 0) : 0;
+            mixed[n] = chunked(m, at, h, n, 1);
+        }
+        /* One alone: its chunks, then its steps. */
+        check_loop(m, in_flight(1, 30, 10, 10), h, 3 * mixed[0], decode[1], decode[1]);
+        /* Two: 1.5 decode in each of 12 steps; 3 of 9 steps have a chunk of the other. */
+        check_loop(m, in_flight(2, 30, 10, 10), h, 3 * (mixed[1] + mixed[2]) / 2,
+                   (decode[1] + decode[2]) / 3 + (mixed[1] + mixed[2]) / 6, decode[2]);
+        /* Four: three decode, and each of 9 steps has one of the 9 chunks of the others. */
+        check_loop(m, in_flight(4, 30, 10, 10), h, 3 * mixed[3], mixed[3], decode[4]);
+        /* Eight: 24 steps with a chunk; three decode; 15 of the 24 pass before the first token. */
+        check_loop(m, in_flight(8, 30, 10, 10), h, 15 * mixed[3], mixed[3],
+                   step_of(m, at, h, 8, 0, 0, 0));
+        /* Whole prompts: 10 steps, of which each has 0.8 of a chunk. */
+        struct roof_scenario s = in_flight(10, 30, 10, ROOF_CHUNK_WHOLE);
+        double whole = step_of(m, at, h, 9, 1, 30, 30);
+        check_loop(m, s, h, whole, whole, step_of(m, at, h, 10, 0, 0, 0));
+        /* Room for two prompts in a step: 20 x 9 / 10 decode beside them. */
+        s = in_flight(20, 30, 10, 60);
+        whole = step_of(m, at, h, 18, 2, 30, 30);
+        check_loop(m, s, h, whole, whole, step_of(m, at, h, 20, 0, 0, 0));
+        /* Half of the room for a third one: half of the steps have two prompts, half have three. */
+        s = in_flight(25, 30, 10, 75);
+        whole = (step_of(m, at, h, 22, 2, 30, 30) + step_of(m, at, h, 23, 2, 30, 30) +
+                 step_of(m, at, h, 22, 3, 30, 30) + step_of(m, at, h, 23, 3, 30, 30)) /
+                4;
+        check_loop(m, s, h, whole, whole, step_of(m, at, h, 25, 0, 0, 0));
+        roof_model_free(m);
+    }
+    roof_hardware_free(h);
+}
+
+/* A prefix cache leaves the end of the prompt; a chunk that does not divide it makes nearly equal
+ * chunks; one token needs no decode step. */
+static void test_loop_chunks(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(DEVICE(LINKS));
+    struct roof_model *const m = parse(DENSE);
+    const struct roof_scenario at = asked(ROOF_PHASE_DECODE, 1, 35);
+    struct roof_scenario s = in_flight(1, 30, 10, 8);
+    s.prefix_hit = 0.35; /* 10 of 30 tokens */
+    check_loop(m, s, h,
+               step_of(m, at, h, 0, 1, 6, 16) + step_of(m, at, h, 0, 1, 7, 23) +
+                   step_of(m, at, h, 0, 1, 7, 30),
+               step_of(m, at, h, 1, 0, 0, 0), step_of(m, at, h, 1, 0, 0, 0));
+    s = in_flight(1, 30, 1, 0);
+    assert_near(infer(m, s, h)->ttft_s, step_of(m, at, h, 0, 1, 30, 30), 1e-12);
+    assert_true(unknown(infer(m, s, h)->tpot_s));
+    assert_int_equal(infer(m, s, h)->scenario.chunk, 8192);
+    /* Many chunks are summed in groups: of times on a line that is exact. */
+    s = in_flight(1, 100, 2, 1);
+    double sum = 0;
+    for (int64_t end = 1; end <= 100; end++) {
+        sum += step_of(m, at, h, 0, 1, 1, end);
+    }
+    assert_near(infer(m, s, h)->ttft_s, sum, 1e-2);
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
+/* Two stages have two lanes of two users each: 1.5 of each decode, and each has its own chunk. */
+static void test_loop_stages(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(DEVICE(LINKS));
+    struct roof_model *const m = parse(DENSE);
+    struct roof_scenario at = asked(ROOF_PHASE_DECODE, 1, 35);
+    at.pp = 2;
+    struct roof_scenario s = in_flight(4, 30, 10, 10);
+    s.pp = 2;
+    const double mixed = chunked(m, at, h, 3, 2);
+    check_loop(m, s, h, 3 * mixed, 2 * step_of(m, at, h, 3, 0, 0, 0) / 3 + mixed / 3,
+               step_of(m, at, h, 4, 0, 0, 0));
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
+/* Drafts: a step yields 1.5 tokens, so that 9 tokens take 6 steps. */
+static void test_loop_drafts(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(DEVICE(LINKS));
+    struct roof_model *const m = parse(DENSE);
+    struct roof_scenario at = asked(ROOF_PHASE_DECODE, 1, 35);
+    at.draft_tokens = 1;
+    at.acceptance = 0.5;
+    at.draft = m;
+    struct roof_scenario s = in_flight(1, 30, 10, 10);
+    s.draft_tokens = 1;
+    s.acceptance = 0.5;
+    s.draft = m;
+    const double step = step_of(m, at, h, 1, 0, 0, 0);
+    at.draft_tokens = 0;
+    at.draft = NULL;
+    check_loop(m, s, h, 3 * chunked(m, at, h, 0, 1), step / 1.5, step);
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
+/* The cache holds all requests at their ends; the activations are those of the widest step. */
+static void test_loop_memory(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(DEVICE(LINKS));
+    struct roof_model *const m = parse(DENSE);
+    const struct roof_model_prediction *i = infer(m, in_flight(4, 30, 10, 10), h);
+    const double kv = i->kv_cache_bytes;
+    const double activations = i->activation_memory_bytes;
+    i = infer(m, asked(ROOF_PHASE_DECODE, 4, 40), h);
+    assert_near(kv, i->kv_cache_bytes, 0);
+    struct roof_scenario s = asked(ROOF_PHASE_MIXED, 3, 40);
+    s.chunk = 10;
+    s.prefill_context = 30;
+    assert_near(activations, infer(m, s, h)->activation_memory_bytes, 0);
+    /* No batch and no longer prompt ever needs less. */
+    double before = 0;
+    for (int64_t prompt = 1; prompt < 50; prompt++) {
+        i = infer(m, in_flight(4, prompt, 10, 10), h);
+        const double memory = i->kv_cache_bytes + i->activation_memory_bytes;
+        assert_true(memory >= before);
+        before = memory;
+    }
+    roof_model_free(m);
+    roof_hardware_free(h);
 }
 
 /* A request has the bottleneck of most of its time, and is native if all of it is. */
@@ -1280,6 +1480,11 @@ int main(void)
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_long_requests),
         cmocka_unit_test(test_request_as_a_whole),
+        cmocka_unit_test(test_closed_loop),
+        cmocka_unit_test(test_loop_chunks),
+        cmocka_unit_test(test_loop_stages),
+        cmocka_unit_test(test_loop_drafts),
+        cmocka_unit_test(test_loop_memory),
         cmocka_unit_test(test_drafts),
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_activation_memory),

@@ -109,6 +109,7 @@ static struct roof_scenario request(int64_t batch, int64_t prompt, int64_t gener
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, batch, 0);
     s.prompt = prompt;
     s.generate = generate;
+    s.static_batch = 1;
     return s;
 }
 

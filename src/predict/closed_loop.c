@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "predict/closed_loop.h"
+
+#include <math.h>
+
+#include "base/base.h"
+
+void roof_step_add(struct roof_step_times *sum, double weight, const struct roof_step_times *step)
+{
+    for (int i = 0; i < ROOF_STEP_VALUES; i++) {
+        sum->value[i] += weight * step->value[i];
+    }
+}
+
+/* Adds weight times the step function; a weight of 0 asks for no step. */
+static enum roof_status add(struct roof_step_times *sum, double weight, roof_step_function *step,
+                            void *context, double decoding, double chunks, struct roof_error *error)
+{
+    struct roof_step_times one;
+    if (weight > 0) {
+        TRY(step(&one, context, decoding, chunks, error));
+        roof_step_add(sum, weight, &one);
+    }
+    return ROOF_OK;
+}
+
+/*
+ * A request passes through K steps with a chunk of its prompt and S steps in which it decodes: a
+ * cycle of n = S + K steps, in which all b users bring b K chunks and b S decoded tokens. So a step
+ * has x = b K / n chunks and D = b S / n decoding sequences in the mean.
+ *
+ * - x <= 1: a user's own K steps apart, (b - 1) K of its S decode steps have a chunk of another.
+ * - x > 1: every step has x chunks.
+ * - x > room: prompts wait. The steps that prefill b K chunks, `room` at a time, make the cycle.
+ */
+enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof_loop *loop,
+                                  roof_step_function *step, void *context, struct roof_error *error)
+{
+    const double b = loop->users;
+    const double s = loop->steps;
+    const double k = loop->chunks;
+    const bool waits = b * k / loop->room > s + k;
+    const double cycle = waits ? b * k / loop->room : s + k;
+    const double chunks = fmin(b * k / cycle, loop->room);
+    const double alone = b > 1 ? b * s / cycle : 0; /* beside a chunk */
+    *out = (struct roof_loop_times){0};
+    if (waits || chunks > 1) {
+        struct roof_step_times full = {0};
+        TRY(add(&full, 1, step, context, alone, chunks, error));
+        roof_step_add(&out->ttft, waits ? cycle - s : k, &full);
+        if (s > 0) {
+            out->step = full;
+        }
+        return ROOF_OK;
+    }
+    TRY(add(&out->ttft, k, step, context, alone, 1, error));
+    if (s > 0) {
+        const double mixed = fmin(1, (b - 1) * k / s);
+        TRY(add(&out->step, 1 - mixed, step, context, b > 1 ? alone : b, 0, error));
+        TRY(add(&out->step, mixed, step, context, alone, 1, error));
+    }
+    return ROOF_OK;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+/* The closed loop: requests in flight of which each is followed by another one when it ends, so
+ * that prefills of some and decode steps of others share the steps of an engine. */
+#ifndef ROOF_CLOSED_LOOP_H
+#define ROOF_CLOSED_LOOP_H
+
+#include "roofline/error.h"
+#include "roofline/predict.h"
+
+/* The values of a step. All are times, so that sums, means and interpolations hold for each. */
+enum roof_step_value {
+    ROOF_STEP_BOUND,
+    ROOF_STEP_EXPECTED,
+    ROOF_STEP_LOW, /* the band of the expected time */
+    ROOF_STEP_HIGH,
+    ROOF_STEP_NEAR,  /* the part of the expected time where other kernels stand in */
+    ROOF_STEP_SHARE, /* the parts of the bound, by bottleneck */
+    ROOF_STEP_EXPECTED_SHARE = ROOF_STEP_SHARE + ROOF_BOTTLENECK_COUNT,
+    ROOF_STEP_VALUES = ROOF_STEP_EXPECTED_SHARE + ROOF_BOTTLENECK_COUNT
+};
+struct roof_step_times {
+    double value[ROOF_STEP_VALUES];
+};
+
+/* Adds weight times a step to a sum. */
+void roof_step_add(struct roof_step_times *sum, double weight, const struct roof_step_times *step);
+
+/* Works out the step s(D, h) in which `decoding` sequences decode and `chunks` chunks of a prompt
+ * are prefilled, both of one lane. Neither need be a whole number. */
+typedef enum roof_status roof_step_function(struct roof_step_times *out, void *context,
+                                            double decoding, double chunks,
+                                            struct roof_error *error);
+
+/* The requests in the loop. */
+struct roof_loop {
+    double users;  /* b: requests in flight in one lane, at least 1 */
+    double steps;  /* S: decode steps of a request */
+    double chunks; /* K: chunks of its prompt */
+    double room;   /* the most chunks that a step takes, at least 1 */
+};
+
+struct roof_loop_times {
+    struct roof_step_times ttft; /* from the first chunk of a prompt to its first token */
+    struct roof_step_times step; /* the mean step in which a sequence decodes */
+};
+
+/* Works out the loop: docs/formulas.md ("Requests") derives it. Without decode steps `step` is 0.
+ */
+enum roof_status roof_closed_loop(struct roof_loop_times *out, const struct roof_loop *loop,
+                                  roof_step_function *step, void *context,
+                                  struct roof_error *error);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+/* A request in a closed loop, worked out from passes. */
+#ifndef ROOF_REQUEST_H
+#define ROOF_REQUEST_H
+
+#include "predict/closed_loop.h"
+#include "predict/pass.h"
+
+/* The answer for requests in flight. */
+struct roof_request_times {
+    struct roof_step_times ttft;
+    struct roof_step_times tpot; /* per token; 0 without a second token */
+    struct roof_step_times step; /* one decode step of all sequences, without prompts */
+    bool native;
+    bool as_stored;
+};
+
+/* A step with whole numbers of sequences and chunks. */
+struct roof_whole_step {
+    int64_t decoding;
+    int64_t chunks;
+    struct roof_step_times times;
+};
+#define ROOF_STEPS_REMEMBERED 8
+
+/* A request that is worked out: opened, then asked for its memory, then for its times. */
+struct roof_request {
+    const struct roof_model *model;
+    const struct roof_hardware *hardware;
+    const struct roof_hardware *bounds; /* the same device, or it without expected times */
+    struct roof_pass_memo *memo;
+    struct roof_scenario asked;  /* resolved */
+    struct roof_scenario decode; /* resolved: a step of all sequences at the mean context */
+    struct roof_scenario prefill;
+    int64_t lanes;    /* microbatches in which the requests are in flight */
+    int64_t uncached; /* tokens of a prompt that are prefilled */
+    int64_t cached;
+    int64_t chunks; /* of a prompt */
+    bool native;
+    bool as_stored;
+    size_t count; /* steps that are remembered */
+    struct roof_whole_step known[ROOF_STEPS_REMEMBERED];
+};
+
+/* Opens a resolved request that is no static batch. Nothing is to be closed. A caller may set
+ * `bounds` afterwards, from which passes come that only memory needs. */
+enum roof_status roof_request_open(struct roof_request *out, const struct roof_model *model,
+                                   const struct roof_scenario *asked,
+                                   const struct roof_hardware *hardware,
+                                   struct roof_pass_memo *memo, struct roof_error *error);
+enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *request,
+                                     struct roof_error *error);
+enum roof_status roof_request_run(struct roof_request_times *out, struct roof_request *request,
+                                  struct roof_error *error);
+
+/* Works out the memory that any resolved scenario needs. */
+enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,
+                                    const struct roof_scenario *asked,
+                                    const struct roof_hardware *hardware, struct roof_error *error);
+
+/* Predicts the request of *out, which is resolved and no static batch, with the costs of a memo. */
+enum roof_status roof_predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
+                                   struct roof_error *error);
+
+#endif

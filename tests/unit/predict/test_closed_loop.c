@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/* The closed loop with steps whose times are a plane: 10 s, 2 s per sequence that decodes, and 50 s
+ * per chunk of a prompt. */
+#include "support.h"
+
+#include "predict/closed_loop.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static enum roof_status plane(struct roof_step_times *out, void *context, double decoding,
+                              double chunks, struct roof_error *error)
+{
+    int *const calls = context;
+    (void)error;
+    ++*calls;
+    *out = (struct roof_step_times){.value = {10 + 2 * decoding + 50 * chunks}};
+    out->value[ROOF_STEP_EXPECTED] = 2 * out->value[ROOF_STEP_BOUND];
+    return ROOF_OK;
+}
+
+static enum roof_status fails(struct roof_step_times *out, void *context, double decoding,
+                              double chunks, struct roof_error *error)
+{
+    (void)out;
+    (void)context;
+    (void)decoding;
+    (void)chunks;
+    (void)error;
+    return ROOF_USAGE;
+}
+
+static struct roof_loop_times run(struct roof_loop loop)
+{
+    struct roof_loop_times out;
+    int calls = 0;
+    assert_int_equal(roof_closed_loop(&out, &loop, plane, &calls, NULL), ROOF_OK);
+    assert_true(calls > 0);
+    return out;
+}
+
+/* Numbers that one works out by hand. */
+static void test_by_hand(void **state)
+{
+    (void)state;
+    static const struct {
+        struct roof_loop loop; /* users, steps, chunks, room */
+        double ttft, step;
+    } cases[] = {
+        /* One user: its chunks alone, then its steps alone. */
+        {{1, 99, 2, 1}, 120, 12},
+        {{1, 0, 3, 1}, 180, 0},
+        {{1, 99, 1, 8}, 60, 12},
+        /* 100 steps, in which 4.9 decode; 8 of the 98 steps of a user have a chunk of another. */
+        {{5, 98, 2, 1}, 139.6, 19.8 + 50 * 8. / 98},
+        /* All 8 steps of a user have the 8 chunks of the others: 4 users decode. */
+        {{5, 8, 2, 1}, 136, 68},
+        /* 60 chunks in 10 steps, 6 in each, beside 24 sequences. */
+        {{30, 8, 2, 8}, 716, 358},
+        /* A step takes no more than one: 60 steps, in which 30 x 8 / 60 decode. */
+        {{30, 8, 2, 1}, 52 * 68, 68},
+        /* One token: nobody decodes, and four prompts share a step, or two do. */
+        {{4, 0, 1, 8}, 210, 0},
+        {{4, 0, 1, 2}, 2 * 110, 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct roof_loop_times t = run(cases[i].loop);
+        assert_near(t.ttft.value[ROOF_STEP_BOUND], cases[i].ttft, 1e-12);
+        assert_near(t.step.value[ROOF_STEP_BOUND], cases[i].step, 1e-12);
+        assert_near(t.ttft.value[ROOF_STEP_EXPECTED], 2 * cases[i].ttft, 1e-12);
+        assert_near(t.step.value[ROOF_STEP_EXPECTED], 2 * cases[i].step, 1e-12);
+    }
+}
+
+/* A cycle takes what its steps and all chunks in it take, whatever the regime: no work is lost, and
+ * none is done twice. */
+static void test_work(void **state)
+{
+    (void)state;
+    for (int b = 2; b < 60; b++) {
+        for (int s = 1; s < 200; s += 7) {
+            for (int k = 1; k < 6; k++) {
+                for (int room = 1; room < 9; room += 3) {
+                    const struct roof_loop loop = {b, s, k, room};
+                    const struct roof_loop_times t = run(loop);
+                    const double chunks = (double)b * k;
+                    const double n = chunks / room > s + k ? chunks / room : s + k;
+                    const double whole = t.ttft.value[0] + s * t.step.value[0];
+                    assert_near(whole / (n * (10 + 2. * b * s / n) + 50 * chunks), 1, 1e-12);
+                }
+            }
+        }
+    }
+}
+
+/* More users make nothing faster, and the times have no jumps where the regime changes. */
+static void test_users(void **state)
+{
+    (void)state;
+    for (int room = 1; room < 9; room++) {
+        struct roof_loop_times before = run((struct roof_loop){1.001, 50, 3, room});
+        for (double b = 1.01; b < 300; b *= 1.001) {
+            const struct roof_loop_times t = run((struct roof_loop){b, 50, 3, room});
+            const double ttft = t.ttft.value[0] / before.ttft.value[0];
+            const double step = t.step.value[0] / before.step.value[0];
+            assert_true(ttft >= 1 - 1e-12 && ttft < 1.1);
+            assert_true(step >= 1 - 1e-12 && step < 1.1);
+            before = t;
+        }
+    }
+}
+
+static void test_failure(void **state)
+{
+    (void)state;
+    static const struct roof_loop loops[] = {{1, 9, 1, 1}, {5, 98, 2, 1}, {30, 8, 2, 8}};
+    for (size_t i = 0; i < COUNT(loops); i++) {
+        struct roof_loop_times out;
+        assert_int_equal(roof_closed_loop(&out, &loops[i], fails, NULL, NULL), ROOF_USAGE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_work),
+        cmocka_unit_test(test_users),
+        cmocka_unit_test(test_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
