@@ -166,6 +166,8 @@ list model list models
 list layout list layouts
 list engine-row list engines
 for id in gb10 h100-sxm dgx-spark mi300x; do one hardware list hardware "$id"; done
+echo '{"bandwidth_gb_s": 1, "peak_tflops": {"fp16": 1}, "like": "h100-sxm"}' > like.json
+one hardware list hardware ./like.json
 one hardware list hardware h100-sxm --set link_latency_us=1 --set network_latency_us=5
 for id in nvfp4 nf4 fp8 fp64; do one precision list precisions "$id"; done
 for id in llama-3-8b deepseek-v3 gpt-oss-20b; do one model list models "$id"; done
