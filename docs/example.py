@@ -1,42 +1,28 @@
 # SPDX-License-Identifier: MIT
 """Asks the library with ctypes alone: LD_LIBRARY_PATH=FOLDER python3 example.py"""
-import ctypes
-import json
+from ctypes import CDLL, byref, c_size_t, c_void_p, create_string_buffer, string_at
 
-roofline = ctypes.CDLL("libroofline.so.0")
-roofline.roof_answer_free.restype = None
-PREDICT, JSON = 1, 1  # enum roof_command, enum roof_answer_format
-
-
-class Error(ctypes.Structure):  # struct roof_error
-    _fields_ = [("status", ctypes.c_int), ("line", ctypes.c_int), ("column", ctypes.c_int),
-                ("source", ctypes.c_char * 512), ("message", ctypes.c_char * 2048),
-                ("key_count", ctypes.c_int), ("key", ctypes.c_ushort * 24)]
+PREDICT, SWEEP, CSV = 1, 2, 3  # enum roof_command, enum roof_answer_format
+SIZE = 4096  # more than a struct roof_error has
+roofline = CDLL("libroofline.so.0")
+store, error, line = c_void_p(), create_string_buffer(SIZE), create_string_buffer(SIZE)
 
 
-def answer(store, **inputs):
-    question, text, error = ctypes.c_void_p(), ctypes.c_void_p(), Error()
-    status = roofline.roof_question_new(ctypes.byref(question), ctypes.byref(error))
+def answer(command, **inputs):
+    question, text = c_void_p(), c_void_p()
+    status = roofline.roof_question_new(byref(question), error)
     for key, value in inputs.items():
-        status = status or roofline.roof_question_put(question, key.encode(), str(value).encode(),
-                                                      ctypes.byref(error))
-    status = status or roofline.roof_answer(store, question, PREDICT, JSON, ctypes.byref(text),
-                                            None, ctypes.byref(error))
-    document = json.loads(ctypes.string_at(text)) if text else None
+        status = status or roofline.roof_question_put(question, key.encode(), value.encode(), error)
+    status = status or roofline.roof_answer(store, question, command, CSV, byref(text), None, error)
+    roofline.roof_error_line(line, c_size_t(SIZE), error)
+    document = string_at(text) if status == 0 else line.value + b"\n"
     roofline.roof_answer_free(text)
     roofline.roof_question_free(question)
-    if status != 0:
-        raise ValueError(error.message.decode())
-    return document
+    return document.decode()
 
 
-store = ctypes.c_void_p()
-roofline.roof_store_new(ctypes.byref(store), None)
-for batch in 1, 8, 64:
-    found = answer(store, model="llama-3-8b", hardware="h100-sxm", phase="decode", batch=batch)
-    print(batch, round(found["tokens_per_s"]), found["bottleneck"])
-try:
-    answer(store, operator="gemm", m=64, n=4096)
-except ValueError as error:
-    print(error)
+roofline.roof_store_new(byref(store), None)
+print(answer(SWEEP, model="llama-3-8b", hardware="h100-sxm", phase="decode", batch="1,8,64",
+             columns="batch,tokens_per_s,bottleneck"), end="")
+print(answer(PREDICT, operator="gemm", m="64", n="4096"), end="")
 roofline.roof_store_free(store)

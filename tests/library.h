@@ -9,7 +9,7 @@
 #include "ask/chunks.h"
 #include "ask/explain.h"
 #include "ask/page.h"
-#include "ask/recommend.h"
+#include "ask/recommend_read.h"
 #include "ask/resume.h"
 #include "base/base.h"
 #include "base/character.h"

@@ -114,7 +114,7 @@ prints '"operator": "scale"
 "time_us": 0.16,
 "bottleneck": "memory"' predict scale --tokens 4 "$@" -f json
 prints 'scale tokens=4 hidden=1000 on gb10
-  time          160 ns        at best; memory-bound
+  time          160 ns        lower bound; memory-bound
   flops = tokens * hidden
       = 4 * 1000' predict scale --tokens 4 "$@" --why
 prints 'operator,tokens,time_us
@@ -166,7 +166,7 @@ prints '"weights": "int3_g32"
 "compute_time_us": 4,
 "time_us": 881,' predict gemv "$@" -p int3_g32 -f json
 prints 'gemv n=1000 k=2000 on gb10: weights int3_g32, activations fp16, out fp16
-  time          881 us        at best; memory-bound' predict gemv "$@" -p INT3_G32
+  time          881 us        lower bound; memory-bound' predict gemv "$@" -p INT3_G32
 prints 'int3_g32,875000
 fp16,4000000' sweep gemv "$@" -p int3_g32,fp16 -f csv --columns weights,weights_bytes
 prints 'int3_g32,int3,severe' recommend gemv "$@" --formats all --max-accuracy-loss severe -f csv \
@@ -203,7 +203,7 @@ prints '"hardware": "abacus"
 "time_us": 20.04
 "bottleneck": "memory"' predict gemv "$@" -H abacus -f json
 prints 'gemv n=1000 k=1000 on abacus: weights fp16, activations fp16, out fp16
-  time          20.04 us      at best; memory-bound
+  time          20.04 us      lower bound; memory-bound
   bandwidth = 100 GB/s
       [made up by a test' predict gemv "$@" -H beads --why
 prints 'abacus,20.04

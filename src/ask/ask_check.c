@@ -16,6 +16,64 @@ struct checking {
     bool update;
 };
 
+/* Puts what a check asks into a question. */
+static enum roof_status put_asked(struct roof_question *question,
+                                  const struct roof_check_asked *asked, struct roof_error *error)
+{
+    char key[ROOF_INPUT_NAME_SIZE];
+    const bool model = asked->model != NULL;
+    TRY(roof_question_put(question, model ? "model" : "operator",
+                          model ? asked->model : asked->workload, error));
+    for (size_t i = 0; i < asked->count; i++) {
+        TRY(roof_question_put(question, roof_input_key(key, roof_input(asked->input[i].input)),
+                              asked->input[i].text, error));
+    }
+    return ROOF_OK;
+}
+
+/* Asks what a check asks. */
+static enum roof_status ask(struct roof_check_answer *out, struct roof_store *store,
+                            const struct roof_check_asked *asked, struct roof_error *error)
+{
+    struct roof_question *question = NULL;
+    TRY(roof_question_new(&question, error));
+    *out = (struct roof_check_answer){.text = NULL};
+    out->status = put_asked(question, asked, &out->refusal);
+    if (out->status == ROOF_OK) {
+        out->status = roof_answer(store, question, asked->command, ROOF_JSON, &out->text,
+                                  &out->length, &out->refusal);
+    }
+    roof_question_free(question);
+    if (out->status == ROOF_MEMORY) {
+        roof_answer_free(out->text);
+        return roof_no_memory(error);
+    }
+    if (out->status == ROOF_UNSATISFIED && out->text != NULL) {
+        out->status = ROOF_OK; /* a document that says that nothing is left is an answer, too */
+    }
+    return ROOF_OK;
+}
+
+static enum roof_status run_check(struct roof_checks *checks, size_t i, struct roof_store *store,
+                                  struct roof_error *error)
+{
+    struct roof_check_answer answer;
+    TRY(ask(&answer, store, &checks->check[i].asked, error));
+    const enum roof_status status = roof_check_take(checks, i, &answer, error);
+    roof_answer_free(answer.text);
+    return status;
+}
+
+/* Asks every question of a file and compares the answers. */
+static enum roof_status run_checks(struct roof_checks *checks, struct roof_store *store,
+                                   struct roof_error *error)
+{
+    for (size_t i = 0; i < checks->count; i++) {
+        TRY(run_check(checks, i, store, error));
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status run_files(struct checking *c, const struct roof_asking *a,
                                   struct roof_error *error)
 {
@@ -34,7 +92,7 @@ static enum roof_status run_files(struct checking *c, const struct roof_asking *
         TRY(roof_checks_read(file, q->file[i], error));
     }
     for (size_t i = 0; i < c->count; i++) {
-        TRY(roof_checks_run(&c->files[i], a->loans.store, error));
+        TRY(run_checks(&c->files[i], a->loans.store, error));
     }
     return ROOF_OK;
 }

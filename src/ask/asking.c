@@ -179,9 +179,21 @@ static void put_name(struct roof_text *out, const char *name)
     }
 }
 
-enum roof_status roof_asking_carried(const struct roof_asking *a, const char *what,
+/* Adds a column that nothing reads to a list, with the one that it may mean: "weigths (weights?)".
+ */
+static void put_column(struct roof_text *out, const struct roof_records *records, const char *name)
+{
+    const char *const meant = roof_records_meant(records, name);
+    put_name(out, name);
+    if (meant != NULL) {
+        roof_text_printf(out, " (%s?)", meant);
+    }
+}
+
+/* Names columns that nothing reads. */
+static enum roof_status tell_columns(const struct roof_asking *a, const char *what,
                                      const struct roof_records *records, const char *const *used,
-                                     struct roof_error *error)
+                                     bool misspelt, struct roof_error *error)
 {
     struct roof_text names = ROOF_TEXT_INIT;
     struct roof_error told;
@@ -189,7 +201,7 @@ enum roof_status roof_asking_carried(const struct roof_asking *a, const char *wh
     size_t more = 0;
     for (size_t i = 0; i < records->carried_count; i++) {
         const char *const name = records->carried[i].name;
-        if (is_among(used, name)) {
+        if (is_among(used, name) || (misspelt && roof_records_meant(records, name) == NULL)) {
             continue;
         }
         if (shown == CARRIED_SHOWN) {
@@ -197,7 +209,7 @@ enum roof_status roof_asking_carried(const struct roof_asking *a, const char *wh
             continue;
         }
         roof_text_put(&names, shown == 0 ? "" : ", ");
-        put_name(&names, name);
+        put_column(&names, records, name);
         shown++;
     }
     if (more > 0) {
@@ -210,4 +222,18 @@ enum roof_status roof_asking_carried(const struct roof_asking *a, const char *wh
     const enum roof_status status = names.failed ? roof_no_memory(error) : ROOF_OK;
     roof_text_free(&names);
     return status;
+}
+
+enum roof_status roof_asking_carried(const struct roof_asking *a, const char *what,
+                                     const struct roof_records *records, const char *const *used,
+                                     struct roof_error *error)
+{
+    return tell_columns(a, what, records, used, false, error);
+}
+
+enum roof_status roof_asking_misspelt(const struct roof_asking *a,
+                                      const struct roof_records *records, struct roof_error *error)
+{
+    static const char *const none[] = {NULL};
+    return tell_columns(a, "not read: ", records, none, true, error);
 }

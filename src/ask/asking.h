@@ -91,6 +91,9 @@ void roof_asking_bad_record(const struct roof_asking *a, const struct roof_recor
 enum roof_status roof_asking_carried(const struct roof_asking *a, const char *what,
                                      const struct roof_records *records, const char *const *used,
                                      struct roof_error *error);
+/* Names only those of these columns whose names are like that of an input. */
+enum roof_status roof_asking_misspelt(const struct roof_asking *a,
+                                      const struct roof_records *records, struct roof_error *error);
 /* Tells how many records were bad, if any. */
 void roof_asking_bad_records(const struct roof_asking *a, const struct roof_records *records);
 

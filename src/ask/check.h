@@ -55,7 +55,7 @@ struct roof_expectation {
     int column;
     bool number; /**< with a tolerance */
     struct roof_tolerance tolerance;
-    /** After roof_checks_run: */
+    /** After roof_check_take: */
     const char *got;   /**< as JSON, as printed; "null": absent */
     bool nowhere;      /**< what the key is of, an operator or a candidate, is not there */
     double difference; /**< got - expected; NAN where one of them is no number */
@@ -68,7 +68,7 @@ struct roof_check {
     struct roof_check_asked asked;
     struct roof_expectation *expectation;
     size_t count;
-    size_t deviations; /**< of the expectations, after roof_checks_run */
+    size_t deviations; /**< of the expectations, after roof_check_take */
 };
 
 /** The checks of one file. Only read its fields. */
@@ -77,7 +77,7 @@ struct roof_checks {
     struct roof_check *check;
     size_t count;
     size_t values;     /**< expectations of all checks */
-    size_t deviations; /**< after roof_checks_run, of these */
+    size_t deviations; /**< after roof_check_take, of these */
     size_t failed;     /**< checks with a deviation */
     struct roof_checks_private *private_data;
 };
@@ -94,9 +94,6 @@ enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
  * ROOF_MEMORY. */
 enum roof_status roof_check_take(struct roof_checks *checks, size_t i,
                                  const struct roof_check_answer *answer, struct roof_error *error);
-/** Asks every request and compares, as roof_check_take. */
-enum roof_status roof_checks_run(struct roof_checks *checks, struct roof_store *store,
-                                 struct roof_error *error);
 /** Tells if the value that was got can be written into the file. It cannot when an expected refusal
  * did not come, nor when the key names an operator or candidate that is absent: it is rather
  * mistyped. */

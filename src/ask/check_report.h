@@ -14,7 +14,7 @@ enum roof_check_output {
     ROOF_CHECK_JUNIT /**< XML: a suite per file, a case per check */
 };
 
-/** The checks of some files, after roof_checks_run. updated: values were written into the files, so
+/** The checks of some files, after roof_check_take. updated: values were written into the files, so
  * for people a deviation is told as a change. */
 void roof_check_report(struct roof_text *out, enum roof_check_output output,
                        const struct roof_checks *files, size_t count, bool updated);

@@ -13,6 +13,11 @@
 /* Chunks in hand per thread: while one is written, the next is at work. */
 #define SLOTS_EACH 3
 
+/* A point takes some kilobytes of the stack; sanitizers take more. */
+#define STACK_SIZE ((size_t)512 * 1024)
+/* The rows of a chunk are seldom longer. */
+#define ROWS_SIZE ((size_t)256 * 1024)
+
 struct pool {
     const struct roof_sweep *sweep; /* refused is set, or not */
     struct roof_table table;        /* as a chunk's begins */
@@ -160,6 +165,37 @@ static enum roof_status take(struct pool *p, roof_chunk_taker taker, void *conte
     return status;
 }
 
+/* Returns how many threads there is room for in the address space, at most so many and at least
+ * one: with their stacks, and the rows that wait for them to be taken. */
+static int64_t threads_that_fit(int64_t threads)
+{
+    for (; threads > 1; threads -= threads / 4 + 1) {
+        void *volatile const room = malloc((size_t)threads * (STACK_SIZE + SLOTS_EACH * ROWS_SIZE));
+        if (room != NULL) {
+            free(room);
+            break;
+        }
+    }
+    return threads > 1 ? threads : 1;
+}
+
+/* Starts threads, and returns how many: fewer than asked for do as well. Their stacks are small, so
+ * that many of them leave address space for the rest of the program. */
+static int64_t start(struct pool *p, pthread_t *thread, int64_t threads)
+{
+    pthread_attr_t attributes;
+    int64_t started = 0;
+    if (pthread_attr_init(&attributes) != 0) {
+        return 0;
+    }
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* else it is the usual one */
+    while (started < threads && pthread_create(&thread[started], &attributes, work, p) == 0) {
+        started++;
+    }
+    (void)pthread_attr_destroy(&attributes);
+    return started;
+}
+
 /* Starts the threads, takes all chunks and joins the threads. */
 static enum roof_status run_pool(struct pool *p, pthread_t *thread, int64_t threads,
                                  roof_chunk_taker taker, void *context, struct roof_error *error)
@@ -167,10 +203,7 @@ static enum roof_status run_pool(struct pool *p, pthread_t *thread, int64_t thre
     (void)pthread_mutex_init(&p->lock, NULL);
     (void)pthread_cond_init(&p->due, NULL);
     (void)pthread_cond_init(&p->freed, NULL);
-    int64_t started = 0; /* fewer than asked for do as well */
-    while (started < threads - 1 && pthread_create(&thread[started], NULL, work, p) == 0) {
-        started++;
-    }
+    const int64_t started = start(p, thread, threads - 1);
     const enum roof_status status = take(p, taker, context, error);
     for (int64_t i = 0; i < started; i++) {
         (void)pthread_join(thread[i], NULL);
@@ -186,6 +219,7 @@ enum roof_status roof_sweep_chunks(const struct roof_sweep *sweep, const struct 
                                    roof_chunk_taker taker, void *context, struct roof_error *error)
 {
     const uint64_t size = sweep->model == NULL ? OPERATORS : MODELS;
+    threads = threads_that_fit(threads);
     struct pool p = {.sweep = sweep,
                      .table = *table,
                      .sampled = sampled,

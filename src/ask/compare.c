@@ -66,6 +66,13 @@ static enum roof_status on_row(void *context, const struct roof_compared *row,
     return roof_asking_put(c->asking, &c->text, error);
 }
 
+static enum roof_status on_end(void *context, const struct roof_records *records,
+                               struct roof_error *error)
+{
+    const struct comparing *const c = context;
+    return roof_asking_misspelt(c->asking, records, error);
+}
+
 /* --- what is asked ------------------------------------------------------------------------- */
 
 /* Checks that a layout is known. It is applied to the models of rows: with a file of operators
@@ -160,6 +167,7 @@ static enum roof_status answer(struct comparing *c, struct roof_error *error)
                                              .model = on_model,
                                              .header = c->rows ? on_header : NULL,
                                              .row = c->rows ? on_row : NULL,
+                                             .end = on_end,
                                              .bad = on_bad};
     struct roof_comparison comparison = {.bad = 0};
     /* The output is opened before rows come, which may take long. */

@@ -2,7 +2,7 @@
 /* Answers `explain` A,B: why one device or format is faster than another. */
 #include "ask/explain.h"
 
-#include "ask/recommend.h"
+#include "ask/recommend_read.h"
 #include "base/base.h"
 #include "decide/pair.h"
 #include "report/model_report.h"

@@ -101,6 +101,52 @@ static void show_asked(struct roof_table *table, const struct roof_question *que
     }
 }
 
+static enum roof_status ignore_point(void *context, const struct roof_prediction *prediction,
+                                     const struct roof_model_prediction *model,
+                                     struct roof_error *error)
+{
+    (void)context;
+    (void)prediction;
+    (void)model;
+    (void)error;
+    return ROOF_OK;
+}
+
+/* Tells whether an error names an input of the workload that the question does not give. */
+static bool names_missing(const struct roof_error *error, const struct roof_question *question)
+{
+    for (int i = 0; i < error->key_count; i++) {
+        char key[ROOF_INPUT_NAME_SIZE] = "";
+        const struct roof_error_key *const named = &error->key[i];
+        if (named->length < sizeof key) {
+            memcpy(key, error->message + named->at, named->length);
+            const size_t input = roof_input_number(key);
+            if (input < ROOF_INPUT_COUNT && roof_input(input)->field &&
+                !roof_asked(question, input)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Refuses a sweep that lacks an input which every point needs, before it begins: both the first and
+ * the last point are then refused for it. What only some points lack is told of at the end. */
+static enum roof_status check_ends(const struct sweep_input *in,
+                                   const struct roof_question *question, struct roof_error *error)
+{
+    struct roof_error last = {.status = ROOF_OK};
+    const struct roof_sweep *const sweep = &in->grid.sweep;
+    if (in->count == 0 ||
+        roof_sweep_run(sweep, in->count - 1, 1, ignore_point, NULL, &last) != ROOF_USAGE ||
+        !names_missing(&last, question) ||
+        roof_sweep_run(sweep, 0, 1, ignore_point, NULL, error) != ROOF_USAGE ||
+        !names_missing(error, question)) {
+        return ROOF_OK;
+    }
+    return error->status;
+}
+
 static enum roof_status read_input(struct sweep_input *in, struct roof_table *table,
                                    struct roof_asking *a, struct roof_error *error)
 {
@@ -121,6 +167,7 @@ static enum roof_status read_input(struct sweep_input *in, struct roof_table *ta
         show_asked(table, q);
     }
     TRY(roof_sweep_count(&in->count, sweep, error));
+    TRY(check_ends(in, q, error));
     TRY(read_shard(in, a, error));
     return read_threads(in, q, error);
 }

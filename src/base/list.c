@@ -15,11 +15,6 @@ bool roof_list_next(struct roof_list_item *item, const char **rest)
     return true;
 }
 
-bool roof_list_item_is(const struct roof_list_item *item, const char *text)
-{
-    return strlen(text) == item->length && memcmp(item->text, text, item->length) == 0;
-}
-
 bool roof_list_item_copy(char *out, size_t size, const struct roof_list_item *item)
 {
     const bool fits = item->length < size;

@@ -22,9 +22,6 @@ struct roof_list_item {
  */
 bool roof_list_next(struct roof_list_item *item, const char **rest);
 
-/* Tells if an item is this text. */
-bool roof_list_item_is(const struct roof_list_item *item, const char *text);
-
 /* Copies an item, terminated; false, and out is "", when it has size bytes or more. */
 bool roof_list_item_copy(char *out, size_t size, const struct roof_list_item *item);
 

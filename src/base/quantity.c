@@ -281,6 +281,30 @@ const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum r
     return out;
 }
 
+/* Rounds to three significant digits. */
+static double three_digits(double value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.2e", value);
+    return isfinite(value) ? strtod(text, NULL) : value;
+}
+
+const char *roof_format_range(char out[ROOF_RANGE_SIZE], double low, double high,
+                              enum roof_unit unit)
+{
+    char first[ROOF_QUANTITY_SIZE];
+    char last[ROOF_QUANTITY_SIZE];
+    roof_format_quantity(first, three_digits(low), unit);
+    roof_format_quantity(last, three_digits(high), unit);
+    char *const of_first = strchr(first, ' ');
+    const char *const of_last = strchr(last, ' ');
+    if (of_first != NULL && of_last != NULL && strcmp(of_first, of_last) == 0) {
+        *of_first = '\0';
+    }
+    (void)snprintf(out, ROOF_RANGE_SIZE, "%s to %s", first, last);
+    return out;
+}
+
 /* Reads a number as strtod does, but with '.' in every locale; *end is where the number stopped.
  * Refuses what is not a plain decimal number: inf, nan, hexadecimal, leading blanks. */
 static bool plain_number(double *out, const char *text, const char **end)

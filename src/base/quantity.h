@@ -60,6 +60,13 @@ size_t roof_format_number(char out[ROOF_NUMBER_SIZE], double value);
  * "33.57 MB", "287 GB/s", "0.46%". Not finite: "-". Returns out.
  */
 const char *roof_format_quantity(char out[ROOF_QUANTITY_SIZE], double si, enum roof_unit unit);
+/** Room for a range as text. */
+#define ROOF_RANGE_SIZE (2 * ROOF_QUANTITY_SIZE + 4)
+
+/** Writes both ends of a range in three significant digits, with one unit if they share it:
+ * "32.9 to 57.4 us", "850 us to 1.2 ms". Returns out. */
+const char *roof_format_range(char out[ROOF_RANGE_SIZE], double low, double high,
+                              enum roof_unit unit);
 /** Writes four significant digits without a unit: "0.9995", "1.234e+10" beyond a million. Returns
  * out. */
 const char *roof_format_short(char out[ROOF_QUANTITY_SIZE], double value);

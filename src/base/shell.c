@@ -9,7 +9,8 @@
 
 void roof_text_shell_word(struct roof_text *out, const char *text)
 {
-    if (*text != '\0' && text[strspn(text, HARMLESS)] == '\0') {
+    /* zsh replaces =NAME by the path of a command. */
+    if (*text != '\0' && *text != '=' && text[strspn(text, HARMLESS)] == '\0') {
         roof_text_put(out, text);
         return;
     }

@@ -175,6 +175,21 @@ static unsigned nearness(const char *wanted, const char *name)
     return begins ? 0 : distance(wanted, name);
 }
 
+const char *roof_near_name(const char *wanted, const char *const *names, size_t count)
+{
+    const size_t length = strlen(wanted);
+    const char *found = NULL;
+    unsigned least = length < 4 ? 0 : length < 6 ? 1 : 2;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned far = distance(wanted, names[i]);
+        if (far < least + (found == NULL)) {
+            least = far;
+            found = names[i];
+        }
+    }
+    return found;
+}
+
 enum roof_status roof_unknown_name(struct roof_error *error, enum roof_status status,
                                    const char *kind, const char *wanted, const char *const *names,
                                    size_t count)

@@ -51,6 +51,10 @@ void roof_text_free(struct roof_text *text);
  * our own text. */
 size_t roof_text_width(const char *string);
 
+/** Returns the one of count names that a misspelt name is likely to mean: a letter or two differ,
+ * in longer names. NULL when none is near. */
+const char *roof_near_name(const char *wanted, const char *const *names, size_t count);
+
 /**
  * Reports an unknown name: "unknown KIND 'WANTED'; known, nearest first: ..." with all count names
  * in the order of their edit distance; those that begin with the wanted name come first. Returns

@@ -541,6 +541,7 @@ static enum roof_status read_device(struct roof_hardware *hardware, const struct
     }
     hardware->id = hardware->id == NULL ? roof_json_source(json) : hardware->id;
     hardware->name = hardware->name == NULL ? hardware->id : hardware->name;
+    hardware->reference = hardware->id;
     derive(hardware);
     return ROOF_OK;
 }
@@ -600,6 +601,21 @@ void roof_hardware_free(struct roof_hardware *hardware)
 
 static const struct roof_registry registry = {.folder = "hardware", .noun = "hardware"};
 
+/* Says that a device is the user's, and by which name it was loaded. */
+static enum roof_status mark_user(struct roof_hardware **hardware, const char *name,
+                                  struct roof_error *error)
+{
+    char *const reference = strdup(name);
+    if (reference == NULL || !adopt(*hardware, reference)) {
+        roof_hardware_free(*hardware);
+        *hardware = NULL;
+        return roof_no_memory(error);
+    }
+    (*hardware)->reference = reference;
+    (*hardware)->basis = ROOF_BASIS_USER;
+    return ROOF_OK;
+}
+
 enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name,
                                     const char *const *directories, struct roof_error *error)
 {
@@ -608,10 +624,7 @@ enum roof_status roof_hardware_load(struct roof_hardware **out, const char *name
     bool user = false;
     TRY(roof_registry_open(&json, &user, &registry, name, directories, error));
     TRY(from_json(out, json, error));
-    if (user && *out != NULL) {
-        (*out)->basis = ROOF_BASIS_USER;
-    }
-    return ROOF_OK;
+    return user ? mark_user(out, name, error) : ROOF_OK;
 }
 
 enum roof_status roof_hardware_ids(struct roof_text *out, size_t *count,

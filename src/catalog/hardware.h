@@ -85,6 +85,7 @@ struct roof_calibration;
 /** A device. Read the fields; change figures with roof_hardware_set only. */
 struct roof_hardware {
     const char *id;
+    const char *reference; /**< what loads it again: its id, or the user's name or file */
     const char *name;
     const char *vendor; /**< "" when unknown, like architecture */
     const char *architecture;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Asks the library and puts its answer where it belongs: every command that answers a question. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -150,29 +149,14 @@ static enum roof_status on_keep(void *context, uint64_t length, struct roof_erro
 
 /* --- what the program adds to a question --------------------------------------------------- */
 
-static bool is_unicode(void)
-{
-    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < COUNT(variables); i++) {
-        const char *const locale = getenv(variables[i]);
-        if (locale != NULL && *locale != '\0') {
-            return strstr(locale, "UTF-8") != NULL || strstr(locale, "utf8") != NULL;
-        }
-    }
-    return false;
-}
-
 /* Gives a text chart the characters of the locale and the width of the terminal. */
 static enum roof_status fit_terminal(struct roof_question *q, const struct cli_options *options,
                                      struct roof_error *error)
 {
     struct winsize size = {0};
     char columns[16];
-    const char *const charset = q->value[ROOF_INPUT_CHARSET];
-    if (charset == NULL) {
-        TRY(roof_question_put(q, "charset", is_unicode() ? "unicode" : "ascii", error));
-    } else if (strcmp(charset, "auto") == 0) {
-        q->value[ROOF_INPUT_CHARSET] = is_unicode() ? "unicode" : "ascii";
+    if (q->value[ROOF_INPUT_CHARSET] == NULL) {
+        TRY(roof_question_put(q, "charset", cli_is_unicode() ? "unicode" : "ascii", error));
     }
     if (q->value[ROOF_INPUT_SIZE] != NULL || options->output != NULL ||
         isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
@@ -195,30 +179,6 @@ static enum roof_status prepare_plot(const struct cli_options *options, struct r
                               "an image is not for the terminal: -o NAME, or into a pipe");
     }
     return options->format == ROOF_TEXT ? fit_terminal(options->question, options, error) : ROOF_OK;
-}
-
-enum roof_status cli_store(struct roof_store **out, struct roof_error *error)
-{
-    const char *const data = getenv("ROOFLINE_DATA");
-    const char *home = getenv("XDG_DATA_HOME");
-    const char *below = "/roofline";
-    TRY(roof_store_new(out, error));
-    if (data != NULL && *data != '\0') {
-        TRY(roof_store_folder(*out, data, error));
-    }
-    if (home == NULL || *home == '\0') {
-        home = getenv("HOME");
-        below = "/.local/share/roofline";
-    }
-    if (home == NULL || *home == '\0') {
-        return ROOF_OK;
-    }
-    struct roof_text path = ROOF_TEXT_INIT;
-    roof_text_printf(&path, "%s%s", home, below);
-    const enum roof_status status =
-        path.failed ? roof_no_memory(error) : roof_store_folder(*out, path.data, error);
-    roof_text_free(&path);
-    return status;
 }
 
 /* --- answers ------------------------------------------------------------------------------- */

@@ -21,16 +21,17 @@ void cli_complain(const char *command, const struct roof_error *error);
 void cli_spell(char *out, size_t size, const char *key);
 /* Stores a remark, which is printed on stderr at the end unless the command fails. */
 void cli_remark(const struct roof_error *remark);
+/* Prints the remarks that were stored, and forgets them. */
+void cli_remarks_print(void);
 
 /* The operands that a command takes. */
 enum cli_takes { CLI_WORKLOAD, CLI_FILES, CLI_LIST, CLI_WORD };
 
-/* One command: its table row is in main.c. */
+/* One command: its table row is in commands.c. */
 struct cli_command {
     const char *name;
     enum roof_command id;
     enum cli_takes takes;
-    int (*run)(const struct cli_command *command, int argc, char **argv);
     const char *operands; /* for the usage line */
     const char *summary;
     const char *examples; /* one per line */
@@ -80,9 +81,13 @@ void cli_options_free(struct cli_options *options);
 /* Refuses an output that would overwrite a file that the command reads. */
 enum roof_status cli_check_output(const struct cli_options *options, struct roof_error *error);
 
+/* --- environment --------------------------------------------------------------------------- */
+
 /* Creates a store that searches the folders of the environment. Release *out with roof_store_free,
  * also after a failure. */
 enum roof_status cli_store(struct roof_store **out, struct roof_error *error);
+/* Tells if the locale of the environment has the characters of Unicode. */
+bool cli_is_unicode(void);
 
 /* Runs gnuplot on a script and takes what it writes. ROOF_IO when it is not installed, or fails. */
 enum roof_status cli_gnuplot(struct roof_text *image, const char *script, struct roof_error *error);

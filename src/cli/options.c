@@ -163,6 +163,8 @@ static bool take_own_option(struct cli_options *out, size_t input, const char *t
     case ROOF_INPUT_RESUME:
         out->resume = true;
         return true;
+    case ROOF_INPUT_CHARSET:
+        return strcmp(text, "auto") == 0; /* ask.c puts it when the output is known */
     default:
         return false;
     }

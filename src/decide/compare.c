@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "decide/records.h"
 
 #define GROUP_COLUMNS_MAX 16
@@ -198,17 +199,16 @@ static enum roof_status check_header(const struct roof_records *records, struct 
 static enum roof_status read_groups(struct run *r, struct owned *owned, const char *group_by,
                                     struct roof_error *error)
 {
-    const char *item = group_by;
+    const char *rest = group_by;
+    struct roof_list_item item;
     owned->columns = group_by == NULL ? NULL : strdup(group_by);
     if (group_by != NULL && owned->columns == NULL) {
         return roof_no_memory(error);
     }
     r->out->column = owned->column;
-    while (item != NULL) {
-        char *const name = owned->columns + (item - group_by);
-        const size_t length = strcspn(item, ",");
-        item = item[length] == '\0' ? NULL : item + length + 1;
-        name[length] = '\0';
+    while (roof_list_next(&item, &rest)) {
+        char *const name = owned->columns + (item.text - group_by);
+        name[item.length] = '\0';
         size_t found = 0;
         while (found < r->columns && strcmp(r->records.column[found], name) != 0) {
             found++;
@@ -351,6 +351,9 @@ enum roof_status roof_compare(struct roof_comparison *out, const char *path,
     }
     if (status == ROOF_OK) {
         status = do_rows(r, error);
+    }
+    if (status == ROOF_OK && calls->end != NULL) {
+        status = calls->end(calls->context, &r->records, error);
     }
     out->bad = r->records.bad;
     roof_records_close(&r->records);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "decide/input.h"
+#include "decide/records.h"
 #include "predict/model_prediction.h"
 
 /** One row of the file, predicted. */
@@ -42,6 +43,9 @@ struct roof_compare_calls {
                                struct roof_error *error);
     /** Takes a row that was predicted. May be NULL. */
     enum roof_status (*row)(void *context, const struct roof_compared *row,
+                            struct roof_error *error);
+    /** Is told of the columns when all rows are read. May be NULL. */
+    enum roof_status (*end)(void *context, const struct roof_records *records,
                             struct roof_error *error);
     /** Is told of a row that is not what it should be; it is counted and left out. */
     void (*bad)(void *context, const struct roof_error *error);

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+#include "base/list.h"
+
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
 #define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
 #define ALL (WORKLOAD | ROOF_COMMAND_LIST)
@@ -545,6 +548,27 @@ void roof_input_show(struct roof_text *out, const struct roof_input *input, int6
     }
 }
 
+/* Appends the value of one item of the list `text`. */
+static enum roof_status append_item(struct roof_values *out, const struct roof_input *input,
+                                    const struct roof_list_item *item, const char *text,
+                                    struct roof_error *error)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    int64_t value = 0;
+    if (item->length == 0) {
+        return roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
+                              roof_input_marked(name, input), text);
+    }
+    char *const copy = strndup(item->text, item->length);
+    if (copy == NULL) {
+        return roof_no_memory(error);
+    }
+    const enum roof_status status = roof_input_parse(&value, input, copy, error);
+    free(copy);
+    TRY(status);
+    return roof_values_append(out, (struct roof_run){value, 0, 1}, error);
+}
+
 enum roof_status roof_input_parse_list(struct roof_values *out, const struct roof_input *input,
                                        const char *text, struct roof_error *error)
 {
@@ -555,25 +579,9 @@ enum roof_status roof_input_parse_list(struct roof_values *out, const struct roo
         return roof_parse_values(out, text, name, input->min, input->max, error);
     }
     enum roof_status status = ROOF_OK;
-    const char *item = text;
-    while (status == ROOF_OK && item != NULL) {
-        const char *const comma = strchr(item, ',');
-        const size_t length = comma == NULL ? strlen(item) : (size_t)(comma - item);
-        char *const copy = strndup(item, length);
-        int64_t value = 0;
-        if (copy == NULL) {
-            status = roof_no_memory(error);
-        } else if (length == 0) {
-            status = roof_error_set(error, ROOF_USAGE, "%s: the list '%s' has an empty element",
-                                    name, text);
-        } else {
-            status = roof_input_parse(&value, input, copy, error);
-        }
-        if (status == ROOF_OK) {
-            status = roof_values_append(out, (struct roof_run){value, 0, 1}, error);
-        }
-        free(copy);
-        item = comma == NULL ? NULL : comma + 1;
+    struct roof_list_item item;
+    for (const char *rest = text; status == ROOF_OK && roof_list_next(&item, &rest);) {
+        status = append_item(out, input, &item, text, error);
     }
     if (status != ROOF_OK) {
         roof_values_free(out);

@@ -48,35 +48,39 @@ void roof_word_lower(char *text)
 
 /* --- columns ------------------------------------------------------------------------------- */
 
+/* Returns the name of the column of an input; NULL when it has none. */
+static const char *field_name(size_t id)
+{
+    const struct roof_input *const input = roof_input(id);
+    return !input->field ? NULL : id == ROOF_INPUT_PRECISION_BOTH ? "precision" : input->key;
+}
+
 /* Finds the input of a key; ROOF_INPUT_COUNT when there is none. */
 static size_t field_of(const char *name)
 {
     size_t id = 0;
-    while (id < ROOF_INPUT_COUNT) {
-        const struct roof_input *const input = roof_input(id);
-        const char *const key = id == ROOF_INPUT_PRECISION_BOTH ? "precision" : input->key;
-        if (input->field && key != NULL && strcmp(key, name) == 0) {
-            break;
-        }
+    while (id < ROOF_INPUT_COUNT && (field_name(id) == NULL || strcmp(field_name(id), name) != 0)) {
         id++;
     }
     return id;
 }
 
+/* Columns that are no inputs, and the kinds of records that have them. */
+static const struct {
+    const char *name;
+    enum roof_column_role role;
+    bool in[ROOF_RECORDS_BOTH + 1];
+} special[] = {{"operator", ROOF_COLUMN_OPERATOR, {true, true, true}},
+               {"hardware", ROOF_COLUMN_HARDWARE, {true, true, true}},
+               {"model", ROOF_COLUMN_MODEL, {false, true, true}},
+               {"layout", ROOF_COLUMN_LAYOUT, {false, true, true}},
+               {"draft_model", ROOF_COLUMN_DRAFT, {false, true, false}},
+               {"measured_us", ROOF_COLUMN_MEASURED, {true, false, true}}};
+
 /* Returns the role of a column that has this very name. */
 static enum roof_column_role exact_role(const char *name, enum roof_records_kind kind,
                                         size_t *input)
 {
-    static const struct {
-        const char *name;
-        enum roof_column_role role;
-        bool in[ROOF_RECORDS_BOTH + 1];
-    } special[] = {{"operator", ROOF_COLUMN_OPERATOR, {true, true, true}},
-                   {"hardware", ROOF_COLUMN_HARDWARE, {true, true, true}},
-                   {"model", ROOF_COLUMN_MODEL, {false, true, true}},
-                   {"layout", ROOF_COLUMN_LAYOUT, {false, true, true}},
-                   {"draft_model", ROOF_COLUMN_DRAFT, {false, true, false}},
-                   {"measured_us", ROOF_COLUMN_MEASURED, {true, false, true}}};
     for (size_t i = 0; i < COUNT(special); i++) {
         if (special[i].in[kind] && strcmp(name, special[i].name) == 0) {
             return special[i].role;
@@ -95,16 +99,43 @@ static enum roof_column_role exact_role(const char *name, enum roof_records_kind
     return printed ? ROOF_COLUMN_IGNORED : ROOF_COLUMN_CARRIED;
 }
 
+/* Writes a name as columns have it: small letters, and _ for -. */
+static bool plain_name(char out[ROOF_WORD_SIZE], const char *name)
+{
+    if (!roof_word_trim(out, name)) {
+        return false;
+    }
+    roof_word_lower(out);
+    for (char *dash = strchr(out, '-'); dash != NULL; dash = strchr(dash, '-')) {
+        *dash = '_';
+    }
+    return true;
+}
+
+const char *roof_column_meant(const char *name, enum roof_records_kind kind)
+{
+    const char *known[ROOF_INPUT_COUNT + COUNT(special)];
+    char key[ROOF_WORD_SIZE];
+    size_t count = 0;
+    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
+        if (field_name(id) != NULL) {
+            known[count++] = field_name(id);
+        }
+    }
+    for (size_t i = 0; i < COUNT(special); i++) {
+        if (special[i].in[kind]) {
+            known[count++] = special[i].name;
+        }
+    }
+    return plain_name(key, name) ? roof_near_name(key, known, count) : NULL;
+}
+
 enum roof_column_role roof_column_role(const char *name, enum roof_records_kind kind, size_t *input)
 {
     char key[ROOF_WORD_SIZE];
     enum roof_column_role role = exact_role(name, kind, input);
-    if (role != ROOF_COLUMN_CARRIED || !roof_word_trim(key, name)) {
+    if (role != ROOF_COLUMN_CARRIED || !plain_name(key, name)) {
         return role;
-    }
-    roof_word_lower(key);
-    for (char *dash = strchr(key, '-'); dash != NULL; dash = strchr(dash, '-')) {
-        *dash = '_';
     }
     role = exact_role(key, kind, input);
     return role == ROOF_COLUMN_IGNORED ? ROOF_COLUMN_CARRIED : role;
@@ -178,6 +209,11 @@ size_t roof_column_find(const struct roof_records *r, const char *name, size_t l
 bool roof_records_has(const struct roof_records *records, const char *column)
 {
     return roof_column_find(records, column, strlen(column)) != ROOF_NO_COLUMN;
+}
+
+const char *roof_records_meant(const struct roof_records *records, const char *carried)
+{
+    return roof_column_meant(carried, records->private_data->options.kind);
 }
 
 const char *roof_column_text(const struct roof_records *r, enum roof_column_role role)

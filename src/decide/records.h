@@ -92,6 +92,8 @@ enum roof_status roof_records_predict(const struct roof_prediction **out,
                                       struct roof_error *error);
 /** Counts the record as a bad one and tells so, with its place unless the error has one. */
 void roof_records_refuse(struct roof_records *records, const struct roof_error *why);
+/** Returns the column that a carried one may be meant for; NULL when no name is like its own. */
+const char *roof_records_meant(const struct roof_records *records, const char *carried);
 void roof_records_close(struct roof_records *records);
 
 #endif

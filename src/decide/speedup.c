@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "predict/pass.h"
 
 const char *roof_cause_name(enum roof_cause cause)
 {

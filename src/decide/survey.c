@@ -49,6 +49,11 @@ static enum roof_status predict(struct builder *b, const struct roof_model_predi
     return ROOF_OK;
 }
 
+const struct roof_model_prediction *roof_survey_first(const struct roof_survey *survey)
+{
+    return survey->decode.base != NULL ? survey->decode.base : survey->prefill.base;
+}
+
 double roof_survey_time(const struct roof_model_prediction *model_prediction)
 {
     return model_prediction->scenario.phase == ROOF_PHASE_PREFILL ? model_prediction->step_s

@@ -112,6 +112,9 @@ enum roof_status roof_survey_run(struct roof_survey **out, const struct roof_mod
                                  const struct roof_hardware *hardware, struct roof_error *error);
 void roof_survey_free(struct roof_survey *survey);
 
+/** Returns the base that a report begins with: decode, or prefill when there is no decode. */
+const struct roof_model_prediction *roof_survey_first(const struct roof_survey *survey);
+
 /** These return the time that a phase is judged by: the time per token of a decode step, or the
  * time of a prefill. */
 double roof_survey_time(const struct roof_model_prediction *model_prediction);

@@ -151,10 +151,11 @@ static enum roof_status load_safetensors(struct roof_model **out, const char *pa
 
 /* --- models -------------------------------------------------------------------------------- */
 
-enum roof_status roof_model_load(struct roof_model **out, const char *name,
+/* Loads a model by its name; *user says whether it is in no file of the program. */
+static enum roof_status load_any(struct roof_model **out, bool *user, const char *name,
                                  const char *const *directories, struct roof_error *error)
 {
-    *out = NULL;
+    *user = true;
     if (ends_with(name, ".gguf")) {
         return load_gguf(out, name, error);
     }
@@ -166,18 +167,33 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
     const bool plain = strchr(name, '/') == NULL; /* a known name is the same wherever one works */
     if (!folder || plain) {
         struct roof_json *json = NULL;
-        bool user = false;
         const enum roof_status status =
-            roof_registry_open(&json, &user, &models, name, directories, error);
+            roof_registry_open(&json, user, &models, name, directories, error);
         if (!folder || status != ROOF_USAGE) {
             return status == ROOF_OK ? roof_config_read(out, json, error) : status;
         }
     }
+    *user = true;
     size_t length = strlen(name);
     while (length > 1 && name[length - 1] == '/') {
         length--;
     }
     return load_folder(out, name, length, NULL, error);
+}
+
+enum roof_status roof_model_load(struct roof_model **out, const char *name,
+                                 const char *const *directories, struct roof_error *error)
+{
+    *out = NULL;
+    bool user = false;
+    TRY(load_any(out, &user, name, directories, error));
+    (*out)->reference = user ? roof_model_own(*out, strdup(name)) : NULL;
+    if (user && (*out)->reference == NULL) {
+        roof_model_free(*out);
+        *out = NULL;
+        return roof_no_memory(error);
+    }
+    return ROOF_OK;
 }
 
 enum roof_status roof_model_ids(struct roof_text *out, size_t *count,

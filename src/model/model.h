@@ -71,6 +71,7 @@ struct roof_layer {
 /** A decoder-only transformer. Sizes are elements; a part that is absent has 0. */
 struct roof_model {
     const char *id;
+    const char *reference; /**< what loads it again, where its id does not; NULL: its id does */
     const char *name;
     const char *const *remarks; /**< assumptions that its reader made; NULL-terminated */
     const char *quantization;   /**< the method that the config names; NULL: none */

@@ -216,46 +216,62 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     out->fit = fit;
 }
 
-/* Finds the fastest of some stacks, with the nearest formats that they have. Where nobody measured
- * the wanted way to quantise the input, the kernel without it is taken. */
-static void expect_in_stacks(struct roof_expected *out, const struct roof_kernel_task *task,
-                             enum roof_kernel kernel, int first, int last)
+/*
+ * Works out the time of a kernel in one stack, with the nearest formats that the stack has; unknown
+ * where it has none. Where nobody measured the wanted way to quantise the input, the kernel without
+ * it is taken. A fit that was tried before, for another stack, is left out: it is common to all.
+ */
+static void expect_in_stack(struct roof_expected *out, const struct roof_kernel_task *task,
+                            enum roof_kernel kernel, enum roof_stack stack,
+                            const struct roof_kernel_fit **tried)
 {
     const int attempts = task->quantize == ROOF_QUANTIZE_NONE ? 1 : 2;
     const enum roof_numerics *numerics = stand_ins[task->numerics];
-    const struct roof_kernel_fit *tried = NULL;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     for (; isnan(out->time_s) && *numerics != ROOF_NUMERICS_COUNT; numerics++) {
         for (int attempt = 0; isnan(out->time_s) && attempt < attempts; attempt++) {
             const enum roof_quantize quantize = attempt == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
-            for (int stack = first; stack <= last; stack++) {
-                const struct roof_kernel_fit *const fit = roof_calibration_find(
-                    task->calibration, kernel, (enum roof_stack)stack, *numerics, quantize);
-                if (fit == NULL || fit == tried) { /* common to all stacks */
-                    continue;
-                }
-                struct roof_expected expected;
-                expect_by_fit(&expected, task, kernel, fit);
-                tried = fit;
-                if (isnan(out->time_s) || expected.time_s < out->time_s) {
-                    *out = expected;
-                }
+            const struct roof_kernel_fit *const fit =
+                roof_calibration_find(task->calibration, kernel, stack, *numerics, quantize);
+            if (fit != NULL && fit == *tried) {
+                return;
+            }
+            if (fit != NULL) {
+                *tried = fit;
+                expect_by_fit(out, task, kernel, fit);
             }
         }
     }
 }
 
-/* Takes the stack that is asked for, where it was measured, or the fastest. */
+/* Takes the fastest of all stacks. Each is expected by its own model, also where that stands in for
+ * formats which another stack has, so that no stack that is named is faster. */
 static void expect_fastest(struct roof_expected *out, const struct roof_kernel_task *task,
                            enum roof_kernel kernel)
 {
+    const struct roof_kernel_fit *tried = NULL;
+    *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
+    for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_COUNT; stack++) {
+        struct roof_expected expected;
+        expect_in_stack(&expected, task, kernel, (enum roof_stack)stack, &tried);
+        if (isnan(out->time_s) || expected.time_s < out->time_s) {
+            *out = expected;
+        }
+    }
+}
+
+/* Takes the stack that is asked for, where it was measured, or the fastest. */
+static void expect_asked(struct roof_expected *out, const struct roof_kernel_task *task,
+                         enum roof_kernel kernel)
+{
     const enum roof_stack asked = (enum roof_stack)task->workload->stack;
+    const struct roof_kernel_fit *tried = NULL;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     if (asked != ROOF_STACK_BEST) {
-        expect_in_stacks(out, task, kernel, (int)asked, (int)asked);
+        expect_in_stack(out, task, kernel, asked, &tried);
     }
     if (isnan(out->time_s)) {
-        expect_in_stacks(out, task, kernel, ROOF_STACK_BEST + 1, ROOF_STACK_COUNT - 1);
+        expect_fastest(out, task, kernel);
     }
 }
 
@@ -297,10 +313,10 @@ void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *w
         isnan(task.clock) || isnan(task.l2)) {
         return;
     }
-    expect_fastest(out, &task, kernel);
+    expect_asked(out, &task, kernel);
     if (kernel == ROOF_KERNEL_PREFILL) { /* takes no less than one query over the same cache */
         struct roof_expected decode;
-        expect_fastest(&decode, &task, ROOF_KERNEL_DECODE);
+        expect_asked(&decode, &task, ROOF_KERNEL_DECODE);
         if (decode.time_s > out->time_s) {
             *out = decode;
         }

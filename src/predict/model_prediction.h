@@ -82,11 +82,6 @@ enum roof_status roof_predict_model(struct roof_model_prediction *out,
 /** Returns the bound time of all instances of an operator; those of all sum to total.time_s. */
 double roof_model_time(const struct roof_node_prediction *node);
 
-/** Predicts one instance of an operator of a graph; all-reduces take the faster of their
- * algorithms. Fails as roof_predict does. */
-enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
-                                   const struct roof_hardware *hardware, struct roof_error *error);
-
 /** Returns the share of the time of a pass that all instances of operator number `node` take. */
 double roof_model_share(const struct roof_model_prediction *prediction, size_t node);
 /** Returns the band around an expected time of a model (of a step, a token, a request), were all

@@ -28,6 +28,11 @@ struct roof_pass {
     double near_s; /* the part of the expected path where other kernels stand in */
 };
 
+/* Predicts one instance of an operator of a graph; all-reduces take the faster of their
+ * algorithms. Fails as roof_predict does. */
+enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
+                                   const struct roof_hardware *hardware, struct roof_error *error);
+
 /* Runs all stages of a resolved scenario; kept (NULL: nobody wants the operators) receives the
  * operators. */
 enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *model,

@@ -178,16 +178,18 @@ static void derive(struct roof_value *out, enum prediction_value wanted,
 void roof_prediction_values(struct roof_value *out, const struct roof_fields *fields, int part,
                             const struct roof_prediction *prediction)
 {
-    roof_fields_read(out, fields, part, (const char *)prediction);
     for (size_t i = 0; i < fields->count; i++) {
         const struct roof_field *const field = &fields->field[i];
-        if (field->part != part || field->derived == 0) {
+        if (field->part != part) {
             continue;
         }
         if (field->derived >= DIMENSION) {
             out[i] = roof_dimension_value(&prediction->workload,
                                           (enum roof_dimension)(field->derived - DIMENSION));
-        } else {
+            continue;
+        }
+        roof_field_read(&out[i], field, (const char *)prediction);
+        if (field->derived != 0) {
             derive(&out[i], (enum prediction_value)field->derived, prediction);
         }
     }
@@ -371,9 +373,6 @@ void roof_model_prediction_values(struct roof_value *out, const struct roof_fiel
     roof_fields_read(out, fields, 0, (const char *)prediction);
     for (size_t i = 0; i < fields->count; i++) {
         const int derived = fields->field[i].derived;
-        if (derived != 0) {
-            out[i] = (struct roof_value){.number = ROOF_UNKNOWN};
-        }
         if (derived > DIMENSION) {
             derive_of_model(&out[i], (enum model_prediction_value)derived, prediction);
         } else if (derived != 0) {

@@ -116,10 +116,8 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
                          double expected_s)
 {
     char value[ROOF_QUANTITY_SIZE];
-    char low[ROOF_QUANTITY_SIZE];
-    char high[ROOF_QUANTITY_SIZE];
+    char range[ROOF_RANGE_SIZE];
     char user[ROOF_QUANTITY_SIZE];
-    char share[ROOF_QUANTITY_SIZE];
     char near[96] = "";
     char detail[256];
     if (isnan(expected_s)) {
@@ -135,12 +133,12 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     double high_s = 0;
     roof_model_band(&low_s, &high_s, r, expected_s);
     if (r->expected_near > 0.01) {
-        snprintf(near, sizeof near, "; %s of it as measured on other devices, stacks or formats",
-                 roof_format_quantity(share, r->expected_near, ROOF_UNIT_FRACTION));
+        snprintf(near, sizeof near,
+                 "; %.0f%% of the time is estimated from other devices, libraries or formats",
+                 100 * r->expected_near);
     }
-    snprintf(detail, sizeof detail, "%s to %s if all kernels err alike; %s-bound%s",
-             roof_format_quantity(low, low_s, ROOF_UNIT_MILLISECONDS),
-             roof_format_quantity(high, high_s, ROOF_UNIT_MILLISECONDS),
+    snprintf(detail, sizeof detail, "range %s; %s-bound%s",
+             roof_format_range(range, low_s, high_s, ROOF_UNIT_MILLISECONDS),
              roof_bottleneck_name(total->expected_bottleneck), near);
     put_line(out, "  expected", roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS),
              detail);
@@ -152,14 +150,14 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     }
 }
 
-/* Writes "at best; 12 ms expected". Returns out. */
-static const char *at_best(char *out, size_t size, double expected_s)
+/* Writes "lower bound; 12 ms expected". Returns out. */
+static const char *with_expected(char *out, size_t size, double expected_s)
 {
     char value[ROOF_QUANTITY_SIZE];
     if (isnan(expected_s)) {
-        snprintf(out, size, "at best");
+        snprintf(out, size, "lower bound");
     } else {
-        snprintf(out, size, "at best; %s expected",
+        snprintf(out, size, "lower bound; %s expected",
                  roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS));
     }
     return out;
@@ -170,7 +168,7 @@ static void put_prefill(struct roof_text *out, const struct roof_model_predictio
     char value[ROOF_QUANTITY_SIZE];
     char detail[256];
     const bool chunk = isnan(r->ttft_s);
-    snprintf(detail, sizeof detail, "at best; %s-bound%s",
+    snprintf(detail, sizeof detail, "lower bound; %s-bound%s",
              roof_bottleneck_name(r->total.bottleneck),
              chunk ? "; a chunk on top of an earlier one" : "");
     put_line(out, chunk ? "time" : "time to first token",
@@ -185,15 +183,15 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
     char detail[256];
     put_line(out, "time to first token",
              roof_format_quantity(value, r->ttft_s, ROOF_UNIT_MILLISECONDS),
-             at_best(detail, sizeof detail, r->expected_ttft_s));
+             with_expected(detail, sizeof detail, r->expected_ttft_s));
     if (!isnan(r->tpot_s)) {
         snprintf(detail, sizeof detail, "%s; mean over %" PRId64 " tokens, the context growing",
-                 at_best(best, sizeof best, r->expected_tpot_s), r->scenario.generate - 1);
+                 with_expected(best, sizeof best, r->expected_tpot_s), r->scenario.generate - 1);
         put_line(out, "time per token",
                  roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS), detail);
     }
     put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
-             "at best");
+             "lower bound");
     put_expected(out, r, r->expected_e2e_s);
 }
 
@@ -201,7 +199,7 @@ static void put_decode(struct roof_text *out, const struct roof_model_prediction
 {
     char value[ROOF_QUANTITY_SIZE];
     char detail[256];
-    snprintf(detail, sizeof detail, "at best; %s-bound%s",
+    snprintf(detail, sizeof detail, "lower bound; %s-bound%s",
              roof_bottleneck_name(r->total.bottleneck),
              r->scenario.phase == ROOF_PHASE_MIXED ? "; of the sequences in decode" : "");
     put_line(out, "time per token", roof_format_quantity(value, r->tpot_s, ROOF_UNIT_MILLISECONDS),
@@ -272,7 +270,7 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
         put_line(out, "tokens/s", "-", "it does not fit");
     }
     if (!isnan(r->tokens_per_s)) {
-        snprintf(detail, sizeof detail, "%s per user",
+        snprintf(detail, sizeof detail, "upper bound; %s per user",
                  roof_model_report_rate(user, r->tokens_per_s_per_user));
         put_line(out, "tokens/s", roof_model_report_rate(value, r->tokens_per_s), detail);
     }
@@ -318,7 +316,7 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
     if (r->fits == ROOF_FIT_UNKNOWN) {
         snprintf(detail, sizeof detail, "the capacity of %s is unknown", r->total.hardware->id);
     } else {
-        snprintf(detail, sizeof detail, "%s: %s less %s kept free%s",
+        snprintf(detail, sizeof detail, "%s: %s, of which %s is kept free%s",
                  r->fits == ROOF_FIT_YES ? "fits" : "does not fit",
                  roof_format_quantity(b, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY),
                  roof_format_quantity(c, r->scenario.reserve, ROOF_UNIT_FRACTION),
@@ -336,7 +334,7 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
     put_line(out, "", detail, "");
     put_room(out, r, limits);
     if (r->model->positions > 0 && r->scenario.context > r->model->positions) {
-        snprintf(detail, sizeof detail, "the model was made for contexts up to %" PRId64,
+        snprintf(detail, sizeof detail, "the model supports contexts up to %" PRId64,
                  r->model->positions);
         put_line(out, "beware", detail, "");
     }
@@ -370,7 +368,8 @@ static void put_operators(struct roof_text *out, const struct roof_model_predict
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
     if (count == 0) {
-        roof_text_put(out, "\nThe operators: --phase prefill or decode at a context.\n");
+        roof_text_put(
+            out, "\nFor the operators, ask for one phase: --phase prefill or --phase decode.\n");
         return;
     }
     const bool expected = !isnan(r->total.expected_s);
@@ -457,13 +456,13 @@ void roof_model_report_text(struct roof_text *out,
     put_limits(out, limits);
     put_operators(out, r, limits, top);
     if (r->devices > 1 && r->total.link.latency_s == 0) {
-        roof_text_put(out, "\nThe bound counts collectives by their bytes alone; --set "
-                           "link_latency_us=VALUE adds the latency of each step.\n");
+        roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; --set "
+                           "link_latency_us=VALUE adds a latency for each step.\n");
     }
     if (!r->total.native) {
         roof_text_printf(out,
-                         "\n%s lacks a unit for one of the formats: those products run at a "
-                         "wider one (compute_precision in -f json)\n",
+                         "\n%s has no unit for one of the formats: these products run at a "
+                         "wider format (compute_precision in -f json).\n",
                          r->total.hardware->id);
     }
     roof_report_basis(out, &r->total, product);

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "base/shell.h"
 #include "decide/input.h"
 #include "report/speedup_report.h"
 #include "report/table.h"
@@ -81,6 +82,12 @@ static void put_best(struct roof_text *out, const struct roof_plan *plan,
     }
 }
 
+/* Writes the word that names a model on a command line. */
+static void put_reference(struct roof_text *out, const char *reference, const char *id)
+{
+    roof_text_shell_word(out, reference == NULL ? id : reference);
+}
+
 /* Writes the two predictions that make up the plan. */
 static void put_commands(struct roof_text *out, const struct roof_plan *plan,
                          const struct roof_plan_problem *problem)
@@ -92,9 +99,14 @@ static void put_commands(struct roof_text *out, const struct roof_plan *plan,
     roof_text_put(out, "\nThe same numbers, with what other options were given here:\n");
     for (size_t i = 0; i < 2; i++) {
         const struct roof_scenario *const s = &scenario[i];
-        roof_text_printf(out, "  roofline predict model %s -H %s ", row.model, row.hardware);
+        roof_text_put(out, "  roofline predict model ");
+        put_reference(out, problem->model->reference, problem->model->id);
+        roof_text_put(out, " -H ");
+        roof_text_shell_word(out, problem->hardware[plan->hardware]->reference);
+        roof_text_put(out, " ");
         if (row.layout != NULL) {
-            roof_text_printf(out, "--layout %s", row.layout);
+            roof_text_put(out, "--layout ");
+            roof_text_shell_word(out, row.layout);
         } else {
             roof_text_printf(out, "-w %s -a %s", roof_format(row.weights)->name,
                              roof_format(row.activations)->name);

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "base/shell.h"
 #include "predict/unexpected.h"
 
 static void json_parts(struct roof_text *out, const struct roof_prediction *p)
@@ -255,7 +256,9 @@ void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
             separator = ", ";
         }
     }
-    roof_text_printf(out, "%s: -H %s\n", *separator == ',' ? ")" : "", product->id);
+    roof_text_put(out, *separator == ',' ? "): -H " : ": -H ");
+    roof_text_shell_word(out, product->reference);
+    roof_text_put(out, "\n");
 }
 
 /* Says where the parameters come from, if not from such kernels on this device. */
@@ -267,7 +270,7 @@ static const char *near_note(char *out, size_t size, const struct roof_predictio
         const struct roof_expected *const e = &p->part[i - 1].expected;
         const bool any = e->near && e->fit->stack == ROOF_STACK_BEST;
         if (e->near) {
-            snprintf(out, size, "; measured on %s kernels (%s%s%s)",
+            snprintf(out, size, "; estimated from %s kernels (%s%s%s)",
                      roof_kernel_name(e->fit->kernel), roof_numerics_name(e->fit->numerics),
                      any ? "" : ", ", any ? "" : roof_stack_name(e->fit->stack));
         }
@@ -275,8 +278,7 @@ static const char *near_note(char *out, size_t size, const struct roof_predictio
     for (int i = p->part_count; i > 0; i--) { /* another device says more */
         const struct roof_expected *const e = &p->part[i - 1].expected;
         if (e->near && (e->fit->lent != NULL || c->inherited)) {
-            snprintf(out, size, "; measured on %s, not on this device",
-                     e->fit->lent != NULL ? e->fit->lent : c->id);
+            snprintf(out, size, "; estimated from %s", e->fit->lent != NULL ? e->fit->lent : c->id);
         }
     }
     return out;
@@ -318,8 +320,7 @@ static void put_kernel(struct roof_text *out, const struct roof_expected *e)
 static void put_expected(struct roof_text *out, const struct roof_prediction *p, bool tiling)
 {
     char value[ROOF_QUANTITY_SIZE];
-    char low[ROOF_QUANTITY_SIZE];
-    char high[ROOF_QUANTITY_SIZE];
+    char interval[ROOF_RANGE_SIZE];
     char note[128];
     char detail[300];
     if (isnan(p->expected_s)) {
@@ -327,9 +328,8 @@ static void put_expected(struct roof_text *out, const struct roof_prediction *p,
         line(out, "expected", "-", roof_unexpected(why, p));
         return;
     }
-    snprintf(detail, sizeof detail, "%s to %s for eight kernels of ten; %s-bound%s",
-             roof_format_quantity(low, p->expected_low_s, ROOF_UNIT_MICROSECONDS),
-             roof_format_quantity(high, p->expected_high_s, ROOF_UNIT_MICROSECONDS),
+    roof_format_range(interval, p->expected_low_s, p->expected_high_s, ROOF_UNIT_MICROSECONDS);
+    snprintf(detail, sizeof detail, "80%% interval: %s; %s-bound%s", interval,
              roof_bottleneck_name(p->expected_bottleneck), near_note(note, sizeof note, p));
     line(out, "expected", roof_format_quantity(value, p->expected_s, ROOF_UNIT_MICROSECONDS),
          detail);
@@ -347,8 +347,8 @@ static void put_time(struct roof_text *out, const struct roof_prediction *p)
     char bound[32];
     char detail[300];
     snprintf(bound, sizeof bound, "%s-bound", roof_bottleneck_name(p->bottleneck));
-    snprintf(detail, sizeof detail, "at best; %s",
-             isnan(p->compute_time_s) ? "the memory alone, the peak is unknown" : bound);
+    snprintf(detail, sizeof detail, "lower bound; %s",
+             isnan(p->compute_time_s) ? "of the memory alone: the peak is unknown" : bound);
     line(out, "time", roof_format_quantity(value, p->time_s, ROOF_UNIT_MICROSECONDS), detail);
     snprintf(detail, sizeof detail, "%s at %s",
              roof_format_quantity(bytes, p->bytes, ROOF_UNIT_BYTES),
@@ -425,16 +425,17 @@ static void put_measured(struct roof_text *out, const struct roof_prediction *p)
 static void put_notes(struct roof_text *out, const struct roof_prediction *p)
 {
     if (!p->native && p->flops > 0 && !isnan(p->compute_time_s)) {
-        roof_text_printf(out, "\n%s has no %s unit: computed at %s\n", p->hardware->id,
+        roof_text_printf(out, "\n%s has no %s unit: the product runs at %s.\n", p->hardware->id,
                          roof_format(p->wanted)->name, roof_format(p->compute)->name);
     }
     if (p->workload.sparse > 0 && !p->sparse && roof_is_product(p->workload.op)) {
-        roof_text_printf(out, "\n%s has no sparse peak for %s: the dense one is used\n",
+        roof_text_printf(out, "\n%s has no sparse peak for %s: the dense one is used.\n",
                          p->hardware->id, roof_format(p->compute)->name);
     }
     if (!isnan(p->fraction_of_bound) && p->fraction_of_bound > 1) {
-        roof_text_put(out, "\nThe measured time is below the bound: data that stayed in a cache, "
-                           "or a figure of the hardware that is too low.\n");
+        roof_text_put(out,
+                      "\nThe measured time is below the lower bound: data stayed in a cache, or a "
+                      "figure of the hardware is too low.\n");
     }
 }
 

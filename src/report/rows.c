@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The kinds of results that tables have: their fields, and a function that writes a row of each. */
+/* Writes a row of each kind of result that tables have. */
 #include "report/render.h"
 
 #include "base/base.h"
@@ -9,54 +9,10 @@
 #include "operator/operator_fields.h"
 #include "predict/prediction_fields.h"
 
-void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum roof_operator op,
-                       bool for_people)
-{
-    out->count = 0;
-    switch (kind) {
-    case ROOF_TABLE_PREDICTIONS:
-        roof_prediction_fields(out, op, 0);
-        break;
-    case ROOF_TABLE_RECOMMENDATIONS:
-        roof_candidate_fields(out, op, for_people);
-        break;
-    case ROOF_TABLE_HARDWARE:
-        roof_hardware_fields(out);
-        break;
-    case ROOF_TABLE_PRECISIONS:
-        roof_precision_fields(out);
-        break;
-    case ROOF_TABLE_OPERATORS:
-        roof_operator_fields(out);
-        break;
-    case ROOF_TABLE_MODEL_PREDICTIONS:
-        roof_model_prediction_fields(out);
-        break;
-    case ROOF_TABLE_NODES:
-        roof_node_fields(out, op);
-        break;
-    case ROOF_TABLE_MODELS:
-        roof_model_fields(out);
-        break;
-    case ROOF_TABLE_LAYOUTS:
-        roof_layout_fields(out);
-        break;
-    case ROOF_TABLE_PLANS:
-        roof_plan_fields(out);
-        break;
-    case ROOF_TABLE_SPEEDUPS:
-        roof_speedup_fields(out);
-        break;
-    case ROOF_TABLE_ENGINES:
-        roof_engine_fields(out);
-        break;
-    }
-}
-
 void roof_table_prediction(struct roof_table *table, struct roof_text *out,
                            const struct roof_prediction *prediction)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_prediction_values(values, &table->columns, 0, prediction);
     roof_table_row(table, out, values);
 }
@@ -64,7 +20,7 @@ void roof_table_prediction(struct roof_table *table, struct roof_text *out,
 void roof_table_candidate(struct roof_table *table, struct roof_text *out,
                           const struct roof_candidate *candidate)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_candidate_values(values, &table->columns, candidate);
     roof_table_row(table, out, values);
 }
@@ -72,7 +28,7 @@ void roof_table_candidate(struct roof_table *table, struct roof_text *out,
 void roof_table_hardware(struct roof_table *table, struct roof_text *out,
                          const struct roof_hardware *hardware)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_hardware_values(values, &table->columns, hardware);
     roof_table_row(table, out, values);
 }
@@ -80,7 +36,7 @@ void roof_table_hardware(struct roof_table *table, struct roof_text *out,
 void roof_table_precision(struct roof_table *table, struct roof_text *out,
                           const struct roof_precision_entry *precision)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     struct roof_precision_lists lists;
     roof_precision_values(values, &lists, &table->columns, precision);
     roof_table_row(table, out, values);
@@ -89,7 +45,7 @@ void roof_table_precision(struct roof_table *table, struct roof_text *out,
 void roof_table_operator(struct roof_table *table, struct roof_text *out,
                          const struct roof_operator_row *row)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     char dimensions[ROOF_DIMENSION_LIST_SIZE];
     roof_operator_values(values, dimensions, &table->columns, row);
     roof_table_row(table, out, values);
@@ -98,7 +54,7 @@ void roof_table_operator(struct roof_table *table, struct roof_text *out,
 void roof_table_model_prediction(struct roof_table *table, struct roof_text *out,
                                  const struct roof_model_prediction *prediction)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_model_prediction_values(values, &table->columns, prediction);
     roof_table_row(table, out, values);
 }
@@ -106,7 +62,7 @@ void roof_table_model_prediction(struct roof_table *table, struct roof_text *out
 void roof_table_node(struct roof_table *table, struct roof_text *out,
                      const struct roof_node_prediction *node)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_node_values(values, &table->columns, node);
     roof_table_row(table, out, values);
 }
@@ -114,7 +70,7 @@ void roof_table_node(struct roof_table *table, struct roof_text *out,
 void roof_table_model(struct roof_table *table, struct roof_text *out,
                       const struct roof_model_entry *model)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_model_values(values, &table->columns, model);
     roof_table_row(table, out, values);
 }
@@ -122,7 +78,7 @@ void roof_table_model(struct roof_table *table, struct roof_text *out,
 void roof_table_layout(struct roof_table *table, struct roof_text *out,
                        const struct roof_layout_about *layout)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_layout_values(values, &table->columns, layout);
     roof_table_row(table, out, values);
 }
@@ -130,7 +86,7 @@ void roof_table_layout(struct roof_table *table, struct roof_text *out,
 void roof_table_plan(struct roof_table *table, struct roof_text *out,
                      const struct roof_plan_row *plan)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_plan_values(values, &table->columns, plan);
     roof_table_row(table, out, values);
 }
@@ -138,7 +94,7 @@ void roof_table_plan(struct roof_table *table, struct roof_text *out,
 void roof_table_speedup(struct roof_table *table, struct roof_text *out,
                         const struct roof_speedup_row *speedup)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_speedup_values(values, &table->columns, speedup);
     roof_table_row(table, out, values);
 }
@@ -146,7 +102,7 @@ void roof_table_speedup(struct roof_table *table, struct roof_text *out,
 void roof_table_engine(struct roof_table *table, struct roof_text *out,
                        const struct roof_engine_entry *engine)
 {
-    struct roof_value values[ROOF_FIELDS_MAX] = {{.text = NULL}};
+    struct roof_value values[ROOF_FIELDS_MAX];
     roof_engine_values(values, &table->columns, engine);
     roof_table_row(table, out, values);
 }

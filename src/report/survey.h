@@ -5,14 +5,11 @@
 
 #include "report/survey_report.h"
 
-/* The phase that the report begins with: decode, or prefill when there is no decode. */
-const struct roof_model_prediction *roof_survey_first(const struct roof_survey *s);
-/* "Prefill" or "Decode". */
-const char *roof_survey_phase_name(const struct roof_survey_phase *phase);
-
 /* Writes the limits of the device and their sources (survey_device.c). */
 void roof_survey_put_device(struct roof_text *out, const struct roof_survey *s,
                             const struct roof_survey_about *about);
+/* Returns "Prefill" or "Decode" (survey_changes.c). */
+const char *roof_survey_phase_name(const struct roof_survey_phase *phase);
 /* Writes what one change at a time brings (survey_changes.c). */
 void roof_survey_put_changes(struct roof_text *out, const struct roof_survey *s);
 

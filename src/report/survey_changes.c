@@ -6,6 +6,11 @@
 
 #include "report/markdown.h"
 
+const char *roof_survey_phase_name(const struct roof_survey_phase *phase)
+{
+    return phase->base->scenario.phase == ROOF_PHASE_PREFILL ? "Prefill" : "Decode";
+}
+
 static void put_change(struct roof_text *out, const struct roof_survey_phase *phase,
                        const struct roof_survey_change *c)
 {

@@ -13,19 +13,9 @@
 
 /* --- what is asked ------------------------------------------------------------------------- */
 
-const struct roof_model_prediction *roof_survey_first(const struct roof_survey *s)
-{
-    return s->decode.base != NULL ? s->decode.base : s->prefill.base;
-}
-
 static bool is_prefill(const struct roof_survey_phase *phase)
 {
     return phase->base->scenario.phase == ROOF_PHASE_PREFILL;
-}
-
-const char *roof_survey_phase_name(const struct roof_survey_phase *phase)
-{
-    return is_prefill(phase) ? "Prefill" : "Decode";
 }
 
 /* Names the operators that a bottleneck bounds, those with the most time first. */
@@ -61,10 +51,10 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
 {
     const double expected_s = roof_survey_expected(r);
     if (isnan(expected_s)) {
-        roof_text_put(out, " at best; what to expect is unknown");
+        roof_text_put(out, ", without an estimate");
         return;
     }
-    roof_text_put(out, " at best, ");
+    roof_text_put(out, ", ");
     roof_markdown_put_quantity(out, expected_s, ROOF_UNIT_MILLISECONDS);
     roof_text_put(out, " expected");
 }
@@ -80,7 +70,7 @@ static void put_summary_of(struct roof_text *out, const struct roof_survey_phase
     if (is_prefill(phase) && s->chunk != s->context) {
         roof_text_printf(out, ", %" PRId64 " of it new", s->chunk);
     }
-    roof_text_printf(out, ") is %s-bound: ", roof_bottleneck_name(r->total.bottleneck));
+    roof_text_printf(out, ") is %s-bound: at least ", roof_bottleneck_name(r->total.bottleneck));
     roof_markdown_put_quantity(out, roof_survey_time(r), ROOF_UNIT_MILLISECONDS);
     roof_text_put(out, !is_prefill(phase) ? " per token"
                        : isnan(r->ttft_s) ? " for the chunk"
@@ -88,7 +78,7 @@ static void put_summary_of(struct roof_text *out, const struct roof_survey_phase
     put_expected(out, r);
     if (!isnan(r->tokens_per_s)) {
         char rate[ROOF_QUANTITY_SIZE];
-        roof_text_printf(out, ", %s tokens/s at best", roof_format_short(rate, r->tokens_per_s));
+        roof_text_printf(out, ", at most %s tokens/s", roof_format_short(rate, r->tokens_per_s));
     }
     if (count > 0) {
         roof_text_printf(out, "; %s has %.1f%% of the bound time", r->node[order[0]].node.name,
@@ -129,18 +119,19 @@ static void put_expected_note(struct roof_text *out, const struct roof_model_pre
         roof_markdown_put_made(out, &why);
         roof_text_put(out, ".\n");
     } else if (r->expected_near > 0.01) {
-        roof_markdown_put_quantity(out, r->expected_near, ROOF_UNIT_FRACTION);
-        roof_text_put(out, " of the expected time is as measured on other devices, stacks or "
-                           "formats.\n");
+        roof_text_printf(out,
+                         "%.0f%% of the expected time is estimated from other devices, libraries "
+                         "or formats.\n",
+                         100 * r->expected_near);
     }
 }
 
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
 {
-    roof_text_printf(out, "A request of %" PRId64 " prompt and %" PRId64 " generated tokens takes ",
-                     r->scenario.prompt, r->scenario.generate);
+    roof_text_printf(
+        out, "A request of %" PRId64 " prompt and %" PRId64 " generated tokens takes at least ",
+        r->scenario.prompt, r->scenario.generate);
     roof_markdown_put_quantity(out, r->e2e_s, ROOF_UNIT_MILLISECONDS);
-    roof_text_put(out, " at best");
     if (!isnan(r->expected_e2e_s)) {
         roof_text_put(out, ", ");
         roof_markdown_put_quantity(out, r->expected_e2e_s, ROOF_UNIT_MILLISECONDS);

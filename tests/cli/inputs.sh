@@ -302,6 +302,12 @@ threads() {
         accepted
         [ "$(wc -l < out)" -eq 9001 ] || fail 'the rows are not there'
     done
+    [ -n "$little" ] || return 0
+    for number in 12 64; do # there is room for the rows, and not for as many usual stacks
+        run "--threads $number in 40 MB" "ulimit -v 40000; $soon roofline sweep gemm -m 1:9000 -n 8 -k 8 -f csv --columns m --threads $number -o out"
+        accepted
+        [ "$(wc -l < out)" -eq 9001 ] || fail 'the rows are not there'
+    done
 }
 
 # Until a file is complete it does not stand under its name, whatever ends the program.

@@ -91,6 +91,9 @@ struct heard {
     size_t stop_after; /* writes; 0: never */
     struct roof_text complaints;
     size_t remarks;
+    size_t waits;   /* that have begun */
+    bool waiting;   /* the last of them has not ended */
+    size_t written; /* bytes at the beginning of the last */
     size_t steps;
     uint64_t done;
     uint64_t of;
@@ -115,6 +118,15 @@ static bool on_stop(void *context)
 {
     const struct heard *const heard = context;
     return heard->stop_after > 0 && heard->writes >= heard->stop_after;
+}
+
+static void on_wait(void *context, bool begins)
+{
+    struct heard *const heard = context;
+    assert_int_equal(heard->waiting, !begins); /* beginnings and ends take turns */
+    heard->waiting = begins;
+    heard->waits += begins;
+    heard->written = begins ? heard->text.length : heard->written;
 }
 
 static void on_complaint(void *context, const struct roof_error *complaint)
@@ -298,7 +310,7 @@ static void says(const char *line, enum roof_answer_format format, enum roof_sta
     roof_answer_free(text);
 }
 
-/* Where the document says all, there is no message. */
+/* A document that says that the answer is no has no message beside it. */
 static void test_statuses(void **state)
 {
     static const char *const file = "file";
@@ -309,7 +321,7 @@ static void test_statuses(void **state)
     says("recommend model=llama-3-70b hardware=t4 devices=1", ROOF_TEXT, ROOF_UNSATISFIED, "");
     says("recommend operator=gemv n=10 k=10 formats=int2 max_accuracy_loss=none", ROOF_JSON,
          ROOF_UNSATISFIED, "\"candidates\": [\n]");
-    /* Of the splits of gpt-2 some are refused, which is nobody's error. */
+    /* Some splits of gpt-2 are refused, which is no error of the question. */
     says("recommend model=gpt-2 hardware=b200", ROOF_JSON, ROOF_OK, "\"candidates\": [");
     (void)snprintf(line, sizeof line, "check file=%s", path_in(path, state, file));
     write_in(state, file, CHECKS("201"));
@@ -339,6 +351,29 @@ static void test_bad_records(void **state)
     assert_non_null(strstr(heard.complaints.data, "3 cell 3: k must be an integer"));
     assert_non_null(strstr(heard.complaints.data, "4 gemv needs k N"));
     assert_non_null(strstr(heard.complaints.data, "0 2 of 4 lines are bad and left out"));
+    free_heard(&heard);
+    assert_int_equal(remove_files(state, &file, 1), 0);
+}
+
+/* Two reads of a short file: the second finds its end, and by then the rows of the first are
+ * written, since more of a stream might be a while in coming. The header comes before any wait is
+ * told. */
+static void test_wait(void **state)
+{
+    static const char *const file = "records.csv";
+    static const char *const rows = "n,flops\n10,200\n20,400\n";
+    char path[PATH_SIZE];
+    char line[1000];
+    struct heard heard = {.text = ROOF_TEXT_INIT};
+    struct roof_listener listener = {.wait = on_wait};
+    write_in(state, file, "operator,n,k\ngemv,10,10\ngemv,20,10\n");
+    (void)snprintf(line, sizeof line, "predict from=%s columns=n,flops",
+                   path_in(path, state, file));
+    assert_int_equal(listen_to(&heard, line, ROOF_CSV, &listener, NULL), ROOF_OK);
+    assert_int_equal(heard.waits, 1);
+    assert_false(heard.waiting);
+    assert_int_equal(heard.written, strlen(rows));
+    assert_string_equal(heard.text.data, rows);
     free_heard(&heard);
     assert_int_equal(remove_files(state, &file, 1), 0);
 }
@@ -541,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_images),
         cmocka_unit_test_setup_teardown(test_statuses, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_bad_records, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_wait, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_update, make_folder, remove_folder),
         cmocka_unit_test(test_write_fails),
         cmocka_unit_test_setup_teardown(test_remarks_and_progress, make_folder, remove_folder),

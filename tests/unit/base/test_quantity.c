@@ -694,6 +694,26 @@ static void test_a_percentage_beyond_all_doubles(void **state)
     assert_string_equal(roof_format_quantity(text, DBL_MAX, ROOF_UNIT_FRACTION), "-");
 }
 
+static void test_format_range(void **state)
+{
+    (void)state;
+    static const struct {
+        double low, high;
+        enum roof_unit unit;
+        const char *text;
+    } cases[] = {{32.92e-6, 57.42e-6, ROOF_UNIT_MICROSECONDS, "32.9 to 57.4 us"},
+                 {850e-6, 1.2e-3, ROOF_UNIT_MILLISECONDS, "850 us to 1.2 ms"},
+                 {4.583e-3, 7.545e-3, ROOF_UNIT_MILLISECONDS, "4.58 to 7.54 ms"},
+                 {0.5, 0.75, ROOF_UNIT_FRACTION, "50% to 75%"},
+                 {999.6e-6, 2e-3, ROOF_UNIT_MILLISECONDS, "1 to 2 ms"},
+                 {1e-3, NAN, ROOF_UNIT_MILLISECONDS, "1 ms to -"}};
+    char text[ROOF_RANGE_SIZE];
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_string_equal(roof_format_range(text, cases[i].low, cases[i].high, cases[i].unit),
+                            cases[i].text);
+    }
+}
+
 /* --- lists and ranges ---------------------------------------------------------------------- */
 
 #define VALUES_SHOWN 12
@@ -1013,6 +1033,7 @@ int main(void)
         cmocka_unit_test(test_random_numbers_read_back),
         cmocka_unit_test(test_powers_and_their_neighbours_read_back),
         cmocka_unit_test(test_format_quantity),
+        cmocka_unit_test(test_format_range),
         cmocka_unit_test(test_format_short),
         cmocka_unit_test(test_every_quantity_fits),
         cmocka_unit_test(test_a_percentage_beyond_all_doubles),

@@ -249,6 +249,28 @@ static void test_text_of_others(void **state)
     }
 }
 
+static void test_near_name(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"m", "weights", "weight", "model", "hardware"};
+    static const struct {
+        const char *wanted;
+        const char *near;
+    } cases[] = {{"weigths", "weights"}, /* two letters from both: the first of the nearest */
+                 {"weightss", "weights"},  {"Weights", "weights"}, {"wight", "weight"},
+                 {"hardwrae", "hardware"}, {"modek", "model"},     {"mo", NULL},
+                 {"modle", NULL},          {"run", NULL},          {"", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const near = roof_near_name(cases[i].wanted, names, 5);
+        if (cases[i].near == NULL) {
+            assert_null(near);
+        } else {
+            assert_non_null(near);
+            assert_string_equal(near, cases[i].near);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_unknown_name_lists_nearest_first),
         cmocka_unit_test(test_unknown_name_takes_any_text),
         cmocka_unit_test(test_text_of_others),
+        cmocka_unit_test(test_near_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -311,6 +311,7 @@ static void test_shell_words(void **unused)
                                            {"two words", "'two words'"},
                                            {"it's", "'it'\\''s'"},
                                            {"~", "'~'"},
+                                           {"=ls", "'=ls'"},
                                            {"$x", "'$x'"}};
     struct roof_text text = ROOF_TEXT_INIT;
     for (size_t i = 0; i < COUNT(words); i++) {

@@ -1080,7 +1080,7 @@ static void test_text_of_gemv(void **unused)
     roof_text_clear(&text);
     roof_predict_measured(&p, p.time_s / 2);
     roof_report_text(&text, &p, NULL, NULL, false);
-    expect(&text, "The measured time is below the bound");
+    expect(&text, "The measured time is below the lower bound");
     check_text(&text);
 
     /* The same device: nothing differs. */
@@ -1108,29 +1108,26 @@ static void test_text_of_expected(void **unused)
         const char *line; /* from the band on */
     } cases[] = {
         {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
-         "10 us to 40 us for eight kernels of ten; overhead-bound\n"},
+         "80% interval: 10 to 40 us; overhead-bound\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_VLLM, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
-         "10 us to 40 us for eight kernels of ten; overhead-bound\n"},
+         "80% interval: 10 to 40 us; overhead-bound\n"},
         {ROOF_STACK_BEST, ROOF_STACK_VLLM, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
-         "10 us to 40 us for eight kernels of ten; overhead-bound\n"},
+         "80% interval: 10 to 40 us; overhead-bound\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_SGLANG, ROOF_NUMERICS_16BIT, P(FP16), NULL, false,
-         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on "
+         "80% interval: 8 to 50 us; overhead-bound; estimated from "
          "gemm kernels (16bit, vllm)\n"},
         {ROOF_STACK_TRTLLM, ROOF_STACK_BEST, ROOF_NUMERICS_W8A16, P(FP8_E4M3), NULL, false,
-         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on "
+         "80% interval: 8 to 50 us; overhead-bound; estimated from "
          "gemm kernels (w8a16, trtllm)\n"},
         {ROOF_STACK_BEST, ROOF_STACK_BEST, ROOF_NUMERICS_W8A16, P(FP8_E4M3), NULL, false,
-         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on "
+         "80% interval: 8 to 50 us; overhead-bound; estimated from "
          "gemm kernels (w8a16)\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), "other", false,
-         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on other, not on this "
-         "device\n"},
+         "80% interval: 8 to 50 us; overhead-bound; estimated from other\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), NULL, true,
-         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on kin, not on this "
-         "device\n"},
+         "80% interval: 8 to 50 us; overhead-bound; estimated from kin\n"},
         {ROOF_STACK_VLLM, ROOF_STACK_BEST, ROOF_NUMERICS_16BIT, P(FP16), "other", true,
-         "8 us to 50 us for eight kernels of ten; overhead-bound; measured on other, not on this "
-         "device\n"},
+         "80% interval: 8 to 50 us; overhead-bound; estimated from other\n"},
     };
     struct roof_hardware *const device =
         parse_device("{\"id\": \"fast\", \"bandwidth_gb_s\": 1e7, \"sm_count\": 10, "
@@ -1188,7 +1185,7 @@ static void test_text_of_expected(void **unused)
         device);
     struct roof_text text = ROOF_TEXT_INIT;
     roof_report_text(&text, &p, NULL, NULL, false);
-    expect(&text, "-bound; measured on other, not on this device\n");
+    expect(&text, "-bound; estimated from other\n");
     roof_text_free(&text);
     device->calibration = NULL;
     roof_hardware_free(device);
@@ -1202,7 +1199,7 @@ static void test_text_of_fallbacks(void **unused)
     struct roof_prediction p =
         predict_in(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), P(MXFP4), device);
     roof_report_text(&text, &p, NULL, NULL, false);
-    expect(&text, "synthetic has no mxfp4 unit: computed at fp16");
+    expect(&text, "synthetic has no mxfp4 unit: the product runs at fp16");
     roof_text_clear(&text);
     p = predict_in(ROOF_OPERATOR_GEMV, SHAPE(.n = 64, .k = 64), P(FP64), device);
     roof_report_text(&text, &p, NULL, NULL, false);

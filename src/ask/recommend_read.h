@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Questions about the format of an operator share these. */
-#ifndef ROOF_ASK_RECOMMEND_H
-#define ROOF_ASK_RECOMMEND_H
+#ifndef ROOF_ASK_RECOMMEND_READ_H
+#define ROOF_ASK_RECOMMEND_READ_H
 
 #include "decide/read.h"
 #include "decide/recommend.h"
-
-/* Reads "P,P" or "all" into formats; *count of them. */
-enum roof_status roof_read_formats(enum roof_precision out[ROOF_PRECISION_COUNT], size_t *count,
-                                   const char *text, struct roof_error *error);
 
 /* Reads how formats of an operator are chosen; formats holds a list that is given. */
 enum roof_status roof_read_recommend(struct roof_recommend_options *out,

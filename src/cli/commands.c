@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+/* The table of the commands, which the help and the completion read too. */
+#include "base/base.h"
+#include "cli.h"
+
+static const struct cli_command commands[] = {
+    {"predict", ROOF_COMMAND_PREDICT, CLI_WORKLOAD, "WORKLOAD",
+     "Predicts the roofline time of an operator or a whole model and says what limits it.",
+     "  roofline predict gemv -n 4096 -k 4096 -H gb10 -p nvfp4\n"
+     "  roofline predict gemm -m 128 -n 24576 -k 1536 -w int4 -a fp16 -H gb200 --why\n"
+     "  roofline predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --kv-len 8192\n"
+     "  roofline predict model llama-3-8b -H h100 --batch 8 --context 8192 -w fp8 --kv fp8\n"
+     "  roofline predict model ./config.json -H h100 --phase prefill --context 2048 --tp 2\n"
+     "  roofline predict model gpt-oss-120b -H b200 --layout checkpoint --prompt 2k --generate "
+     "500\n"
+     "  roofline predict --from shapes.csv -H h100-sxm -f csv\n"
+     "  roofline predict model --from models.csv -H h200 -f csv\n"},
+    {"sweep", ROOF_COMMAND_SWEEP, CLI_WORKLOAD, "WORKLOAD",
+     "Predicts a grid: every dimension, precision and device takes a list or a range.",
+     "  roofline sweep gemm -m 1:4096:x2 -n 4096 -k 4096 -p fp16,fp8 -f csv\n"
+     "  roofline sweep gemv -n 4Ki -k 4Ki -H gb10,h100,b200 -p fp16,fp8,nvfp4\n"
+     "  roofline sweep model llama-3-8b,llama-3-70b -H h100,b200 --batch 1:64:x2 -p fp16,fp8\n"},
+    {"recommend", ROOF_COMMAND_RECOMMEND, CLI_WORKLOAD, "WORKLOAD",
+     "Ranks the number formats for an operator, or the ways to serve a model, with reasons.",
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H gb10\n"
+     "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"
+     "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
+     "      --generate 500 --max-tpot 30ms\n"},
+    {"compare", ROOF_COMMAND_COMPARE, CLI_FILES, "FILE.csv",
+     "Compares measured times with predictions, row by row or by groups.",
+     "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
+     "  roofline compare measured.csv --summary -f json\n"
+     "  roofline compare measured.csv -f csv -o rows.csv\n"},
+    {"plot", ROOF_COMMAND_PLOT, CLI_WORKLOAD, "[WORKLOAD]",
+     "Draws the roofline chart of devices with operators, models or measured points on it.",
+     "  roofline plot -H h100-sxm\n"
+     "  roofline plot model llama-3-8b -H h100-sxm --phase decode,prefill -o llama.svg\n"
+     "  roofline plot gemm -m 1:4096:x4 -n 4096 -k 4096 -H a100-sxm-80gb,h100-sxm -o gemm.png\n"
+     "  roofline plot --from measured.csv -H h100-sxm --line cuBLAS=794TFLOPS -o measured.pdf\n"},
+    {"check", ROOF_COMMAND_CHECK, CLI_FILES, "FILE.json ...",
+     "Checks expected values against predictions and recommendations, for CI.",
+     "  roofline check checks.json\n"
+     "  roofline check checks/*.json -f junit -o results.xml\n"
+     "  roofline check checks.json --update\n"},
+    {"list", ROOF_COMMAND_LIST, CLI_LIST,
+     "hardware|precisions|operators|models|layouts|engines [ID]",
+     "Prints what is known: devices, formats, operators, models, layouts, engines.",
+     "  roofline list hardware\n"
+     "  roofline list hardware gb10\n"
+     "  roofline list precisions nvfp4\n"
+     "  roofline list operators flash-attention\n"
+     "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
+    {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
+     "Prints what makes a shell complete the words of command lines.",
+     "  . <(roofline completion bash)\n"
+     "  roofline completion zsh > ~/.zsh/functions/_roofline\n"
+     "  roofline completion fish > ~/.config/fish/completions/roofline.fish\n"},
+};
+
+const struct cli_command *cli_commands(size_t *count)
+{
+    *count = COUNT(commands);
+    return commands;
+}

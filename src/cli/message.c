@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/* Statuses become exit codes, and errors and remarks become lines on stderr. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+int cli_exit_code(enum roof_status status)
+{
+    switch (status) {
+    case ROOF_OK:
+        return 0;
+    case ROOF_UNSATISFIED:
+        return 1;
+    case ROOF_USAGE:
+        return 2;
+    case ROOF_INVALID:
+        return 3;
+    case ROOF_IO:
+    case ROOF_MEMORY:
+        break;
+    }
+    return 4;
+}
+
+/* The lines that cli_remarks_print writes. */
+static char remarks[4096];
+
+void cli_remark(const struct roof_error *remark)
+{
+    char line[ROOF_ERROR_MESSAGE_SIZE + 16];
+    (void)snprintf(line, sizeof line, "roofline: %s\n", remark->message);
+    const size_t used = strlen(remarks);
+    /* It may come twice. */
+    if (strstr(remarks, line) == NULL && used + strlen(line) < sizeof remarks) {
+        memcpy(remarks + used, line, strlen(line) + 1);
+    }
+}
+
+void cli_spell(char *out, size_t size, const char *key)
+{
+    const struct roof_input *const input = roof_input_find(key);
+    const bool letter = input != NULL && input->option[1] == '\0'; /* -m has no longer name */
+    (void)snprintf(out, size, "%s%s",
+                   input == NULL ? ""
+                   : letter      ? "-"
+                                 : "--",
+                   input == NULL ? key : input->option);
+}
+
+void cli_complain(const char *command, const struct roof_error *error)
+{
+    char message[ROOF_ERROR_SOURCE_SIZE + ROOF_ERROR_MESSAGE_SIZE + 32];
+    fprintf(stderr, "roofline %s: %s\n", command,
+            roof_error_spelled(message, sizeof message, error, cli_spell));
+}
+
+int cli_fail(const char *command, const struct roof_error *error)
+{
+    cli_complain(command, error);
+    remarks[0] = '\0'; /* one line says what is wrong */
+    return cli_interrupted() != 0 ? cli_interrupted() : cli_exit_code(error->status);
+}
+
+void cli_remarks_print(void)
+{
+    fputs(remarks, stderr);
+    remarks[0] = '\0';
+}

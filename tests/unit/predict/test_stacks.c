@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/* The fastest stack: on random operators no stack that is named is faster than the best, and one of
+ * them has its time. */
+#include "properties.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define SHAPES 3000
+
+static const enum roof_operator operators[] = {
+    ROOF_OPERATOR_GEMM,       ROOF_OPERATOR_BMM,        ROOF_OPERATOR_FLASH_ATTENTION,
+    ROOF_OPERATOR_ATTENTION,  ROOF_OPERATOR_MLA_DECODE, ROOF_OPERATOR_MLA_PREFILL,
+    ROOF_OPERATOR_MOE,        ROOF_OPERATOR_RMSNORM,    ROOF_OPERATOR_QUANTIZE,
+    ROOF_OPERATOR_ALL_REDUCE, ROOF_OPERATOR_ALL_TO_ALL};
+
+/* Draws all sizes that any of the operators has, and the formats. */
+static void draw_workload(struct roof_workload *w, enum roof_operator op)
+{
+    static const enum roof_precision formats[] = {ROOF_PRECISION_FP16, ROOF_PRECISION_FP8_E4M3,
+                                                  ROOF_PRECISION_INT8, ROOF_PRECISION_INT4,
+                                                  ROOF_PRECISION_NVFP4};
+    static const enum roof_precision inputs[] = {ROOF_PRECISION_FP16, ROOF_PRECISION_FP8_E4M3,
+                                                 ROOF_PRECISION_INT8, ROOF_PRECISION_NVFP4};
+    *w = (struct roof_workload)ROOF_WORKLOAD_INIT;
+    w->op = op;
+    int64_t *const size = (int64_t *)(void *)&w->shape;
+    const struct roof_operator_row *const row = roof_operator_row(op);
+    for (int i = 0; i < row->dim_count; i++) {
+        if ((row->required & (1U << row->dims[i])) != 0) {
+            size[row->dims[i]] = draw_size(9);
+        }
+    }
+    if (row->kind == ROOF_KIND_COLLECTIVE) {
+        w->shape.devices = 8; /* in one node */
+    }
+    w->shape.batch = op == ROOF_OPERATOR_GEMM ? 0 : w->shape.batch;
+    w->shape.query_len = op == ROOF_OPERATOR_FLASH_ATTENTION ? draw_size(2) : w->shape.query_len;
+    w->formats.weights = formats[draw() % COUNT(formats)];
+    w->formats.activations = inputs[draw() % COUNT(inputs)];
+    w->formats.kv = draw() % 2 == 0 ? ROOF_PRECISION_FP8_E4M3 : ROOF_PRECISION_FP16;
+    w->quantize_input = (int64_t)(draw() % 3);
+}
+
+/* Returns the expected time of a workload in a stack; NAN where there is none. */
+static double expected_in(const struct roof_workload *workload, const struct roof_hardware *device,
+                          enum roof_stack stack)
+{
+    struct roof_prediction prediction;
+    struct roof_workload w = *workload;
+    w.stack = stack;
+    return roof_predict(&prediction, &w, device, NULL) == ROOF_OK ? prediction.expected_s : ROOF_UNKNOWN;
+}
+
+/* Returns true if a workload has expected times, which are compared. */
+static bool check(const struct roof_workload *w, const struct roof_hardware *device)
+{
+    const bool parts = roof_operator_row(w->op)->part_count > 0;
+    const double best = expected_in(w, device, ROOF_STACK_BEST);
+    double least = (double)INFINITY;
+    if (isnan(best)) {
+        return false;
+    }
+    for (int s = ROOF_STACK_BEST + 1; s < ROOF_STACK_COUNT; s++) {
+        least = fmin(least, expected_in(w, device, (enum roof_stack)s));
+    }
+    if (!(best <= least) || (!parts && best != least)) {
+        fail_msg("%s %s: best %.17g s, least of the stacks %.17g s", device->id,
+                 roof_operator_row(w->op)->name, best, least);
+    }
+    return true;
+}
+
+static void test_best_is_least(void **unused)
+{
+    (void)unused;
+    static const char *const devices[] = {"h100-sxm", "hgx-b200", "a100-sxm-80gb", "l40s"};
+    size_t known_by_operator[COUNT(operators)] = {0};
+    for (size_t d = 0; d < COUNT(devices); d++) {
+        struct roof_hardware *const device = load_calibrated(devices[d]);
+        for (size_t i = 0; i < SHAPES; i++) {
+            const size_t op = i % COUNT(operators);
+            struct roof_workload w;
+            draw_workload(&w, operators[op]);
+            known_by_operator[op] += check(&w, device);
+        }
+        free_calibrated(device);
+    }
+    for (size_t i = 0; i < COUNT(operators); i++) { /* the test looks at each */
+        if (known_by_operator[i] == 0) {
+            fail_msg("%s was never expected", roof_operator_row(operators[i])->name);
+        }
+    }
+}
+
+/* The pairs in which a stack that lacks the formats was faster than the best. */
+static void test_pairs_of_the_past(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *device;
+        int64_t m;
+        int64_t n;
+        int64_t k;
+        enum roof_precision activations;
+    } cases[] = {{"hgx-b200", 1484, 83, 954, ROOF_PRECISION_INT8},
+                 {"a100-sxm-80gb", 180, 3, 14, ROOF_PRECISION_FP16}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_hardware *const device = load_calibrated(cases[i].device);
+        struct roof_workload w = ROOF_WORKLOAD_INIT;
+        w.op = ROOF_OPERATOR_GEMM;
+        w.shape.m = cases[i].m;
+        w.shape.n = cases[i].n;
+        w.shape.k = cases[i].k;
+        w.formats.weights = ROOF_PRECISION_INT4;
+        w.formats.activations = cases[i].activations;
+        assert_true(check(&w, device));
+        free_calibrated(device);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_best_is_least),
+                                       cmocka_unit_test(test_pairs_of_the_past)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
