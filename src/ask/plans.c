@@ -46,6 +46,14 @@ static enum roof_status load_device(struct plans_input *in, const char *list, si
     return status;
 }
 
+static enum roof_status load_default(struct plans_input *in, struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    in->price[0] = ROOF_UNKNOWN;
+    in->hardware_count = 1;
+    return roof_asking_hardware(&in->hardware[0], a, NULL, error);
+}
+
 /* Loads the devices of a list "a,b,c". */
 static enum roof_status load_hardware(struct plans_input *in, const char *list,
                                       struct roof_asking *a, struct roof_error *error)
@@ -203,7 +211,7 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
     TRY(read_scenario(in, a, error));
     TRY(roof_engines_load(&in->engines, error));
     TRY(read_sides(in, &devices, a, error));
-    TRY(load_hardware(in, devices == NULL ? ROOF_DEFAULT_HARDWARE : devices, a, error));
+    TRY(devices == NULL ? load_default(in, a, error) : load_hardware(in, devices, a, error));
     inputs->engines = in->engines;
     inputs->hardware = in->hardware;
     inputs->hardware_count = in->hardware_count;
