@@ -77,6 +77,7 @@ one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --stack vllm --til
 one prediction predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --query-len 64 \
     --kv-len 4096 --causal --window 1024 -H h100-sxm --tiling
 one prediction predict gemv -n 4096 -k 4096 -p fp64 -H l4
+one prediction predict gemm -m 1 -n 4096 -k 4096 -H gb10
 one prediction predict rmsnorm --tokens 4 --hidden 64 --gain --set bandwidth_gb_s=500
 one prediction predict all-reduce --elements 1024 --devices 1 --tiling -H h100-sxm
 list prediction sweep gemm -m 1:64:x4 -n 4096 -k 4096 -H h100,b200 -p fp8,nvfp4
