@@ -280,8 +280,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
                               .kind = ROOF_INPUT_TEXT,
                               .value = "CLASS",
-                              .help = "worst class allowed: none, minimal, <1%, 1-2%, 2-5% "
-                                      "(default), severe",
+                              .help = "worst class allowed: none, minimal, <1%, 1-2% "
+                                      "(default for models), 2-5% (for operators), severe",
                               .commands = ROOF_COMMAND_RECOMMEND,
                               .group = ROOF_GROUP_LIMITS},
     ROW(NATIVE_ONLY) = {.option = "native-only",
