@@ -77,6 +77,7 @@ one prediction predict gemm -m 64 -n 4096 -k 4096 -H h100-sxm --stack vllm --til
 one prediction predict flash-attention --heads 32 --kv-heads 8 --head-dim 128 --query-len 64 \
     --kv-len 4096 --causal --window 1024 -H h100-sxm --tiling
 one prediction predict gemv -n 4096 -k 4096 -p fp64 -H l4
+one prediction predict gemm -m 1 -n 4096 -k 4096 -H gb10
 one prediction predict rmsnorm --tokens 4 --hidden 64 --gain --set bandwidth_gb_s=500
 one prediction predict all-reduce --elements 1024 --devices 1 --tiling -H h100-sxm
 list prediction sweep gemm -m 1:64:x4 -n 4096 -k 4096 -H h100,b200 -p fp8,nvfp4
@@ -166,6 +167,8 @@ list model list models
 list layout list layouts
 list engine-row list engines
 for id in gb10 h100-sxm dgx-spark mi300x; do one hardware list hardware "$id"; done
+echo '{"bandwidth_gb_s": 1, "peak_tflops": {"fp16": 1}, "like": "h100-sxm"}' > like.json
+one hardware list hardware ./like.json
 one hardware list hardware h100-sxm --set link_latency_us=1 --set network_latency_us=5
 for id in nvfp4 nf4 fp8 fp64; do one precision list precisions "$id"; done
 for id in llama-3-8b deepseek-v3 gpt-oss-20b; do one model list models "$id"; done

@@ -46,6 +46,14 @@ static enum roof_status load_device(struct plans_input *in, const char *list, si
     return status;
 }
 
+static enum roof_status load_default(struct plans_input *in, struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    in->price[0] = ROOF_UNKNOWN;
+    in->hardware_count = 1;
+    return roof_asking_hardware(&in->hardware[0], a, NULL, error);
+}
+
 /* Loads the devices of a list "a,b,c". */
 static enum roof_status load_hardware(struct plans_input *in, const char *list,
                                       struct roof_asking *a, struct roof_error *error)
@@ -171,6 +179,14 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     return ROOF_OK;
 }
 
+/* Allows what operators may lose for formats that are named, unless a limit is given. */
+static void allow_named(struct plans_input *in, bool named, const struct roof_asking *a)
+{
+    if (named && !roof_asking_has(a, ROOF_INPUT_MAX_ACCURACY_LOSS)) {
+        in->inputs.max_loss = ROOF_ACCURACY_2_TO_5;
+    }
+}
+
 /* Reads `explain` A,B; *devices becomes its text where these are devices, which are all there are.
  */
 static enum roof_status read_sides(struct plans_input *in, const char **devices,
@@ -192,6 +208,7 @@ static enum roof_status read_sides(struct plans_input *in, const char **devices,
             ROOF_KEY("explain") " %s names the devices: leave out " ROOF_KEY("hardware"), text);
     }
     *devices = formats ? *devices : text;
+    allow_named(in, formats, a);
     return in->inputs.explain ? ROOF_OK
                               : roof_error_set(error, ROOF_USAGE,
                                                ROOF_KEY("explain") " of plans goes with " ROOF_KEY(
@@ -207,8 +224,9 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
     roof_plan_inputs_init(inputs);
     TRY(read_scenario(in, a, error));
     TRY(roof_engines_load(&in->engines, error));
+    allow_named(in, roof_asking_has(a, ROOF_INPUT_FORMATS), a);
     TRY(read_sides(in, &devices, a, error));
-    TRY(load_hardware(in, devices == NULL ? ROOF_DEFAULT_HARDWARE : devices, a, error));
+    TRY(devices == NULL ? load_default(in, a, error) : load_hardware(in, devices, a, error));
     inputs->engines = in->engines;
     inputs->hardware = in->hardware;
     inputs->hardware_count = in->hardware_count;

@@ -53,7 +53,7 @@ static void write_prediction(struct roof_text *out, struct roof_table *table,
     if (roof_asking_report(a)) {
         roof_report_text(out, prediction, in->product, trace, in->tiling);
     } else if (a->format == ROOF_JSON) {
-        roof_report_json(out, prediction, trace, in->tiling);
+        roof_report_json(out, prediction, in->product, trace, in->tiling);
     } else {
         roof_table_begin(table, out);
         roof_table_prediction(table, out, prediction);
@@ -73,7 +73,7 @@ static enum roof_status predict_operator(struct roof_text *out, struct roof_aski
         roof_predict_measured(&prediction, in.measured_s);
     }
     TRY(check_output(&table, &in, &prediction, a, error));
-    if (roof_asking_report(a)) {
+    if (roof_asking_document(a)) {
         TRY(roof_read_product(&in.product, &a->loans, in.hardware, error));
     }
     struct roof_trace trace = {0};

@@ -132,7 +132,7 @@ static enum roof_status write_model(struct roof_text *out, const struct model_in
         return in->why ? put_why(out, &m->prediction, top, error) : ROOF_OK;
     }
     if (a->format == ROOF_JSON) {
-        roof_model_report_json(out, &m->prediction, &m->limits);
+        roof_model_report_json(out, &m->prediction, &m->limits, in->product);
         return ROOF_OK;
     }
     roof_table_begin(&m->table, out);

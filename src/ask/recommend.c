@@ -24,7 +24,7 @@ static enum roof_status read_input(struct operator_input *out, struct roof_askin
     TRY(roof_read_recommend(&out->how, out->formats, a->question, error));
     TRY(roof_read_scenario(&out->scenario, a->question, error));
     TRY(roof_asking_hardware(&out->hardware, a, NULL, error));
-    return a->format == ROOF_TEXT
+    return roof_asking_document(a)
                ? roof_read_product(&out->product, &a->loans, out->hardware, error)
                : ROOF_OK;
 }
@@ -46,7 +46,7 @@ static enum roof_status write_recommendation(struct roof_text *out,
         roof_report_recommendation_text(out, found, &reasons, workload, in->product,
                                         in->how.ranking);
     } else if (a->format == ROOF_JSON) {
-        roof_report_recommendation_json(out, found, &reasons, workload->op);
+        roof_report_recommendation_json(out, found, &reasons, in->product, workload->op);
     } else {
         roof_table_begin(&table, out);
         for (size_t i = 0; i < found->count + found->rejected; i++) {

@@ -344,6 +344,16 @@ unsigned roof_engines_measured(const struct roof_engines *engines)
     return measured;
 }
 
+/* Tells whether an engine runs a format of its own on the architecture of a device. */
+static bool runs_on(const struct roof_engine_format *f, const struct roof_hardware *hardware)
+{
+    bool on = false;
+    for (const char *const *a = f->on; *a != NULL; a++) {
+        on = on || strncmp(hardware->architecture, *a, strlen(*a)) == 0;
+    }
+    return on;
+}
+
 const struct roof_engine_format *roof_engine_format(const struct roof_engine *engine,
                                                     const struct roof_serving *serving,
                                                     const struct roof_hardware *hardware)
@@ -351,15 +361,11 @@ const struct roof_engine_format *roof_engine_format(const struct roof_engine *en
     for (size_t i = 0; i < engine->formats; i++) {
         const struct roof_engine_format *const f = &engine->format[i];
         bool kv = false;
-        bool on = false;
         for (size_t k = 0; k < f->kvs; k++) {
             kv = kv || f->kv[k] == serving->kv;
         }
-        for (const char *const *a = f->on; *a != NULL && kv; a++) {
-            on = on || strncmp(hardware->architecture, *a, strlen(*a)) == 0;
-        }
-        if (on && f->weights == serving->weights && f->activations == serving->activations &&
-            same_text(f->layout, serving->layout) &&
+        if (kv && runs_on(f, hardware) && f->weights == serving->weights &&
+            f->activations == serving->activations && same_text(f->layout, serving->layout) &&
             same_text(f->quantization, serving->quantization)) {
             return f;
         }
@@ -400,6 +406,53 @@ unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
         }
     }
     return set;
+}
+
+/* Tells whether two formats differ in their scales at most: int4 and int4_g128. */
+static bool same_kind(enum roof_precision a, enum roof_precision b)
+{
+    return a == b || (roof_format(a)->weight_method != NULL &&
+                      same_text(roof_format(a)->weight_method, roof_format(b)->weight_method));
+}
+
+/* Returns the use that one format of an engine makes of another format. */
+static enum roof_engine_use use_of(const struct roof_engine_format *f, enum roof_precision format,
+                                   bool cache)
+{
+    if (cache) {
+        bool kept = false;
+        for (size_t k = 0; k < f->kvs; k++) {
+            kept = kept || f->kv[k] == format;
+        }
+        return kept ? ROOF_ENGINE_USE_COMPUTED : ROOF_ENGINE_USE_NONE;
+    }
+    const bool any_model = f->quantization == NULL;
+    return !any_model || !same_kind(f->weights, format) ? ROOF_ENGINE_USE_NONE
+           : same_kind(f->activations, format)          ? ROOF_ENGINE_USE_COMPUTED
+                                                        : ROOF_ENGINE_USE_STORED;
+}
+
+enum roof_engine_use roof_engines_use(const struct roof_engines *engines,
+                                      enum roof_precision format, bool cache,
+                                      const struct roof_hardware *hardware)
+{
+    if (*hardware->architecture == '\0') {
+        return ROOF_ENGINE_USE_UNKNOWN;
+    }
+    if (roof_precision_bits(format) >= 16) {
+        return ROOF_ENGINE_USE_COMPUTED;
+    }
+    enum roof_engine_use widest = ROOF_ENGINE_USE_NONE;
+    for (size_t i = 0; i < engines->count; i++) {
+        const struct roof_engine *const e = &engines->engine[i];
+        for (size_t n = 0; n < e->formats; n++) {
+            const enum roof_engine_use use = runs_on(&e->format[n], hardware)
+                                                 ? use_of(&e->format[n], format, cache)
+                                                 : ROOF_ENGINE_USE_NONE;
+            widest = use > widest ? use : widest;
+        }
+    }
+    return widest;
 }
 
 bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices)

@@ -129,6 +129,20 @@ unsigned roof_engines_measured(const struct roof_engines *engines);
 /** Returns the engines that run a combination (its number) on a device, as bits by number. */
 unsigned roof_engines_run(const struct roof_engines *engines, size_t serving,
                           const struct roof_hardware *hardware);
+
+/** The ways in which engines use a kind of format on a device. */
+enum roof_engine_use {
+    ROOF_ENGINE_USE_UNKNOWN, /**< the device has no architecture by which engines know it */
+    ROOF_ENGINE_USE_NONE,
+    ROOF_ENGINE_USE_STORED,  /**< weights are stored so, with wider inputs */
+    ROOF_ENGINE_USE_COMPUTED /**< inputs have the format, too, or it has 16 bits or more */
+};
+/** Finds the widest use that any engine makes of a format, or of one with other scales, on a
+ * device: for the weights of any model or, if `cache`, for the KV cache. */
+enum roof_engine_use roof_engines_use(const struct roof_engines *engines,
+                                      enum roof_precision format, bool cache,
+                                      const struct roof_hardware *hardware);
+
 /** Returns the engines that run a batch over a split, as bits by number. */
 unsigned roof_engines_split(const struct roof_engines *engines,
                             const struct roof_hardware *hardware, int64_t tp, int64_t pp,

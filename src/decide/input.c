@@ -315,13 +315,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                .help = "time that ranks: the lower bound (ideal, the default for operators) or the "
                        "estimate (expected)",
                .commands = ROOF_COMMAND_RECOMMEND},
-    ROW(MAX_ACCURACY_LOSS) =
-        {.option = "max-accuracy-loss",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "CLASS",
-         .help = "worst accuracy loss allowed: none, minimal, <1%, 1-2%, 2-5% (default) or severe",
-         .commands = ROOF_COMMAND_RECOMMEND,
-         .group = ROOF_GROUP_LIMITS},
+    ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
+                              .kind = ROOF_INPUT_TEXT,
+                              .value = "CLASS",
+                              .help = "worst accuracy loss allowed: none, minimal, <1%, 1-2% "
+                                      "(models), 2-5% (operators) or severe",
+                              .commands = ROOF_COMMAND_RECOMMEND,
+                              .group = ROOF_GROUP_LIMITS},
     ROW(NATIVE_ONLY) = {.option = "native-only",
                         .kind = ROOF_INPUT_FLAG,
                         .max = 1,

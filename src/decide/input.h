@@ -106,7 +106,7 @@ const struct roof_input *roof_input_find(const char *key);
 bool roof_input_allowed(size_t id, enum roof_command command);
 
 /** The device when none is given. */
-#define ROOF_DEFAULT_HARDWARE "gb10"
+#define ROOF_DEFAULT_HARDWARE "dgx-spark"
 
 /** Fails with ROOF_USAGE and "X does not take --OPTION" when operators (or models) do not. */
 enum roof_status roof_input_taken(const struct roof_input *input, bool model,

@@ -73,6 +73,7 @@ static enum roof_status choose(struct roof_pair_side *side, struct roof_recommen
         own.formats = &side->format;
         own.format_count = 1;
         own.max_loss = ROOF_ACCURACY_SEVERE;
+        own.engines = NULL;
     }
     const enum roof_status status =
         roof_recommend(room, &side->scenario.common, side->hardware, accuracy, &own, error);
@@ -90,14 +91,21 @@ static enum roof_status recommend_side(struct roof_pair_side *side,
                                        struct roof_error *error)
 {
     struct roof_accuracy accuracy = {0};
+    struct roof_engines *engines = NULL;
+    struct roof_recommend_options own = *options;
     struct roof_recommendation *const room = malloc(sizeof *room);
     if (room == NULL) {
         return roof_no_memory(error);
     }
     enum roof_status status = roof_accuracy_load(&accuracy, error);
-    if (status == ROOF_OK) {
-        status = choose(side, room, &accuracy, options, error);
+    if (status == ROOF_OK && own.formats == NULL) {
+        status = roof_engines_load(&engines, error);
+        own.engines = engines;
     }
+    if (status == ROOF_OK) {
+        status = choose(side, room, &accuracy, &own, error);
+    }
+    roof_engines_free(engines);
     roof_accuracy_free(&accuracy);
     free(room);
     return status;

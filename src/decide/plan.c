@@ -652,6 +652,26 @@ static double score(const struct roof_plan *p, enum roof_plan_objective objectiv
     return 0;
 }
 
+/* A published checkpoint is preferred to one that has to be made if it is worse by this at most. */
+#define PUBLISHED_BONUS 1.05
+
+/* Tells whether the weights are stored as they are published. */
+static bool as_published(const struct roof_plan *p, const struct roof_plan_problem *q)
+{
+    const struct roof_serving *const s = &q->engines->serving[p->serving];
+    const bool plain = q->model->quantization == NULL && s->layout == NULL;
+    return roof_serving_published(s) || (plain && s->weights == ROOF_PRECISION_BF16);
+}
+
+/* Returns the score by which a plan is ranked: lower is better. Scores below 0 are rates. */
+static double ranked_score(const struct roof_plan *p, const struct roof_plan_problem *q)
+{
+    const double plain = score(p, q->objective);
+    return !as_published(p, q) ? plain
+           : plain < 0         ? plain * PUBLISHED_BONUS
+                               : plain / PUBLISHED_BONUS;
+}
+
 /* A plan with its score and its place in the search, which breaks ties. */
 struct ranked {
     double score;
@@ -694,7 +714,7 @@ static enum roof_status rank(struct search *s)
         return roof_no_memory(s->error);
     }
     for (size_t i = 0; i < out->count; i++) {
-        all[i].score = score(&out->plan[i], s->problem->objective);
+        all[i].score = ranked_score(&out->plan[i], s->problem);
         all[i].place = i;
         all[i].plan = out->plan[i];
     }

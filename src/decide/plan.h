@@ -127,6 +127,9 @@ struct roof_plans {
     /** The candidate whose largest excess over a limit is least, and that excess; 1: no miss. */
     struct roof_plan closest;
     double closest_excess;
+    /** The best plan with more accuracy loss than is allowed, where it is better than all plans
+     * (roof_plan_answer_open finds it); else its batch is 0. */
+    struct roof_plan beyond;
     /** The model for each combination of formats, in its layout if it has one; NULL: the
      * combination is not for this model. The copies are owned. */
     const struct roof_model **model;

@@ -121,6 +121,27 @@ static enum roof_status explain(struct roof_plan_answer *answer,
     return status == ROOF_USAGE ? roof_error_prefix(error, ROOF_UNSATISFIED, "%s", "") : status;
 }
 
+/* Finds the plan that would be first if the worst loss that operators are recommended by default
+ * were allowed. */
+static enum roof_status search_beyond(struct roof_plan_answer *answer,
+                                      const struct roof_plan_inputs *inputs,
+                                      struct roof_error *error)
+{
+    struct roof_plan_problem wider = answer->problem;
+    struct roof_plans plans;
+    if (!inputs->explain || inputs->emit != NULL || inputs->side[0] != NULL ||
+        answer->plans.count == 0 || wider.max_loss >= ROOF_ACCURACY_2_TO_5) {
+        return ROOF_OK;
+    }
+    wider.max_loss = ROOF_ACCURACY_2_TO_5;
+    TRY(roof_plan_search(&plans, &wider, error));
+    if (plans.plan[0].loss > answer->problem.max_loss) {
+        answer->plans.beyond = plans.plan[0];
+    }
+    roof_plans_free(&plans);
+    return ROOF_OK;
+}
+
 static enum roof_status fill_answer(struct roof_plan_answer *out,
                                     const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
@@ -130,6 +151,7 @@ static enum roof_status fill_answer(struct roof_plan_answer *out,
     if (status != ROOF_OK && status != ROOF_UNSATISFIED) {
         return status;
     }
+    TRY(search_beyond(out, inputs, error));
     return explain(out, inputs, error);
 }
 

@@ -21,7 +21,7 @@ static const int64_t usual_devices[] = {1, 2, 4, 8};
 void roof_plan_inputs_init(struct roof_plan_inputs *out)
 {
     *out = (struct roof_plan_inputs){.ranking = ROOF_RANKING_EXPECTED,
-                                     .max_loss = ROOF_ACCURACY_2_TO_5};
+                                     .max_loss = ROOF_ACCURACY_1_TO_2};
     roof_scenario_init(&out->base);
     for (size_t i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         out->limit[i] = ROOF_UNKNOWN;

@@ -24,15 +24,17 @@ const enum roof_precision *roof_recommend_defaults(size_t *count)
 /*
  * Returns the workload as it runs in a format on the device. If the device has a unit for the
  * format, weights and activations both have it. If not, a quantised format is stored and converted:
- * activations stay at 16 bits. The stored operand of attention is the KV cache, not the weights.
+ * activations stay at 16 bits, as they do where engines only store the format. The stored operand
+ * of attention is the KV cache, not the weights.
  */
 static struct roof_workload as_candidate(const struct roof_workload *workload,
                                          const struct roof_hardware *hardware,
-                                         enum roof_precision precision)
+                                         enum roof_precision precision, enum roof_engine_use use)
 {
     const struct roof_format *const format = roof_format(precision);
     const struct roof_operator_row *const row = roof_operator_row(workload->op);
-    const bool native = format->native_method[0] != '\0' && hardware->compute[precision].native;
+    const bool native = format->native_method[0] != '\0' && hardware->compute[precision].native &&
+                        use != ROOF_ENGINE_USE_STORED;
     struct roof_workload w = *workload;
     w.formats.weights = ROOF_PRECISION_AUTO;
     w.formats.activations = ROOF_PRECISION_AUTO;
@@ -217,6 +219,16 @@ static const char *missing_peak(const struct roof_prediction *p)
     return part->unit == ROOF_COMPUTE_VECTOR ? "fp32 vectors" : roof_format(part->compute)->name;
 }
 
+/* Returns the use that engines make of a format for an operator, if it matters. */
+static enum roof_engine_use use_of(const struct roof_workload *workload,
+                                   const struct roof_hardware *hardware, enum roof_precision format,
+                                   const struct roof_recommend_options *options)
+{
+    const bool cache = roof_operator_row(workload->op)->other == ROOF_ROLE_KV;
+    return options->engines == NULL ? ROOF_ENGINE_USE_UNKNOWN
+                                    : roof_engines_use(options->engines, format, cache, hardware);
+}
+
 /* Rejects a candidate for the first reason that there is against it, or else accepts it. */
 static void judge(struct roof_recommendation *out, const struct roof_candidate *c,
                   const struct roof_hardware *hardware,
@@ -230,6 +242,9 @@ static void judge(struct roof_recommendation *out, const struct roof_candidate *
                roof_accuracy_name(c->loss), roof_accuracy_name(options->max_loss),
                options->max_loss == ROOF_ACCURACY_2_TO_5 ? " (--max-accuracy-loss severe allows it)"
                                                          : "");
+    } else if (c->use == ROOF_ENGINE_USE_NONE) {
+        reject(out, c, "no engine runs %s on %s (--formats %s allows it)", format->name,
+               hardware->id, format->name);
     } else if (options->native_only && !has_unit) {
         reject(out, c, "not native: %s has no %s unit", hardware->id, format->name);
     } else if (options->native_only && !c->prediction.native) {
@@ -254,7 +269,7 @@ fill_candidate(struct roof_candidate *c, const struct roof_prediction *baseline,
                const struct roof_workload *workload, const struct roof_hardware *hardware,
                const struct roof_recommend_options *options, struct roof_error *error)
 {
-    const struct roof_workload w = as_candidate(workload, hardware, c->format);
+    const struct roof_workload w = as_candidate(workload, hardware, c->format, c->use);
     const bool expected = options->ranking == ROOF_RANKING_EXPECTED;
     TRY(roof_predict(&c->prediction, &w, hardware, error));
     c->speedup = baseline->time_s / c->prediction.time_s;
@@ -275,13 +290,15 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
     if (formats == NULL) {
         formats = roof_recommend_defaults(&count);
     }
-    const struct roof_workload fp16 = as_candidate(workload, hardware, ROOF_PRECISION_FP16);
+    const struct roof_workload fp16 =
+        as_candidate(workload, hardware, ROOF_PRECISION_FP16, ROOF_ENGINE_USE_UNKNOWN);
     TRY(roof_predict(&out->baseline, &fp16, hardware, error));
     bool seen[ROOF_PRECISION_COUNT] = {false};
     for (size_t i = 0; i < count; i++) {
         struct roof_candidate c = {.format = formats[i], .loss = accuracy->of[formats[i]].loss};
         if (!seen[c.format]) {
             seen[c.format] = true;
+            c.use = use_of(workload, hardware, c.format, options);
             TRY(fill_candidate(&c, &out->baseline, workload, hardware, options, error));
             judge(out, &c, hardware, options);
         }

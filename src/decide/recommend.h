@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "decide/engine.h"
 #include "predict/kernel.h"
 
 enum roof_objective {
@@ -31,7 +32,8 @@ enum roof_ranking {
 struct roof_candidate {
     struct roof_prediction prediction;
     enum roof_precision format;
-    const char *method; /**< native_fp8, int4_weight_only, ... */
+    enum roof_engine_use use; /**< what engines do with the format on the device */
+    const char *method;       /**< native_fp8, int4_weight_only, ... */
     enum roof_accuracy_class loss;
     double speedup; /**< fp16 time over this time, same device and shape; higher is better */
     double expected_speedup; /**< that speedup of expected_s; ROOF_UNKNOWN if either is unknown */
@@ -47,6 +49,8 @@ struct roof_recommend_options {
     enum roof_ranking ranking;
     enum roof_accuracy_class max_loss;
     bool native_only;
+    /** The engines that must run a candidate on the device; NULL: none need to. */
+    const struct roof_engines *engines;
 };
 /** Severe loss is never recommended unless asked for. */
 #define ROOF_RECOMMEND_INIT                                                                        \

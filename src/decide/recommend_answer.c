@@ -46,14 +46,21 @@ enum roof_status roof_recommend_answer_open(struct roof_recommend_answer **out,
                                             bool explain, struct roof_error *error)
 {
     struct roof_accuracy accuracy = {0};
+    struct roof_engines *engines = NULL;
+    struct roof_recommend_options own = *options;
     *out = calloc(1, sizeof **out);
     if (*out == NULL) {
         return roof_no_memory(error);
     }
     enum roof_status status = roof_accuracy_load(&accuracy, error);
-    if (status == ROOF_OK) {
-        status = find_answer(*out, workload, hardware, &accuracy, options, explain, error);
+    if (status == ROOF_OK && own.formats == NULL) {
+        status = roof_engines_load(&engines, error);
+        own.engines = engines;
     }
+    if (status == ROOF_OK) {
+        status = find_answer(*out, workload, hardware, &accuracy, &own, explain, error);
+    }
+    roof_engines_free(engines);
     roof_accuracy_free(&accuracy);
     if (status != ROOF_OK) {
         roof_recommend_answer_free(*out);

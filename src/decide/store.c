@@ -89,7 +89,10 @@ void roof_store_free(struct roof_store *store)
 static enum roof_status load_hardware(struct roof_stored *out, const char *const *folders,
                                       const struct roof_device_wish *wish, struct roof_error *error)
 {
-    TRY(roof_hardware_load(&out->hardware, wish->name, folders, error));
+    const bool by_default = wish->name == NULL;
+    const char *const name = by_default ? ROOF_DEFAULT_HARDWARE : wish->name;
+    TRY(roof_hardware_load(&out->hardware, name, folders, error));
+    out->hardware->by_default = by_default;
     for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
         TRY(roof_hardware_set(out->hardware, wish->set->value[i], error));
     }
@@ -130,7 +133,7 @@ static bool is_file_name(const char *name)
 static bool stays_device(const struct roof_device_wish *wish)
 {
     return !wish->once && (wish->set == NULL || wish->set->count == 0) &&
-           wish->calibration == NULL && !is_file_name(wish->name);
+           wish->calibration == NULL && (wish->name == NULL || !is_file_name(wish->name));
 }
 
 /* True for a built-in model, in a built-in layout or none. */
@@ -216,16 +219,14 @@ static enum roof_status lend(const struct roof_stored **out, struct roof_loans *
 enum roof_status roof_loan_hardware(const struct roof_hardware **out, struct roof_loans *loans,
                                     const struct roof_device_wish *wish, struct roof_error *error)
 {
-    struct roof_device_wish named = *wish;
-    named.name = wish->name == NULL ? ROOF_DEFAULT_HARDWARE : wish->name;
     struct roof_text key = ROOF_TEXT_INIT;
-    roof_text_printf(&key, "hardware\n%s\n%s\n%d", named.name,
-                     named.calibration == NULL ? "" : named.calibration, named.bounds_only);
-    for (int i = 0; named.set != NULL && i < named.set->count; i++) {
-        roof_text_printf(&key, "\n%s", named.set->value[i]);
+    roof_text_printf(&key, "hardware\n%s\n%s\n%d", wish->name == NULL ? "" : wish->name,
+                     wish->calibration == NULL ? "" : wish->calibration, wish->bounds_only);
+    for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
+        roof_text_printf(&key, "\n%s", wish->set->value[i]);
     }
     const struct roof_stored *stored = NULL;
-    const enum roof_status status = lend(&stored, loans, &key, &named, NULL, error);
+    const enum roof_status status = lend(&stored, loans, &key, wish, NULL, error);
     *out = stored == NULL ? NULL : stored->hardware;
     roof_text_free(&key);
     return status;

@@ -460,6 +460,40 @@ static enum roof_status load_like(struct roof_calibration **out,
     return status;
 }
 
+static bool contradicts(double said, double measured)
+{
+    return fabs(said / measured - 1) > 0.01; /* false where one is unknown */
+}
+
+/* Tells if a device says another bandwidth or peak than the product that was measured. */
+static bool contradicts_product(const struct roof_hardware *hardware,
+                                const struct roof_hardware *product)
+{
+    bool differs = contradicts(hardware->figure[ROOF_FIGURE_BANDWIDTH].value,
+                               product->figure[ROOF_FIGURE_BANDWIDTH].value);
+    for (int p = 0; p < ROOF_PRECISION_COUNT; p++) {
+        differs = differs || contradicts(hardware->peak[ROOF_PEAK_MATRIX][p].value,
+                                         product->peak[ROOF_PEAK_MATRIX][p].value);
+    }
+    return differs;
+}
+
+/* Marks the calibration of the product of a device as another device's, where that device has other
+ * figures: the bound of its kernels is then not the one that was measured against. */
+static enum roof_status check_product(struct roof_calibration *out,
+                                      const struct roof_hardware *hardware,
+                                      const char *const *directories, struct roof_error *error)
+{
+    struct roof_hardware *product = NULL;
+    if (hardware->product == NULL || strcmp(out->id, hardware->product) != 0) {
+        return ROOF_OK;
+    }
+    TRY(roof_hardware_load(&product, hardware->product, directories, error));
+    out->inherited = contradicts_product(hardware, product);
+    roof_hardware_free(product);
+    return ROOF_OK;
+}
+
 /* Loads the calibration of the device, of its product, of the device that it is like, or of its
  * family. */
 static enum roof_status load_nearest(struct roof_calibration **out,
@@ -468,7 +502,12 @@ static enum roof_status load_nearest(struct roof_calibration **out,
 {
     TRY(load_own(out, hardware, directories, error));
     if (*out != NULL) {
-        return ROOF_OK;
+        const enum roof_status status = check_product(*out, hardware, directories, error);
+        if (status != ROOF_OK) {
+            roof_calibration_free(*out);
+            *out = NULL;
+        }
+        return status;
     }
     TRY(hardware->like != NULL ? load_like(out, hardware, directories, error)
                                : load_family(out, hardware, directories, error));

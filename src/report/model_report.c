@@ -463,7 +463,9 @@ void roof_model_report_text(struct roof_text *out,
                             const struct roof_hardware *product)
 {
     const struct roof_model_prediction *const r = model_prediction;
-    roof_text_printf(out, "%s on %s: ", r->model->id, r->total.hardware->id);
+    roof_text_printf(out, "%s on ", r->model->id);
+    roof_report_device(out, r->total.hardware);
+    roof_text_put(out, ": ");
     roof_model_report_scenario(out, r);
     roof_text_put(out, "; ");
     roof_model_report_formats(out, r);
@@ -498,12 +500,13 @@ static void put_number(struct roof_text *out, const char *separator, const char 
 
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
-                            const struct roof_limits *limits)
+                            const struct roof_limits *limits, const struct roof_hardware *product)
 {
     struct roof_table table;
     roof_table_open_members(&table, ROOF_TABLE_MODEL_PREDICTIONS, ROOF_OPERATOR_GEMM, "\n  ");
     roof_text_put(out, "{");
     roof_table_model_prediction(&table, out, model_prediction);
+    roof_report_published(out, "\n  ", &model_prediction->total, product);
     roof_text_put(out, ",\n  \"limits\": {");
     put_number(out, "", "parameters", limits->parameters);
     put_number(out, ",", "active_parameters", limits->active_parameters);

@@ -39,7 +39,7 @@ void roof_model_report_text(struct roof_text *out,
  */
 void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
-                            const struct roof_limits *limits);
+                            const struct roof_limits *limits, const struct roof_hardware *product);
 
 /** Writes what is known of a model, for people or as a JSON object. */
 void roof_model_report_about(struct roof_text *out, bool json,

@@ -175,6 +175,16 @@ static void put_against(struct roof_text *out, const char *label, const struct r
     roof_text_put(out, "\n");
 }
 
+/* Returns the place of the best plan on a device; the number of plans where there is none. */
+static size_t first_on(const struct roof_plans *plans, size_t hardware)
+{
+    size_t i = 0;
+    while (i < plans->count && plans->plan[i].hardware != hardware) {
+        i++;
+    }
+    return i;
+}
+
 #define NOT_MEASURED                                                                               \
     ": kernels of no device like it were measured, so no times are expected (bounds: sweep model)"
 
@@ -197,6 +207,11 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
             put_against(out, label, p, best, problem);
         }
     }
+    if (plans->beyond.batch > 0) {
+        (void)snprintf(label, sizeof label, "accuracy loss %s",
+                       roof_accuracy_name(plans->beyond.loss));
+        put_against(out, label, &plans->beyond, best, problem);
+    }
     if (fastest > 0) {
         char time[ROOF_QUANTITY_SIZE];
         (void)snprintf(
@@ -205,10 +220,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
         put_against(out, label, &plans->plan[fastest], best, problem);
     }
     for (size_t h = 0; h < problem->hardware_count; h++) {
-        size_t i = 0;
-        while (i < plans->count && plans->plan[i].hardware != h) {
-            i++;
-        }
+        const size_t i = first_on(plans, h);
         if (i == plans->count) {
             roof_text_printf(out, "  %-22s no plan%s\n", problem->hardware[h]->id,
                              problem->hardware[h]->calibration == NULL ? NOT_MEASURED : "");
@@ -339,6 +351,7 @@ static void put_table(struct roof_text *out, const struct roof_plans *plans,
                           NULL); /* fails for columns only */
     roof_table_begin(&table, out);
     size_t shown = 0;
+    size_t end = 0; /* of the places that the rows are from */
     for (size_t i = 0; i < plans->count && shown < top; i++) {
         /* A plan with more copies of the one before says nothing new. */
         const bool copies = i > 0 && same_copies(&plans->plan[i - 1], &plans->plan[i]);
@@ -347,6 +360,15 @@ static void put_table(struct roof_text *out, const struct roof_plans *plans,
             roof_plan_name(&row, &plans->plan[i], (int)i + 1, problem);
             roof_table_plan(&table, out, &row);
             shown++;
+        }
+        end = i + 1;
+    }
+    for (size_t h = 0; h < problem->hardware_count && !pareto; h++) {
+        const size_t i = first_on(plans, h);
+        if (i >= end && i < plans->count) { /* each device has a row */
+            struct roof_plan_row row;
+            roof_plan_name(&row, &plans->plan[i], (int)i + 1, problem);
+            roof_table_plan(&table, out, &row);
         }
     }
     roof_table_end(&table, out);
@@ -605,6 +627,10 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
     if (plans->count == 0 && isfinite(plans->closest_excess)) {
         roof_text_put(out, ",\n  \"closest\": ");
         put_object(out, &plans->closest, 0, problem);
+    }
+    if (plans->beyond.batch > 0) {
+        roof_text_put(out, ",\n  \"beyond\": ");
+        put_object(out, &plans->beyond, 0, problem);
     }
     if (speedup != NULL) {
         roof_text_put(out, ",\n  \"why\": {");

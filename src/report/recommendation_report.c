@@ -41,7 +41,8 @@ static void json_crossovers(struct roof_text *out, const struct roof_crossovers 
 
 void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
-                                     const struct roof_reasons *reasons, enum roof_operator op)
+                                     const struct roof_reasons *reasons,
+                                     const struct roof_hardware *product, enum roof_operator op)
 {
     struct roof_table table;
     roof_table_open_members(&table, ROOF_TABLE_RECOMMENDATIONS, op, "");
@@ -59,6 +60,7 @@ void roof_report_recommendation_json(struct roof_text *out,
         roof_text_put(out, "\n],\n\"rejected\": [");
     }
     roof_text_put(out, "\n]");
+    roof_report_published(out, "\n", &recommendation->candidate[0].prediction, product);
     if (reasons->why != NULL) {
         roof_table_open_members(&table, ROOF_TABLE_SPEEDUPS, op, "");
         roof_text_put(out, ",\n\"why\": {");
@@ -191,7 +193,9 @@ void roof_report_recommendation_text(struct roof_text *out,
     const bool by_expected = ranking == ROOF_RANKING_EXPECTED;
     const struct roof_prediction *const first = &recommendation->candidate[0].prediction;
     roof_report_workload(out, workload);
-    roof_text_printf(out, " on %s\n\n", first->hardware->id);
+    roof_text_put(out, " on ");
+    roof_report_device(out, first->hardware);
+    roof_text_put(out, "\n\n");
     if (recommendation->count > 0) {
         put_best(out, &recommendation->candidate[0], by_expected);
         put_ranked(out, recommendation);

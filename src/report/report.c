@@ -95,12 +95,14 @@ static const struct roof_expected *kernel_of(const struct roof_prediction *p, bo
 }
 
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_trace *explanation, bool tiling)
+                      const struct roof_hardware *product, const struct roof_trace *explanation,
+                      bool tiling)
 {
     struct roof_table table;
     roof_table_open_members(&table, ROOF_TABLE_PREDICTIONS, prediction->workload.op, "\n  ");
     roof_text_put(out, "{");
     roof_table_prediction(&table, out, prediction);
+    roof_report_published(out, "\n  ", prediction, product);
     if (prediction->part_count > 1) {
         json_parts(out, prediction);
     }
@@ -229,36 +231,91 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
     }
 }
 
-void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
-                       const struct roof_hardware *product)
+void roof_report_device(struct roof_text *out, const struct roof_hardware *hardware)
+{
+    roof_text_printf(out, "%s%s", hardware->id, hardware->by_default ? " (default)" : "");
+}
+
+/* The published figures that differ from those which a prediction used; NAN: the same, or none. */
+struct published {
+    double bandwidth;
+    double peak;
+    enum roof_precision format; /* of the peak */
+};
+
+static struct published published_of(const struct roof_prediction *p,
+                                     const struct roof_hardware *product)
 {
     const struct roof_hardware *const hardware = p->hardware;
-    if (product == NULL || !roof_hardware_differs(hardware, product)) {
-        return;
-    }
-    char value[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "\n%s is as the source documents specify it; published figures differ",
-                     hardware->id);
-    const char *separator = " (";
-    const double bandwidth = product->figure[ROOF_FIGURE_BANDWIDTH].value;
-    if (bandwidth != hardware->figure[ROOF_FIGURE_BANDWIDTH].value) {
-        roof_text_printf(out, "%s%s", separator,
-                         roof_format_quantity(value, bandwidth, ROOF_UNIT_GB_PER_S));
-        separator = ", ";
+    struct published out = {.bandwidth = product->figure[ROOF_FIGURE_BANDWIDTH].value,
+                            .peak = ROOF_UNKNOWN};
+    if (out.bandwidth == hardware->figure[ROOF_FIGURE_BANDWIDTH].value) {
+        out.bandwidth = ROOF_UNKNOWN;
     }
     if (p->part_count == 1 && p->unit == ROOF_COMPUTE_MATRIX) {
         const struct roof_compute *const theirs = &product->compute[p->wanted];
-        if (theirs->peak_flops_per_s != hardware->compute[p->wanted].peak_flops_per_s &&
-            !isnan(theirs->peak_flops_per_s)) {
-            roof_text_printf(
-                out, "%s%s %s", separator, roof_format(theirs->precision)->name,
-                roof_format_quantity(value, theirs->peak_flops_per_s, ROOF_UNIT_TFLOPS));
-            separator = ", ";
+        out.format = theirs->precision;
+        if (theirs->peak_flops_per_s != hardware->compute[p->wanted].peak_flops_per_s) {
+            out.peak = theirs->peak_flops_per_s;
         }
     }
-    roof_text_put(out, *separator == ',' ? "): -H " : ": -H ");
+    return out;
+}
+
+void roof_report_basis(struct roof_text *out, const struct roof_prediction *p,
+                       const struct roof_hardware *product)
+{
+    if (product == NULL || !roof_hardware_differs(p->hardware, product)) {
+        return;
+    }
+    const struct published published = published_of(p, product);
+    char value[ROOF_QUANTITY_SIZE];
+    const char *separator = "";
+    roof_text_printf(out,
+                     "\nNote: %s uses the specification of the source documents; the shipping "
+                     "product has ",
+                     p->hardware->id);
+    if (!isnan(published.bandwidth)) {
+        roof_text_put(out, roof_format_quantity(value, published.bandwidth, ROOF_UNIT_GB_PER_S));
+        separator = " and ";
+    }
+    if (!isnan(published.peak)) {
+        const char *const label = roof_format(published.format)->label;
+        roof_text_printf(out, "%s%s %.*s", separator,
+                         roof_format_quantity(value, published.peak, ROOF_UNIT_TFLOPS),
+                         (int)strcspn(label, " "), label); /* "FP8" of "FP8 E4M3" */
+        separator = " and ";
+    }
+    roof_text_put(out, *separator == '\0' ? "other figures (-H " : " (-H ");
     roof_text_shell_word(out, product->reference);
-    roof_text_put(out, "\n");
+    roof_text_put(out, ").\n");
+}
+
+void roof_report_published(struct roof_text *out, const char *indent,
+                           const struct roof_prediction *p, const struct roof_hardware *product)
+{
+    if (product == NULL || !roof_hardware_differs(p->hardware, product)) {
+        return;
+    }
+    const struct published published = published_of(p, product);
+    if (isnan(published.bandwidth) && isnan(published.peak)) {
+        return;
+    }
+    roof_text_printf(out, ",%s\"published\": {\"hardware\": ", indent);
+    roof_json_quote(out, product->id);
+    const struct {
+        const char *key;
+        double value;
+        enum roof_unit unit;
+    } figures[] = {{"bandwidth_gb_s", published.bandwidth, ROOF_UNIT_GB_PER_S},
+                   {"peak_tflops", published.peak, ROOF_UNIT_TFLOPS}};
+    for (size_t i = 0; i < COUNT(figures); i++) {
+        if (!isnan(figures[i].value)) {
+            roof_text_printf(out, ", \"%s\": ", figures[i].key);
+            roof_text_number(out, roof_given(figures[i].value, figures[i].unit));
+        }
+    }
+    roof_text_put(out, "}");
 }
 
 /* Says where the parameters come from, if not from such kernels on this device. */
@@ -444,7 +501,9 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
                       bool tiling)
 {
     roof_report_workload(out, &p->workload);
-    roof_text_printf(out, " on %s: ", p->hardware->id);
+    roof_text_put(out, " on ");
+    roof_report_device(out, p->hardware);
+    roof_text_put(out, ": ");
     put_formats(out, p);
     roof_text_put(out, "\n\n");
     put_time(out, p);

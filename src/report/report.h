@@ -19,7 +19,8 @@
 /** Writes a prediction as a JSON object, with its parts, with the explanation when it is not NULL,
  * and with the tiling of the expected kernel when that is wanted and known. */
 void roof_report_json(struct roof_text *out, const struct roof_prediction *prediction,
-                      const struct roof_trace *explanation, bool tiling);
+                      const struct roof_hardware *product, const struct roof_trace *explanation,
+                      bool tiling);
 /**
  * Writes a prediction for people. product is the device with the published figures, for a device
  * that is as the documents specify it, else NULL; explanation may be NULL.
@@ -32,10 +33,18 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *predi
 void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);
 /** Writes the steps of an explanation for people. */
 void roof_report_why(struct roof_text *out, const struct roof_trace *explanation);
+/** Writes the id of a device, and "(default)" behind it where none was asked for. */
+void roof_report_device(struct roof_text *out, const struct roof_hardware *hardware);
 /** Says that the device is as the documents specify it, and what the published figures are; writes
  * nothing when product is NULL or has the same figures. */
 void roof_report_basis(struct roof_text *out, const struct roof_prediction *prediction,
                        const struct roof_hardware *product);
+
+/** Writes a member "published" of an object, after a comma and the indent: the figures of the
+ * product that differ, if any does. */
+void roof_report_published(struct roof_text *out, const char *indent,
+                           const struct roof_prediction *prediction,
+                           const struct roof_hardware *product);
 
 /** The reasons that are printed beside a recommendation: why the first candidate beats fp16, and
  * along which sizes the best one changes. NULL: not known. */
@@ -47,7 +56,8 @@ struct roof_reasons {
  * is at least one candidate; product is as above. */
 void roof_report_recommendation_json(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
-                                     const struct roof_reasons *reasons, enum roof_operator op);
+                                     const struct roof_reasons *reasons,
+                                     const struct roof_hardware *product, enum roof_operator op);
 void roof_report_recommendation_text(struct roof_text *out,
                                      const struct roof_recommendation *recommendation,
                                      const struct roof_reasons *reasons,

@@ -106,7 +106,7 @@ static void put_difference(struct roof_text *out, const struct roof_model_predic
         roof_text_put(out, "\n");
         differs.data[--differs.length] = '\0';
         roof_text_markdown(out, differs.data + 1);
-        roof_text_put(out, ".\n");
+        roof_text_put(out, "\n");
     }
     out->failed = out->failed || differs.failed;
     roof_text_free(&differs);

@@ -288,6 +288,46 @@ static void test_known(void **state)
     }
 }
 
+/* The use that engines make of a kind of format, on the architectures of their tables. */
+static void test_use(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device;
+        enum roof_precision format;
+        bool cache;
+        enum roof_engine_use use;
+    } cases[] = {
+        {"h100-sxm", P(FP8_E4M3), false, ROOF_ENGINE_USE_COMPUTED},
+        {"a100-sxm-80gb", P(FP8_E4M3), false, ROOF_ENGINE_USE_STORED},
+        {"h100-sxm", P(INT4), false, ROOF_ENGINE_USE_STORED}, /* as int4_g128 */
+        {"a100-sxm-80gb", P(INT4), false, ROOF_ENGINE_USE_STORED},
+        {"b200", P(INT4), false, ROOF_ENGINE_USE_NONE},
+        {"h100-sxm", P(INT8), false, ROOF_ENGINE_USE_COMPUTED}, /* as int8_channel */
+        {"mi300x", P(INT8), false, ROOF_ENGINE_USE_NONE},
+        {"b200", P(NVFP4), false, ROOF_ENGINE_USE_COMPUTED},
+        {"h100-sxm", P(NVFP4), false, ROOF_ENGINE_USE_NONE},
+        {"mi300x", P(NVFP4), false, ROOF_ENGINE_USE_NONE},
+        {"mi300x", P(MXFP4), false, ROOF_ENGINE_USE_NONE}, /* of models published so only */
+        {"h100-sxm", P(FP8_E4M3), true, ROOF_ENGINE_USE_COMPUTED},
+        {"a100-sxm-80gb", P(FP8_E4M3), true, ROOF_ENGINE_USE_NONE},
+        {"h100-sxm", P(NVFP4), true, ROOF_ENGINE_USE_NONE},
+        {"tpu-v6e", P(INT8), false, ROOF_ENGINE_USE_NONE},
+        {"tpu-v6e", P(FP16), false, ROOF_ENGINE_USE_COMPUTED},
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        struct roof_hardware *const hardware = load_device(cases[c].device);
+        if (roof_engines_use(engines, cases[c].format, cases[c].cache, hardware) != cases[c].use) {
+            fail_msg("case %zu, %s", c, cases[c].device);
+        }
+        roof_hardware_free(hardware);
+    }
+    struct roof_hardware *const mine =
+        parse_device("{\"id\": \"mine\", \"bandwidth_gb_s\": 1, \"peak_tflops\": {\"fp16\": 1}}");
+    assert_int_equal(roof_engines_use(engines, P(NVFP4), false, mine), ROOF_ENGINE_USE_UNKNOWN);
+    roof_hardware_free(mine);
+}
+
 /* Before Ada nothing multiplies 8-bit floats, and nowhere but on Blackwell nvfp4. */
 static void test_generations(void **state)
 {
@@ -457,8 +497,9 @@ int main(void)
         cmocka_unit_test(test_unique),  cmocka_unit_test(test_files),
         cmocka_unit_test(test_devices), cmocka_unit_test(test_architectures),
         cmocka_unit_test(test_known),   cmocka_unit_test(test_generations),
-        cmocka_unit_test(test_prefix),  cmocka_unit_test(test_words),
-        cmocka_unit_test(test_splits),  cmocka_unit_test(test_find),
+        cmocka_unit_test(test_prefix),  cmocka_unit_test(test_use),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_splits),
+        cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, load_engines, free_engines);
 }

@@ -364,9 +364,9 @@ static void test_inheritance(void **unused)
         {"h100-sxm", "h100-sxm", false},
         {"h100", "h100-sxm", false}, /* its product */
         {"a100", "a100-sxm-80gb", false},
-        {"b200", "hgx-b200", false},
+        {"b200", "hgx-b200", true}, /* its product, with another bandwidth */
         {"dgx-spark", "dgx-spark", false},
-        {"gb10", "dgx-spark", false},
+        {"gb10", "dgx-spark", true},
         {"h200-sxm", "h100-sxm", true},
         {"h100-pcie", "h100-sxm", true},
         {"gh200", "h100-sxm", true},
