@@ -341,7 +341,7 @@ check-rules-slow: $(LIB) $(SHARED) $(BIN)
 	@$(RULES) slow
 
 # The same seed each time, so that it ends as it did before.
-ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self
+ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self plans-50
 check-oracle: $(ORACLES:%=$(PASSED)/oracle/%)
 define oracle_rule
 $(PASSED)/oracle/$(1): $(BIN) $(wildcard tests/oracle/*.py) $(DATA) $(WRAPPED)
@@ -365,6 +365,7 @@ SEED  ?=
 oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
+	$(PYTHON) -B tests/oracle/plans.py $(BIN) data --cases 50 $(SEED:%=--seed %)
 
 ## check-browser: the pages of --format html in headless Chromium, where there is one
 check-browser: $(BIN)

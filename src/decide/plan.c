@@ -327,6 +327,13 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
     return true;
 }
 
+static int by_batch(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a;
+    const int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* Tells whether a plan fits into memory. */
 static enum roof_status plan_fits(bool *out, struct search *s, const struct roof_plan *plan)
 {
@@ -520,6 +527,31 @@ static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, 
     return ROOF_OK;
 }
 
+/* Looks for the largest batch that fits between one that does and a larger one that does not, and
+ * judges it. */
+static enum roof_status judge_largest(struct search *s, struct roof_plan plan, unsigned formats,
+                                      int64_t more)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    enum roof_plan_rejection against = ROOF_REJECTED_COUNT;
+    int64_t fits = plan.batch;
+    while (more - fits > 1) {
+        bool one_fits = false;
+        plan.batch = fits + (more - fits) / 2;
+        TRY(plan_fits(&one_fits, s, &plan));
+        fits = one_fits ? plan.batch : fits;
+        more = one_fits ? more : plan.batch;
+    }
+    const bool listed = bsearch(&fits, q->batch, q->batches, sizeof fits, by_batch) != NULL;
+    plan.batch = fits;
+    plan.engines = engines_of(q, &plan, formats, fits);
+    if (listed || plan.engines == 0) {
+        return ROOF_OK;
+    }
+    TRY(predict_batch(s, &plan, false, &against));
+    return against == ROOF_REJECTED_COUNT ? judge_copies(s, &plan) : ROOF_OK;
+}
+
 /* Searches all batches of one split. */
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
@@ -533,12 +565,15 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     s->out->rejected[ROOF_REJECTED_ENGINE] += uses * (q->batches - batches);
     for (size_t b = 0; b < batches; b++) {
         enum roof_plan_rejection against = ROOF_REJECTED_COUNT;
+        const struct roof_plan before = plan;
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
         TRY(predict_batch(s, &plan, b == 0, &against));
         if (against != ROOF_REJECTED_COUNT) {
             s->out->rejected[against] += uses * (batches - b);
-            return ROOF_OK;
+            return against == ROOF_REJECTED_MEMORY && b > 0 && q->largest
+                       ? judge_largest(s, before, formats, plan.batch)
+                       : ROOF_OK;
         }
         TRY(judge_copies(s, &plan));
         TRY(prune(s, &plan, b + 1, &batches));
@@ -634,104 +669,6 @@ static enum roof_status search_all(struct search *s)
     return ROOF_OK;
 }
 
-/* --- ranks --------------------------------------------------------------------------------- */
-
-/* Returns what ranks a plan: lower is better. */
-static double score(const struct roof_plan *p, enum roof_plan_objective objective)
-{
-    switch (objective) {
-    case ROOF_PLAN_THROUGHPUT:
-        return -p->tokens_per_s_per_device;
-    case ROOF_PLAN_LATENCY:
-        return isnan(p->tpot_s) ? p->ttft_s : p->tpot_s;
-    case ROOF_PLAN_COST:
-        return p->cost;
-    case ROOF_PLAN_ENERGY:
-        return p->joule;
-    }
-    return 0;
-}
-
-/* A published checkpoint is preferred to one that has to be made if it is worse by this at most. */
-#define PUBLISHED_BONUS 1.05
-
-/* Tells whether the weights are stored as they are published. */
-static bool as_published(const struct roof_plan *p, const struct roof_plan_problem *q)
-{
-    const struct roof_serving *const s = &q->engines->serving[p->serving];
-    const bool plain = q->model->quantization == NULL && s->layout == NULL;
-    return roof_serving_published(s) || (plain && s->weights == ROOF_PRECISION_BF16);
-}
-
-/* Returns the score by which a plan is ranked: lower is better. Scores below 0 are rates. */
-static double ranked_score(const struct roof_plan *p, const struct roof_plan_problem *q)
-{
-    const double plain = score(p, q->objective);
-    return !as_published(p, q) ? plain
-           : plain < 0         ? plain * PUBLISHED_BONUS
-                               : plain / PUBLISHED_BONUS;
-}
-
-/* A plan with its score and its place in the search, which breaks ties. */
-struct ranked {
-    double score;
-    size_t place;
-    struct roof_plan plan;
-};
-
-static int by_score(const void *a, const void *b)
-{
-    const struct ranked *const x = a;
-    const struct ranked *const y = b;
-    if (isnan(x->score) != isnan(y->score)) {
-        return isnan(y->score) ? -1 : 1;
-    }
-    if (x->score < y->score || x->score > y->score) {
-        return x->score < y->score ? -1 : 1;
-    }
-    if (x->plan.loss != y->plan.loss) {
-        return x->plan.loss < y->plan.loss ? -1 : 1;
-    }
-    return x->place < y->place ? -1 : 1;
-}
-
-static int by_user(const void *a, const void *b)
-{
-    const struct ranked *const x = a;
-    const struct ranked *const y = b;
-    const double user = y->plan.tokens_per_s_per_user - x->plan.tokens_per_s_per_user;
-    const double device = y->plan.tokens_per_s_per_device - x->plan.tokens_per_s_per_device;
-    const int order = user != 0 ? (user > 0) - (user < 0) : (device > 0) - (device < 0);
-    return order != 0 ? order : x->place < y->place ? -1 : 1;
-}
-
-/* Ranks the plans, and marks those that nothing beats in both rates. */
-static enum roof_status rank(struct search *s)
-{
-    struct roof_plans *const out = s->out;
-    struct ranked *const all = malloc((out->count + 1) * sizeof *all);
-    if (all == NULL) {
-        return roof_no_memory(s->error);
-    }
-    for (size_t i = 0; i < out->count; i++) {
-        all[i].score = ranked_score(&out->plan[i], s->problem);
-        all[i].place = i;
-        all[i].plan = out->plan[i];
-    }
-    qsort(all, out->count, sizeof *all, by_user);
-    double most = -1;
-    for (size_t i = 0; i < out->count; i++) {
-        all[i].plan.pareto = all[i].plan.tokens_per_s_per_device > most;
-        most = fmax(most, all[i].plan.tokens_per_s_per_device);
-    }
-    qsort(all, out->count, sizeof *all, by_score);
-    for (size_t i = 0; i < out->count; i++) {
-        out->plan[i] = all[i].plan;
-    }
-    free(all);
-    return ROOF_OK;
-}
-
 /* --- models with layouts ------------------------------------------------------------------- */
 
 /* Finds or makes the model with a layout; combinations that differ only in the KV cache share it.
@@ -782,7 +719,7 @@ static enum roof_status run_search(struct search *s)
 {
     TRY(make_models(s));
     TRY(search_all(s));
-    return rank(s);
+    return roof_plans_rank(s->out, s->problem, s->error);
 }
 
 enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_problem *problem,

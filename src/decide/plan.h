@@ -107,6 +107,7 @@ struct roof_plan_problem {
     const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
+    bool largest;           /**< the largest batch that fits is a candidate beside them */
     const int64_t *devices; /**< numbers of devices: a plan uses all of one number, with copies of
                                  the model if need be */
     size_t device_counts;
@@ -144,6 +145,10 @@ struct roof_plans {
 enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan_problem *problem,
                                   struct roof_error *error);
 void roof_plans_free(struct roof_plans *plans);
+
+/** Ranks plans, and marks those that nothing beats in both rates. */
+enum roof_status roof_plans_rank(struct roof_plans *plans, const struct roof_plan_problem *problem,
+                                 struct roof_error *error);
 
 /** A plan with its names, for tables. The plan stands first, so that a row is one. */
 struct roof_plan_row {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base.h"
 #include "decide/plan_inputs.h"
+
+#define MORE_DEVICES 8 /* the most that a change adds */
 
 /* Searches the engines with measured kernels too, if only the engine of the script was searched:
  * the script tells when another engine does better. */
@@ -142,6 +146,54 @@ static enum roof_status search_beyond(struct roof_plan_answer *answer,
     return ROOF_OK;
 }
 
+/* Searches a changed problem, and keeps its best plan as a change that helps. */
+static enum roof_status try_change(struct roof_plan_answer *answer,
+                                   const struct roof_plan_problem *problem, const char *key,
+                                   const char *value, struct roof_error *error)
+{
+    struct roof_plans plans = {0};
+    const enum roof_status status = roof_plan_search(&plans, problem, error);
+    if (status == ROOF_OK) {
+        struct roof_plan_change *const change = &answer->change[answer->changes++];
+        (void)snprintf(change->option, sizeof change->option, "%s %s", key, value);
+        change->plan = plans.plan[0];
+    }
+    roof_plans_free(&plans);
+    return status == ROOF_UNSATISFIED ? ROOF_OK : status;
+}
+
+/* Looks for changes that serve the wanted number of requests: fewer bits in the cache, more
+ * devices, or more accuracy loss. */
+static enum roof_status find_changes(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    struct roof_plan_problem changed = answer->problem;
+    const int64_t most = answer->problem.devices[answer->problem.device_counts - 1];
+    char value[32];
+    if (changed.base.common.formats.kv != ROOF_PRECISION_AUTO &&
+        changed.base.common.formats.kv != ROOF_PRECISION_FP8_E4M3) {
+        changed.base.common.formats.kv = ROOF_PRECISION_FP8_E4M3;
+        TRY(try_change(answer, &changed, "kv", "fp8", error));
+        changed = answer->problem;
+    }
+    const size_t before = answer->changes;
+    changed.device_counts = 1;
+    for (int64_t n = most + 1;
+         n <= 2 * most && n <= most + MORE_DEVICES && answer->changes == before; n++) {
+        changed.devices = &n;
+        (void)snprintf(value, sizeof value, "%" PRId64, n);
+        TRY(try_change(answer, &changed, "devices", value, error));
+    }
+    changed = answer->problem;
+    const size_t others = answer->changes;
+    while (changed.max_loss < ROOF_ACCURACY_2_TO_5 && answer->changes == others &&
+           others < ROOF_PLAN_CHANGES) {
+        changed.max_loss++;
+        TRY(try_change(answer, &changed, "max-accuracy-loss", roof_accuracy_name(changed.max_loss),
+                       error));
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status fill_answer(struct roof_plan_answer *out,
                                     const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
@@ -152,6 +204,9 @@ static enum roof_status fill_answer(struct roof_plan_answer *out,
         return status;
     }
     TRY(search_beyond(out, inputs, error));
+    if (out->plans.count == 0 && out->plans.missed[ROOF_PLAN_LIMIT_CONCURRENCY] > 0) {
+        TRY(find_changes(out, error));
+    }
     return explain(out, inputs, error);
 }
 

@@ -249,6 +249,7 @@ static enum roof_status make_lists(struct roof_plan_answer *out,
                        given ? inputs->devices : usual_devices,
                        given ? inputs->device_counts : COUNT(usual_devices), 0, error));
     problem->batch = out->batch;
+    problem->largest = inputs->batch == NULL;
     problem->devices = out->devices;
     return ROOF_OK;
 }

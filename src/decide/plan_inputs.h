@@ -68,14 +68,23 @@ enum roof_status roof_plan_read_objective(enum roof_plan_objective *out, int64_t
 enum roof_status roof_plan_sides_are_formats(bool *out, const struct roof_engines *engines,
                                              const char *const side[2], struct roof_error *error);
 
+/** A change of the question with which the wanted concurrency can be met. */
+struct roof_plan_change {
+    char option[64];       /**< "devices 3": an option and its value */
+    struct roof_plan plan; /**< the best one with it; its hardware and serving are the problem's */
+};
+#define ROOF_PLAN_CHANGES 2
+
 /** The whole question, and all that was found for it. */
 struct roof_plan_answer {
     struct roof_plan_problem problem;
     struct roof_plans plans;  /**< none, where nothing satisfies the constraints: it says why */
     struct roof_plans others; /**< those of all engines with measured kernels, if only that of
                                  `emit` was searched; else empty */
-    size_t engine;            /**< the number of that of `emit` */
-    bool explained;           /**< `speedup` holds: it explains the sides, or the best plan */
+    struct roof_plan_change change[ROOF_PLAN_CHANGES]; /**< where the concurrency cannot be met */
+    size_t changes;
+    size_t engine;  /**< the number of that of `emit` */
+    bool explained; /**< `speedup` holds: it explains the sides, or the best plan */
     struct roof_plan_speedup speedup;
     /* The problem points to these, which are owned. */
     struct roof_model *model;

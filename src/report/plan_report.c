@@ -508,6 +508,29 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
     }
 }
 
+void roof_plan_report_changes(struct roof_text *out, const struct roof_plan_answer *answer)
+{
+    const struct roof_plan_problem *const problem = &answer->problem;
+    const struct roof_plan *const most = &answer->plans.nearest[ROOF_PLAN_LIMIT_CONCURRENCY];
+    if (!problem->largest || answer->plans.count > 0 ||
+        answer->plans.missed[ROOF_PLAN_LIMIT_CONCURRENCY] == 0) {
+        return;
+    }
+    const double wanted = problem->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
+    const double served = most->value[ROOF_PLAN_LIMIT_CONCURRENCY];
+    roof_text_printf(out, "\n%.0f requests fit, %.0f do not: ", served, wanted);
+    roof_plan_describe(out, most, problem);
+    roof_text_put(out, "\n");
+    for (size_t i = 0; i < answer->changes; i++) {
+        roof_text_printf(out, "  %.0f would with --%s: ", wanted, answer->change[i].option);
+        roof_plan_describe(out, &answer->change[i].plan, problem);
+        roof_text_put(out, "\n");
+    }
+    if (answer->changes == 0) {
+        roof_text_put(out, "  No small change of the question helps.\n");
+    }
+}
+
 /* --- for programs -------------------------------------------------------------------------- */
 
 static void put_object(struct roof_text *out, const struct roof_plan *plan, int rank,

@@ -4,7 +4,7 @@
 #define ROOFLINE_PLAN_REPORT_H
 
 #include "base/text.h"
-#include "decide/plan_speedup.h"
+#include "decide/plan_inputs.h"
 
 /** Each writes the best plans (at most top), why the first is first (NULL: there is nothing to
  * compare it with), those that no other beats in both rates, what was left out and how near it
@@ -15,6 +15,10 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
 void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans,
                            const struct roof_plan_problem *problem,
                            const struct roof_plan_speedup *speedup, size_t top);
+
+/** Writes how many requests can be in flight where the wanted number cannot be met, and which
+ * changes of the question would help. */
+void roof_plan_report_changes(struct roof_text *out, const struct roof_plan_answer *answer);
 
 /** Each takes one change apart for both phases, with at most top operators of each, at the split
  * and batch of the best plan. */

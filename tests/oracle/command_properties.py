@@ -356,7 +356,7 @@ def updates(check):
                     isinstance(value, str) else value + 1 + abs(value)
                 wrong += 1
             expect[key] = value
-        inputs = {key: bool(value) if key in ("causal", "gain") else value
+        inputs = {key: bool(value) if key in ("causal", "gain", "static") else value
                   for key, value in record.items()}
         if expect:
             checks.append(dict(name=str(len(checks)), inputs=inputs, expect=expect))

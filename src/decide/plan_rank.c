@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+/* The order of plans, by the objective. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "decide/plan.h"
+
+/* Returns what ranks a plan: lower is better. */
+static double score(const struct roof_plan *p, enum roof_plan_objective objective)
+{
+    switch (objective) {
+    case ROOF_PLAN_THROUGHPUT:
+        return -p->tokens_per_s_per_device;
+    case ROOF_PLAN_LATENCY:
+        return isnan(p->tpot_s) ? p->ttft_s : p->tpot_s;
+    case ROOF_PLAN_COST:
+        return p->cost;
+    case ROOF_PLAN_ENERGY:
+        return p->joule;
+    }
+    return 0;
+}
+
+/* A published checkpoint is preferred to one that has to be made if it is worse by this at most. */
+#define PUBLISHED_BONUS 1.05
+
+/* Tells whether the weights are stored as they are published. */
+static bool as_published(const struct roof_plan *p, const struct roof_plan_problem *q)
+{
+    const struct roof_serving *const s = &q->engines->serving[p->serving];
+    const bool plain = q->model->quantization == NULL && s->layout == NULL;
+    return roof_serving_published(s) || (plain && s->weights == ROOF_PRECISION_BF16);
+}
+
+/* Returns the score by which a plan is ranked: lower is better. Scores below 0 are rates. */
+static double ranked_score(const struct roof_plan *p, const struct roof_plan_problem *q)
+{
+    const double plain = score(p, q->objective);
+    return !as_published(p, q) ? plain
+           : plain < 0         ? plain * PUBLISHED_BONUS
+                               : plain / PUBLISHED_BONUS;
+}
+
+/* A plan with its score and its place in the search, which breaks ties. */
+struct ranked {
+    double score;
+    size_t place;
+    struct roof_plan plan;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const struct ranked *const x = a;
+    const struct ranked *const y = b;
+    if (isnan(x->score) != isnan(y->score)) {
+        return isnan(y->score) ? -1 : 1;
+    }
+    if (x->score < y->score || x->score > y->score) {
+        return x->score < y->score ? -1 : 1;
+    }
+    if (x->plan.loss != y->plan.loss) {
+        return x->plan.loss < y->plan.loss ? -1 : 1;
+    }
+    return x->place < y->place ? -1 : 1;
+}
+
+static int by_user(const void *a, const void *b)
+{
+    const struct ranked *const x = a;
+    const struct ranked *const y = b;
+    const double user = y->plan.tokens_per_s_per_user - x->plan.tokens_per_s_per_user;
+    const double device = y->plan.tokens_per_s_per_device - x->plan.tokens_per_s_per_device;
+    const int order = user != 0 ? (user > 0) - (user < 0) : (device > 0) - (device < 0);
+    return order != 0 ? order : x->place < y->place ? -1 : 1;
+}
+
+enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_problem *problem,
+                                 struct roof_error *error)
+{
+    struct ranked *const all = malloc((out->count + 1) * sizeof *all);
+    if (all == NULL) {
+        return roof_no_memory(error);
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        all[i].score = ranked_score(&out->plan[i], problem);
+        all[i].place = i;
+        all[i].plan = out->plan[i];
+    }
+    qsort(all, out->count, sizeof *all, by_user);
+    double most = -1;
+    for (size_t i = 0; i < out->count; i++) {
+        all[i].plan.pareto = all[i].plan.tokens_per_s_per_device > most;
+        most = fmax(most, all[i].plan.tokens_per_s_per_device);
+    }
+    qsort(all, out->count, sizeof *all, by_score);
+    for (size_t i = 0; i < out->count; i++) {
+        out->plan[i] = all[i].plan;
+    }
+    free(all);
+    return ROOF_OK;
+}

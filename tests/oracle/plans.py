@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Random questions for plans: `predict` says of each listed plan what `recommend` does, to the last
+digit. plans.py PROGRAM DATA --cases N --seed S; DATA is not read."""
+import argparse
+import json
+import random as randomness
+import subprocess
+import sys
+
+MODELS = "llama-3.1-8b llama-3.3-70b mixtral-8x7b qwen3-8b deepseek-r1 gpt-oss-120b".split()
+DEVICES = "h100-sxm hgx-b200 l40s a100-sxm-80gb".split()
+TIMES = "ttft_ms tpot_ms step_ms expected_ttft_ms expected_tpot_ms expected_step_ms".split()
+
+
+def ask(path, arguments):
+    """The document, or None where the program refuses the question."""
+    done = subprocess.run([path, *arguments, "-f", "json"], capture_output=True, text=True,
+                          check=False)
+    if done.returncode not in (0, 1):
+        return None
+    return json.loads(done.stdout)
+
+
+def differences(path, shared, plan):
+    """What differs between a plan and its prediction."""
+    command = ["predict", *shared, "--kv", plan["kv"], "--batch", str(plan["batch"])]
+    for key in ("tp", "pp", "ep"):
+        command += ["--" + key, str(plan[key])]
+    if plan.get("layout"):
+        command += ["--layout", plan["layout"]]
+    else:
+        command += ["-w", plan["weights"], "-a", plan["activations"]]
+    got = ask(path, command)
+    if got is None:
+        return ["refused: " + " ".join(command)]
+    got["memory_bytes"] = got["weights_memory_bytes"] + got["kv_cache_bytes"] + \
+        got["activation_memory_bytes"]
+    keys = TIMES + ["memory_bytes"] + (["expected_tokens_per_s"] if plan["dp"] == 1 else [])
+    found = [f"{key}: {got.get(key)}, plan {plan.get(key)}: {' '.join(command)}" for key in keys
+             if got.get(key) != plan.get(key)]
+    return found if got["fits"] else found + ["does not fit: " + " ".join(command)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("data")
+    parser.add_argument("--cases", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=None)
+    options = parser.parse_args()
+    random = randomness.Random(options.seed)
+    compared, found = 0, []
+    for _ in range(options.cases):
+        shared = ["model", random.choice(MODELS), "-H", random.choice(DEVICES), "--prompt",
+                  random.choice("1 100 1000 8000 8193 32000".split()), "--generate",
+                  random.choice("1 2 20 500".split())]
+        if random.random() < 0.6:
+            shared += ["--chunk", random.choice("0 512 3000".split())]
+        answer = ask(options.program, ["recommend", *shared, "--devices",
+                                       random.choice("1,2 4 8".split())])
+        plans = answer["candidates"] if answer else []
+        for plan in random.sample(plans, min(12, len(plans))):
+            compared += 1
+            found += differences(options.program, shared, plan)
+    print(f"{options.cases} questions, {compared} plans, {len(found)} differences")
+    for one in found[:10]:
+        print("  " + one)
+    return 1 if found or compared == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
