@@ -30,6 +30,10 @@ static enum roof_status compare(struct roof_expectation *e, struct roof_checks_p
     if (e->got == NULL) {
         return roof_no_memory(error);
     }
+    if (e->range) {
+        e->passed = roof_json_number(&found, got) && found >= e->min && found <= e->max;
+        return ROOF_OK;
+    }
     if (roof_json_number(&wanted, expected) && roof_json_number(&found, got)) {
         e->difference = found - wanted;
         e->passed = is_within(wanted, e->difference, e->tolerance);
@@ -123,7 +127,7 @@ enum roof_status roof_check_take(struct roof_checks *checks, size_t i,
 
 bool roof_expectation_updates(const struct roof_expectation *expectation)
 {
-    return !expectation->nowhere &&
+    return !expectation->nowhere && !expectation->range &&
            (!expectation->refusal || strcmp(expectation->got, "null") != 0);
 }
 

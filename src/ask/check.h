@@ -53,6 +53,9 @@ struct roof_expectation {
     const char *expected; /**< as JSON; "null": absent. Of an error a part of the message */
     int line;
     int column;
+    bool range; /**< a number from min to max, in place of a value; expected is "MIN to MAX" */
+    double min; /**< -infinity: there is none */
+    double max;
     bool number; /**< with a tolerance */
     struct roof_tolerance tolerance;
     /** After roof_check_take: */
@@ -95,8 +98,8 @@ enum roof_status roof_checks_read(struct roof_checks *out, const char *path,
 enum roof_status roof_check_take(struct roof_checks *checks, size_t i,
                                  const struct roof_check_answer *answer, struct roof_error *error);
 /** Tells if the value that was got can be written into the file. It cannot when an expected refusal
- * did not come, nor when the key names an operator or candidate that is absent: it is rather
- * mistyped. */
+ * did not come, of a range, nor when the key names an operator or candidate that is absent: it is
+ * rather mistyped. */
 bool roof_expectation_updates(const struct roof_expectation *expectation);
 /** Writes the text of the file with the value that was got in place of each one that deviates, and
  * nothing else changed. Returns how many were replaced. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Reads check files. */
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,6 +354,44 @@ static enum roof_status add_expectation(const struct reader *r, struct roof_chec
     return e->expected == NULL ? roof_no_memory(r->error) : ROOF_OK;
 }
 
+/* Adds {"min": 100, "max": 130}, of which one may be missing. */
+static enum roof_status add_range(const struct reader *r, struct roof_check *check,
+                                  const roof_json_value *node)
+{
+    static const char *const known[] = {"min", "max"};
+    double limit[] = {-HUGE_VAL, HUGE_VAL};
+    struct roof_text shown = ROOF_TEXT_INIT;
+    TRY(roof_json_only(r->p->json, node, known, COUNT(known), r->error));
+    for (size_t i = 0; i < COUNT(known); i++) {
+        const roof_json_value *const value = roof_json_get(node, known[i]);
+        if (value != NULL && !roof_json_number(&limit[i], value)) {
+            return roof_json_error(r->p->json, value, r->error, "%s must be a number", known[i]);
+        }
+    }
+    if (limit[0] > limit[1]) {
+        return bad(r, node, "min is above max");
+    }
+    TRY(add_expectation(r, check, roof_json_key(node), node, r->tolerance));
+    struct roof_expectation *const e = &check->expectation[check->count - 1];
+    e->range = true;
+    e->min = limit[0];
+    e->max = limit[1];
+    roof_text_put(&shown, isinf(limit[1]) ? "at least " : isinf(limit[0]) ? "at most " : "");
+    if (!isinf(limit[0])) {
+        roof_text_number(&shown, limit[0]);
+    }
+    roof_text_put(&shown, isinf(limit[0]) || isinf(limit[1]) ? "" : " to ");
+    if (!isinf(limit[1])) {
+        roof_text_number(&shown, limit[1]);
+    }
+    return roof_checks_keep_text(&e->expected, r->p, &shown, r->error);
+}
+
+static bool is_range(const roof_json_value *node)
+{
+    return roof_json_get(node, "min") != NULL || roof_json_get(node, "max") != NULL;
+}
+
 /* Reads {"value": 117, "relative": 0.01}. */
 static enum roof_status read_value(const roof_json_value **value, struct roof_tolerance *tolerance,
                                    const struct reader *r, const roof_json_value *node)
@@ -385,6 +424,13 @@ static enum roof_status read_expectation(const struct reader *r, struct roof_che
         TRY(roof_schema_open(schema, roof_check_schema(document), r->error));
     }
     TRY(roof_check_key_type(&type, *schema, r->p->json, node, r->error));
+    const bool of_numbers = strcmp(type, "number") == 0 || strcmp(type, "integer") == 0;
+    if (is_range(node) && !of_numbers) {
+        return bad(r, node, "min and max are of numbers");
+    }
+    if (is_range(node)) {
+        return add_range(r, check, node);
+    }
     if (roof_json_is_object(node)) {
         TRY(read_value(&value, &tolerance, r, node));
     }
@@ -517,9 +563,8 @@ static enum roof_status read_file(struct reader *r)
     }
     TRY(roof_json_only(r->p->json, root, known, COUNT(known), r->error));
     TRY(read_line(&schema, r, root, "schema"));
-    if (schema == NULL || strcmp(schema, "roofline/check/1") != 0) {
-        const roof_json_value *const at = roof_json_get(root, "schema");
-        return bad(r, at == NULL ? root : at, "schema must be \"roofline/check/1\"");
+    if (schema != NULL && strcmp(schema, "roofline/check/1") != 0) {
+        return bad(r, roof_json_get(root, "schema"), "schema must be \"roofline/check/1\"");
     }
     const roof_json_value *const list = roof_json_get(root, "checks");
     if (!roof_json_is_array(list) || roof_json_first(list) == NULL) {

@@ -156,7 +156,15 @@ static void json_value(struct roof_text *out, const struct roof_expectation *e)
     roof_json_quote(out, e->key);
     roof_text_printf(out, ", \"line\": %d, \"column\": %d, \"passed\": %s, \"expected\": ", e->line,
                      e->column, e->passed ? "true" : "false");
-    roof_text_put(out, e->expected);
+    roof_text_put(out, e->range ? "null" : e->expected);
+    if (e->range && !isinf(e->min)) {
+        roof_text_put(out, ", \"min\": ");
+        roof_text_number(out, e->min);
+    }
+    if (e->range && !isinf(e->max)) {
+        roof_text_put(out, ", \"max\": ");
+        roof_text_number(out, e->max);
+    }
     roof_text_put(out, ", \"got\": ");
     roof_text_put(out, e->got);
     if (!isnan(e->difference)) {
