@@ -190,10 +190,11 @@ static void finish(struct roof_compare_group *out, struct tally *tally)
 
 static enum roof_status check_header(const struct roof_records *records, struct roof_error *error)
 {
-    return roof_records_has(records, "operator") && roof_records_has(records, "measured_us")
+    const bool named = roof_records_has(records, "operator") || roof_records_has(records, "model");
+    return named && roof_records_has(records, "measured_us")
                ? ROOF_OK
                : roof_error_at(error, ROOF_INVALID, records->name, records->line, 0,
-                               "the header needs the columns operator and measured_us");
+                               "the header needs the columns operator, or model, and measured_us");
 }
 
 static enum roof_status read_groups(struct run *r, struct owned *owned, const char *group_by,

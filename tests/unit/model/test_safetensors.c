@@ -81,12 +81,19 @@ static void write_header(const char *path, const char *header, size_t length, ui
     roof_text_free(&out);
 }
 
+/* The metadata stands first, as in every published file. */
 static void write_file(struct builder *b, const char *path)
 {
-    roof_text_put(&b->header, b->header.length == 0 ? "{" : ", ");
-    roof_text_put(&b->header, "\"__metadata__\": {\"format\": \"pt\"}}  ");
-    assert_false(b->header.failed);
-    write_header(path, b->header.data, b->header.length, b->data);
+    struct roof_text whole = ROOF_TEXT_INIT;
+    roof_text_put(&whole, "{\"__metadata__\": {\"format\": \"pt\"}");
+    if (b->header.length > 0) {
+        roof_text_put(&whole, ", ");
+        roof_text_put(&whole, b->header.data + 1);
+    }
+    roof_text_put(&whole, "}  ");
+    assert_false(b->header.failed || whole.failed);
+    write_header(path, whole.data, whole.length, b->data);
+    roof_text_free(&whole);
     roof_text_free(&b->header);
 }
 
