@@ -199,6 +199,11 @@ sed 's/424000/425000/' "$root/tests/check/operators.json" > wrong.json
 one check-results check wrong.json
 sed 's/"relative": 1e-12}/"relative": 1e-12, "absolute": 0}/' "$root/tests/check/operators.json" > both.json
 file check both.json
+echo '{"checks": [{"name": "a range", "inputs": {"operator": "gemm", "m": 1, "n": 1, "k": 1}, "expect": {"flops": {"min": 1, "max": 2}}}]}' > range.json
+file check range.json
+one check-results check range.json
+echo '{"bandwidth_gb_s": 4000, "memory_gb": 96, "peak_tflops": {"fp16": 900}, "like": "h100-sxm"}' > three.json
+file hardware three.json
 for each in "$root"/tests/check/*.json; do file check "$each"; done
 for each in "$root"/data/hardware/*.json; do file hardware "$each"; done
 for each in "$root"/data/calibration/*.json; do file calibration "$each"; done

@@ -24,7 +24,7 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
     [ROOF_FIGURE_MEMORY_CAPACITY] = {"memory_capacity_bytes", "memory, usable", ROOF_UNIT_CAPACITY,
                                      1, 1e16},
     [ROOF_FIGURE_MEMORY_NOMINAL] = {"memory_nominal_gb", "memory, printed", ROOF_UNIT_GIGABYTES,
-                                    1e-3, 1e7, "memory_gb"},
+                                    1e-3, 1e7},
     [ROOF_FIGURE_SM_COUNT] = {"sm_count", "SMs or compute units", ROOF_UNIT_NONE, 1, 1e6},
     [ROOF_FIGURE_BOOST_CLOCK] = {"boost_clock_mhz", "boost clock", ROOF_UNIT_MEGAHERTZ, 1, 1e5},
     [ROOF_FIGURE_L2] = {"l2_bytes", "L2 cache", ROOF_UNIT_CAPACITY, 1, 1e13},
@@ -40,6 +40,12 @@ static const struct roof_figure_key figure_keys[ROOF_FIGURE_COUNT] = {
     [ROOF_FIGURE_NETWORK_LATENCY] = {"network_latency_us", "network latency",
                                      ROOF_UNIT_MICROSECONDS, 1e-6, 1e6},
 };
+
+/* The other key that files may have for a figure. */
+static const struct {
+    const char *key;
+    enum roof_figure_id figure;
+} synonym = {"memory_gb", ROOF_FIGURE_MEMORY_NOMINAL};
 
 static const struct {
     const char *key;
@@ -460,11 +466,12 @@ static enum roof_status read_member(struct reader *r, const roof_json_value *ite
     const char *const key = roof_json_key(item);
     for (int i = 0; i < ROOF_FIGURE_COUNT; i++) {
         const struct roof_figure_key *const row = &figure_keys[i];
-        if (strcmp(key, row->key) == 0 ||
-            (row->synonym != NULL && strcmp(key, row->synonym) == 0)) {
+        const bool other =
+            (enum roof_figure_id)i == synonym.figure && strcmp(key, synonym.key) == 0;
+        if (strcmp(key, row->key) == 0 || other) {
             if (!isnan(r->hardware->figure[i].value)) {
                 return roof_json_error(r->json, item, r->error, "%s and %s are the same figure",
-                                       row->key, row->synonym);
+                                       row->key, synonym.key);
             }
             return read_figure(r, &r->hardware->figure[i], item, key, row->unit, row->min,
                                row->max);

@@ -115,7 +115,6 @@ struct roof_figure_key {
     enum roof_unit unit;
     double min; /**< in the key's unit */
     double max;
-    const char *synonym; /**< another key of files; NULL: none */
 };
 const struct roof_figure_key *roof_figure_key(enum roof_figure_id id);
 /** Key of a peak table ("peak_tflops") and its label. */

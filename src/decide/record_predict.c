@@ -143,7 +143,7 @@ static enum roof_status read_operator(bool *model, struct roof_records *r, struc
     struct roof_records_private *const p = r->private_data;
     const enum roof_records_kind kind = p->options.kind;
     const char *const name = roof_column_text(r, ROOF_COLUMN_OPERATOR);
-    /* A record that names only a model asks for that. */
+    /* A record that may ask for either, and names only a model, asks for that. */
     const bool only = kind == ROOF_RECORDS_BOTH && *roof_column_text(r, ROOF_COLUMN_MODEL) != '\0';
     *model = *name == '\0' ? kind == ROOF_RECORDS_MODELS || only : strcasecmp(name, "model") == 0;
     if (*model && kind == ROOF_RECORDS_OPERATORS) {
