@@ -104,7 +104,7 @@ enum roof_operator {
     X(ROUTING, routing, "routing", 0, ROUTING, ALL,                                                \
       "distribution of tokens over experts (default uniform: at random)")                          \
     X(EP, ep, "ep", 0, SIZE, ALL,                                                                  \
-      "expert-parallel size (default 1); a model runs on tp x pp x ep devices")                    \
+      "expert-parallel size (default 1); of a model short for attention-dp and moe-ep")            \
     X(ELEMENTS, elements, "elements", 0, SIZE, OPERATORS,                                          \
       "elements of the whole tensor (all-to-all: per device)")                                     \
     X(DEVICES, devices, "devices", 0, SIZE, OPERATORS, "devices in the group")                     \

@@ -312,6 +312,9 @@ static void put_about(struct roof_text *out, const struct roof_model_prediction 
     } sizes[] = {{"tp", s->tp, 1},
                  {"pp", s->pp, 1},
                  {"ep", s->common.shape.ep, 1},
+                 {"attention dp", roof_splits_apart(s) ? s->attention_dp : 0, 0},
+                 {"moe tp", roof_splits_apart(s) ? s->moe_tp : 0, 0},
+                 {"moe ep", roof_splits_apart(s) ? s->moe_ep : 0, 0},
                  {"devices", (int64_t)r->devices, 1},
                  {"draft tokens", s->draft_tokens, 0}};
     for (size_t i = 0; i < COUNT(sizes); i++) {

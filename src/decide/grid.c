@@ -148,6 +148,9 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_INPUT_TP,
                                        ROOF_INPUT_PP,
                                        ROOF_DIM_EP,
+                                       ROOF_INPUT_ATTENTION_DP,
+                                       ROOF_INPUT_MOE_TP,
+                                       ROOF_INPUT_MOE_EP,
                                        ROOF_DIM_ROUTING,
                                        ROOF_INPUT_ACCEPTANCE,
                                        ROOF_INPUT_PREFIX_HIT,
@@ -163,6 +166,7 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                      ROOF_INPUT_SPARSE};
     const struct roof_operator_row *const row = roof_operator_row(sweep->base.common.op);
     TRY(check_taken(sweep->base.common.op, question, error));
+    TRY(roof_read_split(question, error));
     if (question->model) {
         TRY(add_axes(sweep, of_models, COUNT(of_models), question, error));
     }

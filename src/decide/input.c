@@ -220,14 +220,22 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                              "probability that a drafted token is accepted (default 0.7)"),
     ROW(DRAFT_MODEL) = {.option = "draft-model",
                         .kind = ROOF_INPUT_TEXT,
-                        .value = "NAME|FILE",
-                        .help = "model that drafts tokens (default: drafting costs no time)",
+                        .value = "NAME|FILE|mtp|none",
+                        .help = "model that drafts tokens; mtp: the model's own layers (default "
+                                "where it has them); none: free",
                         .of = ROOF_OF_MODELS,
                         .commands = POINT,
                         .group = ROOF_GROUP_MODEL},
     ROW(TP) =
         LENGTH("tp", tp, "tp", "tensor-parallel size: devices that share each layer (default 1)"),
     ROW(PP) = LENGTH("pp", pp, "pp", "pipeline-parallel size: stages of layers (default 1)"),
+    ROW(ATTENTION_DP) = LENGTH(
+        "attention-dp", attention_dp, "attention_dp",
+        "data-parallel attention: groups of tp devices with their own sequences (default 1)"),
+    ROW(MOE_TP) = LENGTH("moe-tp", moe_tp, "moe_tp",
+                         "devices that split each expert; moe-tp x moe-ep = tp x attention-dp"),
+    ROW(MOE_EP) = LENGTH("moe-ep", moe_ep, "moe_ep",
+                         "parts the experts are spread over (default 1, or what moe-tp leaves)"),
     ROW(LAYOUT) =
         {.option = "layout",
          .kind = ROOF_INPUT_TEXT,

@@ -47,9 +47,26 @@ static enum roof_status read_field(struct roof_scenario *out, size_t number, con
     return ROOF_OK;
 }
 
+enum roof_status roof_read_split(const struct roof_question *question, struct roof_error *error)
+{
+    static const size_t others[] = {ROOF_INPUT_ATTENTION_DP, ROOF_INPUT_MOE_TP, ROOF_INPUT_MOE_EP};
+    char name[ROOF_INPUT_NAME_SIZE];
+    for (size_t i = 0; i < COUNT(others) && roof_asked(question, ROOF_DIM_EP); i++) {
+        if (roof_asked(question, others[i])) {
+            return roof_error_set(
+                error, ROOF_USAGE,
+                ROOF_KEY("ep") " E is short for " ROOF_KEY("attention_dp") " E, " ROOF_KEY(
+                    "moe_ep") " E and " ROOF_KEY("moe_tp") " as " ROOF_KEY("tp") ": give it, or %s",
+                roof_input_marked(name, roof_input(others[i])));
+        }
+    }
+    return ROOF_OK;
+}
+
 enum roof_status roof_read_fields(struct roof_scenario *out, const struct roof_question *question,
                                   struct roof_error *error)
 {
+    TRY(roof_read_split(question, error));
     for (size_t i = 0; i < ROOF_INPUT_COUNT; i++) {
         if (roof_asked(question, i) && roof_input(i)->field) {
             TRY(read_field(out, i, question->value[i], error));
@@ -174,7 +191,7 @@ enum roof_status roof_read_draft(const struct roof_model **out, struct roof_scen
         return roof_error_set(error, ROOF_USAGE, "%s needs " ROOF_KEY("draft_tokens") " N",
                               roof_input_marked(key, roof_input(needs)));
     }
-    if (name != NULL) {
+    if (name != NULL && !roof_drafter_find(scenario, name)) {
         const struct roof_model_wish wish = {.name = name};
         TRY(roof_loan_model(out, loans, &wish, error));
     }

@@ -231,6 +231,36 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     return ROOF_OK;
 }
 
+/* Returns what the command line says of the model that proposes; NULL: nothing. */
+static const char *drafter_of(const struct roof_scenario *base)
+{
+    return base->draft != NULL                       ? base->draft->id
+           : base->drafting == ROOF_DRAFTING_OWN     ? "mtp"
+           : base->drafting == ROOF_DRAFTING_DEFAULT ? NULL
+                                                     : "none";
+}
+
+/* Reads what proposes: "mtp" and "none" are inputs, a model is loaded by the command line alone. */
+static enum roof_status read_drafter(const struct roof_records *r, struct roof_error *error)
+{
+    struct roof_scenario *const asked = &r->private_data->asked;
+    const char *const said = roof_column_text(r, ROOF_COLUMN_DRAFT);
+    const char *const given = drafter_of(r->private_data->options.base);
+    if (*said != '\0' && given != NULL && strcmp(said, given) != 0) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "draft_model is %s, " ROOF_KEY("draft_model") " gives %s", said,
+                              given);
+    }
+    if (*said != '\0' && given == NULL && !roof_drafter_find(asked, said)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "draft_model is no input: " ROOF_KEY("draft_model") " gives it");
+    }
+    return (asked->drafting != ROOF_DRAFTING_DEFAULT || asked->draft != NULL) &&
+                   asked->draft_tokens == 0
+               ? roof_error_set(error, ROOF_USAGE, ROOF_KEY("draft_model") " needs draft_tokens")
+               : ROOF_OK;
+}
+
 static enum roof_status predict_model(struct roof_records *r, const struct roof_hardware *hardware,
                                       struct roof_error *error)
 {
@@ -243,19 +273,7 @@ static enum roof_status predict_model(struct roof_records *r, const struct roof_
     if (name == NULL) {
         return roof_error_set(error, ROOF_USAGE, "a row with operator model needs a model");
     }
-    if (*roof_column_text(r, ROOF_COLUMN_DRAFT) != '\0' && p->asked.draft == NULL) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "draft_model is no input: " ROOF_KEY("draft_model") " gives it");
-    }
-    if (*roof_column_text(r, ROOF_COLUMN_DRAFT) != '\0' &&
-        strcmp(roof_column_text(r, ROOF_COLUMN_DRAFT), p->asked.draft->id) != 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "draft_model is %s, " ROOF_KEY("draft_model") " gives %s",
-                              roof_column_text(r, ROOF_COLUMN_DRAFT), p->asked.draft->id);
-    }
-    if (p->asked.draft != NULL && p->asked.draft_tokens == 0) {
-        return roof_error_set(error, ROOF_USAGE, ROOF_KEY("draft_model") " needs draft_tokens");
-    }
+    TRY(read_drafter(r, error));
     if (p->model_prediction == NULL) {
         p->model_prediction = malloc(sizeof *p->model_prediction);
     }

@@ -144,6 +144,7 @@ static const struct key {
      {"moe_intermediate_size", "expert_ffn_hidden_size"}},
     {M(shared_intermediate), false, 0, SIZE_MAX_VALUE, {"shared_expert_intermediate_size"}},
     {X(shared_experts), false, 0, 1000, {"n_shared_experts", "num_shared_experts"}},
+    {M(predict_layers), false, 0, ROOF_LAYERS_MAX, {"num_nextn_predict_layers"}},
     {X(first_dense), false, 0, ROOF_LAYERS_MAX, {"first_k_dense_replace"}},
     {X(sparse_step), false, 1, ROOF_LAYERS_MAX, {"decoder_sparse_step"}},
     {X(interleave), false, 0, ROOF_LAYERS_MAX, {"interleave_moe_layer_step"}},
@@ -685,10 +686,8 @@ static void note_omissions(const struct config *c)
     if (roof_json_get(c->root, "vision_config") != NULL) {
         roof_model_note(c->model, "the language model alone; the vision tower is not counted");
     }
-    double predicted = 0;
-    (void)roof_json_number(&predicted, find_member(c, "num_nextn_predict_layers"));
-    if (predicted > 0) {
-        roof_model_note(c->model, "the layers for multi-token prediction are not counted");
+    if (c->model->predict_layers > 0) {
+        roof_model_note_predictors(c->model);
     }
 }
 

@@ -205,8 +205,9 @@ static void drop_extra_layers(struct roof_gguf *g)
     while (m->layers > 1 && g->block[m->layers - 1].predicts) {
         m->layers--; /* the metadata need not say so */
     }
-    if (m->layers < g->metadata.layers) {
-        roof_model_note(m, "the layers for multi-token prediction are not counted");
+    m->predict_layers = g->metadata.layers - m->layers;
+    if (m->predict_layers > 0) {
+        roof_model_note_predictors(m);
     }
 }
 

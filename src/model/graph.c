@@ -31,7 +31,7 @@ struct builder {
     int64_t rows;       /* tokens whose logits are wanted */
     int64_t kv_heads;   /* on this device */
     int64_t tp_within;  /* consecutive devices that the group lies within, a node or more */
-    int64_t ep_within;
+    int64_t stage_within;
     bool full;
 };
 
@@ -422,8 +422,8 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
                          enum roof_weight weight, double matrices, double outputs)
 {
     const struct roof_model *const m = b->model;
-    const int64_t ep = b->s->common.shape.ep;
-    const int64_t width = m->expert_intermediate / b->s->tp;
+    const int64_t ep = b->s->moe_ep;
+    const int64_t width = m->expert_intermediate / b->s->moe_tp;
     const int64_t share = m->experts / ep;
     const double experts = (double)share;
     const struct roof_node node = {.name = name,
@@ -460,7 +460,7 @@ static enum roof_weight gate_up_weight(const struct builder *b)
 /* Adds all three matrices as one operator where their formats allow it. */
 static void experts(struct builder *b)
 {
-    const int64_t width = b->model->expert_intermediate / b->s->tp;
+    const int64_t width = b->model->expert_intermediate / b->s->moe_tp;
     const double up = 2 * (double)width;
     const double down = (double)b->model->hidden;
     const enum roof_weight first = gate_up_weight(b);
@@ -475,12 +475,12 @@ static void experts(struct builder *b)
 }
 
 /*
- * Returns to how many of ep devices a token is copied: to each that has at least one of its top_k
- * experts, which are drawn from all without repetition. A device has none of them with probability
- * C(E - E/ep, k) / C(E, k); one minus that is the sum over the draws that may be the first to meet
- * it, in which nothing cancels.
+ * Returns how likely a token has work for a device, which has one of `ep` parts of the experts: at
+ * least one of its top_k experts, which are drawn from all without repetition. A part has none of
+ * them with probability C(E - E/ep, k) / C(E, k); one minus that is the sum over the draws that may
+ * be the first to meet it, in which nothing cancels.
  */
-static double copies(const struct roof_model *m, int64_t ep)
+static double met(const struct roof_model *m, int64_t ep)
 {
     const int64_t share = m->experts / ep;
     const double here = (double)share;
@@ -491,7 +491,34 @@ static double copies(const struct roof_model *m, int64_t ep)
         some += none * here / left;
         none *= fmax(0, left - here) / left;
     }
-    return (double)ep * some;
+    return some;
+}
+
+/*
+ * Adds what carries tokens between the groups of the attention and the experts. The tp devices of a
+ * group have its tokens and share the sends: (attention_dp - 1) x `met` copies each, as many back.
+ * An all-to-all sends (ep - 1) / ep of what it is given, rounded up but for noise.
+ */
+static void exchange(struct builder *b, bool before)
+{
+    const int64_t groups = b->s->attention_dp;
+    const int64_t ep = b->s->moe_ep;
+    const char *const name = before ? "dispatch" : "combine";
+    const enum roof_precision sent =
+        before ? class_formats(b, gate_up_weight(b)).activations : b->s->common.formats.out;
+    const int64_t held = b->tokens * b->model->hidden;
+    if (groups == 1) { /* each device has all tokens, and the sum over tp adds what it makes */
+        return;
+    }
+    if (ep == 1) {
+        collective_node(b, name, before ? ROOF_OPERATOR_ALL_GATHER : ROOF_OPERATOR_REDUCE_SCATTER,
+                        sent, held * groups, groups, b->stage_within);
+        return;
+    }
+    const double share = (double)(groups - 1) / (double)(ep - 1);
+    const double given = (double)held * ((double)ep * met(b->model, ep)) * share;
+    collective_node(b, name, ROOF_OPERATOR_ALL_TO_ALL, sent, (int64_t)ceil(given * (1 - 1e-14)), ep,
+                    b->stage_within);
 }
 
 static void moe(struct builder *b)
@@ -504,25 +531,13 @@ static void moe(struct builder *b)
         "shared_down_proj",
         {ROOF_WEIGHT_SHARED_GATE, ROOF_WEIGHT_SHARED_UP, ROOF_WEIGHT_SHARED_DOWN}};
     const struct roof_model *const m = b->model;
-    const int64_t ep = b->s->common.shape.ep;
     product_node(b, "router", ROOF_WEIGHT_ROUTER, b->tokens, m->experts, m->hidden, m->router_bias);
     vector_node(b, "top_k", ROOF_OPERATOR_ROUTER,
                 (struct roof_shape){.tokens = b->tokens, .experts = m->experts, .top_k = m->top_k},
                 0);
-    /* Each token goes to the devices of its experts, and their sums come back. An all-to-all sends
-     * (ep - 1) / ep of what it is given, the copies for other devices. The number of elements is
-     * rounded up, but for the noise of floating-point arithmetic. */
-    const double part = (double)b->tokens * (double)m->hidden * copies(m, ep);
-    const int64_t given = (int64_t)ceil(part * (1 - 1e-14));
-    if (ep > 1) {
-        collective_node(b, "dispatch", ROOF_OPERATOR_ALL_TO_ALL,
-                        class_formats(b, gate_up_weight(b)).activations, given, ep, b->ep_within);
-    }
+    exchange(b, true);
     experts(b);
-    if (ep > 1) {
-        collective_node(b, "combine", ROOF_OPERATOR_ALL_TO_ALL, b->s->common.formats.out, given, ep,
-                        b->ep_within);
-    }
+    exchange(b, false);
     if (m->shared_intermediate > 0) {
         mlp(b, &shared, m->shared_intermediate);
         vector_node(b, "shared_add", ROOF_OPERATOR_ADD,
@@ -582,11 +597,16 @@ static void embedding_node(struct builder *b, const char *name, int64_t table_ro
     add_node(b, &node);
 }
 
+static void token_embedding(struct builder *b)
+{
+    embedding_node(b, "embedding", divide_up(b->model->vocab, b->s->tp));
+    tp_sum(b, "embedding_all_reduce");
+}
+
 static void first_stage(struct builder *b)
 {
     const struct roof_model *const m = b->model;
-    embedding_node(b, "embedding", divide_up(m->vocab, b->s->tp));
-    tp_sum(b, "embedding_all_reduce");
+    token_embedding(b);
     if (m->position_rows > 0) {
         embedding_node(b, "position", m->position_rows);
         residual(b, "position_add");
@@ -615,13 +635,12 @@ static void set_groups(struct builder *b)
 {
     const struct roof_scenario *const s = b->s;
     const int64_t parts = roof_microbatches(s);
-    const int64_t ep = s->common.shape.ep;
     const int64_t batch = divide_up(s->common.shape.batch, parts);
     const bool mixed = s->phase == ROOF_PHASE_MIXED;
     const int64_t query = roof_query_len(s);
     b->group[b->groups++] = (struct group){
         .attention = mixed ? "attention_decode" : "attention",
-        .batch = divide_up(batch, ep),
+        .batch = divide_up(batch, s->attention_dp),
         .query_len = query,
         .kv_len = s->context + (s->phase == ROOF_PHASE_PREFILL ? 0 : s->draft_tokens),
         .expanded = s->phase == ROOF_PHASE_PREFILL};
@@ -629,7 +648,7 @@ static void set_groups(struct builder *b)
     if (mixed) {
         const int64_t prefill = divide_up(s->prefill_batch, parts);
         b->group[b->groups++] = (struct group){.attention = "attention_prefill",
-                                               .batch = divide_up(prefill, ep),
+                                               .batch = divide_up(prefill, s->attention_dp),
                                                .query_len = s->chunk,
                                                .kv_len = s->prefill_context,
                                                .expanded = true};
@@ -643,38 +662,18 @@ static void set_groups(struct builder *b)
               (mixed ? b->group[1].batch : 0);
 }
 
-/* Returns the elements of the cache per token of a layer, on one device. */
-static double kv_elements(const struct roof_model *m, int64_t kv_heads)
-{
-    return m->kv_lora_rank > 0 ? (double)(m->kv_lora_rank + m->qk_rope_head_dim)
-                               : 2 * (double)kv_heads * (double)m->head_dim;
-}
-
-static double kv_bytes(const struct roof_model *m, enum roof_precision format, int64_t kv_heads,
-                       double tokens)
-{
-    const double vectors = m->kv_lora_rank > 0 ? 1 : 2 * (double)kv_heads;
-    return roof_tensor_bytes(format, tokens * kv_elements(m, kv_heads), 0, tokens * vectors);
-}
-
 /* Returns the bytes of the cache of a layer for all sequences, not only those of one pass. */
 static double cache_bytes(const struct builder *b, bool windowed)
 {
     const struct roof_scenario *const s = b->s;
-    const int64_t ep = s->common.shape.ep;
     double tokens = 0;
     for (int i = 0; i < b->groups; i++) {
         const int64_t sequences = i == 0 ? s->common.shape.batch : s->prefill_batch;
         const int64_t held = s->held > b->group[i].kv_len ? s->held : b->group[i].kv_len;
         const int64_t kept = windowed && b->model->window < held ? b->model->window : held;
-        tokens += (double)divide_up(sequences, ep) * (double)kept;
+        tokens += (double)divide_up(sequences, s->attention_dp) * (double)kept;
     }
-    return kv_bytes(b->model, s->common.formats.kv, b->kv_heads, tokens);
-}
-
-double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof_scenario *scenario)
-{
-    return (double)model->layers * kv_bytes(model, scenario->common.formats.kv, model->kv_heads, 1);
+    return roof_kv_bytes(b->model, s->common.formats.kv, b->kv_heads, tokens);
 }
 
 /* Returns the first layer of a stage: layers are spread evenly, and the first stages take the
@@ -686,8 +685,8 @@ static int64_t stage_begin(const struct roof_scenario *s, int64_t layer_count, i
 }
 
 /*
- * Devices are numbered tp first, then ep, then pp. A group of `devices` from `first` on that has
- * devices of two nodes counts as one that lies within more than a node.
+ * Devices are numbered tp first, then attention_dp, then pp. A group of `devices` from `first` on
+ * that has devices of two nodes counts as one that lies within more than a node.
  */
 static int64_t group_within(int64_t first, int64_t devices, int64_t node_size)
 {
@@ -698,11 +697,11 @@ static int64_t group_within(int64_t first, int64_t devices, int64_t node_size)
 /* The tensor-parallel groups of a stage lie side by side: the slowest counts. */
 static void set_links(struct builder *b, int64_t stage, int64_t node_size)
 {
-    const int64_t ep = b->s->common.shape.ep;
-    const int64_t first = stage * b->s->tp * ep;
-    b->ep_within = group_within(first, b->s->tp * ep, node_size);
+    const int64_t devices = roof_stage_devices(b->s);
+    const int64_t first = stage * devices;
+    b->stage_within = group_within(first, devices, node_size);
     b->tp_within = b->s->tp;
-    for (int64_t i = 0; i < ep; i++) {
+    for (int64_t i = 0; i < b->s->attention_dp; i++) {
         const int64_t within = group_within(first + i * b->s->tp, b->s->tp, node_size);
         b->tp_within = within > b->tp_within ? within : b->tp_within;
     }
@@ -712,7 +711,7 @@ static void set_links(struct builder *b, int64_t stage, int64_t node_size)
  * node, or not. */
 static void send_node(struct builder *b, int64_t stage, int64_t node_size)
 {
-    const int64_t size = b->s->tp * b->s->common.shape.ep;
+    const int64_t size = roof_stage_devices(b->s);
     int64_t within = 2;
     for (int64_t i = stage * size; i < (stage + 1) * size && node_size > 0; i++) {
         within = i / node_size != (i + size) / node_size ? node_size + 1 : within;
@@ -728,19 +727,27 @@ enum roof_status roof_graph_full(const struct roof_model *model, struct roof_err
                           model->id, ROOF_GRAPH_MAX);
 }
 
-enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
-                                  const struct roof_scenario *scenario, int64_t stage,
-                                  int64_t node_size, struct roof_error *error)
+/* Returns a builder of an empty graph. */
+static struct builder begin(struct roof_graph *out, const struct roof_model *model,
+                            const struct roof_scenario *scenario, int64_t stage, int64_t node_size)
 {
+    struct builder b = {.graph = out, .model = model, .s = scenario};
     out->count = 0;
     out->kv_bytes = 0;
-    struct builder b = {.graph = out, .model = model, .s = scenario};
     set_groups(&b);
     set_links(&b, stage, node_size);
     b.kv_heads = model->kv_heads >= scenario->tp ? model->kv_heads / scenario->tp : 1;
     out->residual_bytes =
         roof_tensor_bytes(scenario->common.formats.out, (double)b.tokens * (double)model->hidden, 1,
                           (double)b.tokens);
+    return b;
+}
+
+enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
+                                  const struct roof_scenario *scenario, int64_t stage,
+                                  int64_t node_size, struct roof_error *error)
+{
+    struct builder b = begin(out, model, scenario, stage, node_size);
     if (stage == 0) {
         first_stage(&b);
     }
@@ -763,5 +770,31 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     } else {
         send_node(&b, stage, node_size);
     }
+    return b.full ? roof_graph_full(model, error) : ROOF_OK;
+}
+
+/*
+ * A module joins the embedding of the token that was chosen last to the hidden states that it was
+ * chosen from, each with a norm of its own, by a product of 2 hidden x hidden, and has one layer
+ * behind that: DeepSeek-V3, arXiv 2412.19437, section 2.2. Embedding and head are the model's.
+ */
+enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_model *model,
+                                      const struct roof_scenario *scenario, int64_t node_size,
+                                      struct roof_error *error)
+{
+    struct builder b = begin(out, model, scenario, scenario->pp - 1, node_size);
+    const int64_t hidden = model->hidden;
+    token_embedding(&b);
+    out->node[0].borrowed = scenario->pp == 1; /* else it is on another device, and here a copy */
+    norm_node(&b, "embedding_norm", b.tokens, hidden);
+    norm_node(&b, "hidden_norm", b.tokens, hidden);
+    product_node(&b, "join_proj", ROOF_WEIGHT_LM_HEAD, b.tokens, hidden, 2 * hidden, false);
+    b.layer = &model->layer[model->layer_class[model->layers - 1]];
+    b.count = 1;
+    layers(&b);
+    out->kv_bytes = cache_bytes(&b, b.layer->windowed);
+    b.layer = NULL;
+    last_stage(&b);
+    out->node[out->count - (scenario->tp > 1 ? 2 : 1)].borrowed = true; /* the head */
     return b.full ? roof_graph_full(model, error) : ROOF_OK;
 }

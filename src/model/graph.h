@@ -48,6 +48,15 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
                                   const struct roof_scenario *scenario, int64_t stage,
                                   int64_t node_size, struct roof_error *error);
 
+/**
+ * Builds what a device of the last stage runs when one module for multi-token prediction proposes a
+ * token of each sequence. scenario is that of the decode step which checks the tokens, but without
+ * drafts. What the module shares with the model is borrowed.
+ */
+enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_model *model,
+                                      const struct roof_scenario *scenario, int64_t node_size,
+                                      struct roof_error *error);
+
 /** Counts the parameters of the whole model over its graph: all, and those that one token uses
  * (both with embedding and head). */
 enum roof_status roof_model_parameters(double *total, double *active,
@@ -66,6 +75,10 @@ double roof_node_bytes(const struct roof_node *node);
  * (fp16 where it gives none), by the formats alone: without padding and the odd scales that a file
  * may have. NAN when the model has too many different layers. */
 double roof_model_bytes(const struct roof_model *model);
+
+/** Returns the bytes that tokens take in the cache of a layer with so many KV heads. */
+double roof_kv_bytes(const struct roof_model *model, enum roof_precision format, int64_t kv_heads,
+                     double tokens);
 
 /** Returns the bytes that one more token adds to the cache of the whole model, as long as windows
  * are not full. */

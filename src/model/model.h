@@ -83,6 +83,8 @@ struct roof_model {
     int64_t hidden;
     int64_t vocab;
     int64_t layers;
+    int64_t predict_layers; /**< modules for multi-token prediction behind the layers, not among
+                                 them; each is like the last layer */
     int64_t heads;
     int64_t kv_heads;
     int64_t head_dim;

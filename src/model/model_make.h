@@ -25,6 +25,8 @@ const char *roof_model_own(struct roof_model *model, char *string);
 bool roof_model_set_layout(struct roof_model *model, const char *name);
 /* Adds a remark; the string must live as long as the model. */
 void roof_model_note(struct roof_model *model, const char *remark);
+/* Adds the remark on layers for multi-token prediction. */
+void roof_model_note_predictors(struct roof_model *model);
 
 /* Leaves the formats of `count` layers to the request. */
 void roof_layers_clear(struct roof_layer *layer, int64_t count);

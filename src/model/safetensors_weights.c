@@ -321,7 +321,8 @@ static void note_assumptions(struct roof_safetensors *r)
         roof_model_note(m, "4-bit groups without zero points are counted with them");
     }
     if (r->extra_seen && r->extra_assumed) {
-        roof_model_note(m, "the layers for multi-token prediction are not counted");
+        m->predict_layers = r->extra_layers;
+        roof_model_note_predictors(m);
     }
 }
 

@@ -84,10 +84,112 @@ static enum roof_status indivisible(const struct roof_model *model, const char *
                           model->id, value, parted, key, parts);
 }
 
+/* Refuses a split of experts where there are none. */
+static enum roof_status refuse_experts(const struct roof_scenario *s, const struct roof_model *m,
+                                       struct roof_error *error)
+{
+    const struct {
+        const char *key;
+        int64_t value;
+    } splits[] = {{"ep", s->common.shape.ep},
+                  {"attention_dp", s->attention_dp},
+                  {"moe_tp", s->moe_tp},
+                  {"moe_ep", s->moe_ep}};
+    for (size_t i = 0; i < COUNT(splits); i++) {
+        if (splits[i].value > 1) {
+            return roof_error_set(error, ROOF_USAGE,
+                                  "%s has no experts for " ROOF_KEY("%s") " %" PRId64, m->id,
+                                  splits[i].key, splits[i].value);
+        }
+    }
+    return ROOF_OK;
+}
+
+/* Takes "ep", which is short for three others; they may say the same, as a resolved scenario does.
+ */
+static enum roof_status expand_ep(struct roof_scenario *s, struct roof_error *error)
+{
+    const int64_t ep = s->common.shape.ep;
+    if (ep == 1) {
+        return ROOF_OK;
+    }
+    if ((s->attention_dp > 0 && s->attention_dp != ep) || (s->moe_ep > 0 && s->moe_ep != ep) ||
+        (s->moe_tp > 0 && s->moe_tp != s->tp)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("ep") " %" PRId64
+                           " is short for " ROOF_KEY("attention_dp") " %" PRId64 ", " ROOF_KEY(
+                               "moe_ep") " %" PRId64
+                                         " and " ROOF_KEY("moe_tp") " %" PRId64
+                                                                    ": give it or those, not both",
+            ep, ep, ep, s->tp);
+    }
+    s->attention_dp = s->moe_ep = ep;
+    s->moe_tp = s->tp;
+    return ROOF_OK;
+}
+
+/* Refuses parts of experts that are not as many as the devices that share them. */
+static enum roof_status refuse_parts(const struct roof_scenario *s, struct roof_error *error)
+{
+    const int64_t devices = roof_stage_devices(s);
+    const bool both = s->moe_tp > 0 && s->moe_ep > 0;
+    char shared[160];
+    snprintf(shared, sizeof shared,
+             ROOF_KEY("tp") " %" PRId64 " x " ROOF_KEY("attention_dp") " %" PRId64 " = %" PRId64
+                                                                       " device%s the experts",
+             s->tp, s->attention_dp, devices, devices == 1 ? " has" : "s share");
+    return both ? roof_error_set(error, ROOF_USAGE,
+                                 "%s, not " ROOF_KEY("moe_tp") " %" PRId64 " x " ROOF_KEY(
+                                     "moe_ep") " %" PRId64 " = %" PRId64,
+                                 shared, s->moe_tp, s->moe_ep, s->moe_tp * s->moe_ep)
+                : roof_error_set(error, ROOF_USAGE,
+                                 "%s, which " ROOF_KEY("%s") " %" PRId64 " does not divide", shared,
+                                 s->moe_tp > 0 ? "moe_tp" : "moe_ep",
+                                 s->moe_tp > 0 ? s->moe_tp : s->moe_ep);
+}
+
+/* Gives the experts of a stage to all of its devices: what one of moe_ep and moe_tp leaves is the
+ * other, and neither cuts each expert over all. */
+static enum roof_status split_experts(struct roof_scenario *s, const struct roof_model *m,
+                                      struct roof_error *error)
+{
+    if (m->experts == 0) {
+        TRY(refuse_experts(s, m, error));
+        s->attention_dp = 1;
+        s->moe_tp = s->moe_ep = 0;
+        return ROOF_OK;
+    }
+    TRY(expand_ep(s, error));
+    s->attention_dp = at_least_1(s->attention_dp);
+    const int64_t devices = roof_stage_devices(s);
+    const int64_t tp = s->moe_tp;
+    const int64_t ep = tp > 0 ? s->moe_ep : at_least_1(s->moe_ep);
+    const int64_t known = at_least_1(tp) * at_least_1(ep);
+    if (tp > 0 && ep > 0 ? known != devices : devices % known != 0) {
+        return refuse_parts(s, error);
+    }
+    s->moe_tp = tp > 0 ? tp : devices / ep;
+    s->moe_ep = ep > 0 ? ep : devices / tp;
+    return ROOF_OK;
+}
+
+static enum roof_status check_experts(const struct roof_scenario *s, const struct roof_model *m,
+                                      struct roof_error *error)
+{
+    if (m->expert_intermediate % s->moe_tp != 0) {
+        return indivisible(m, "elements between the products of an expert", m->expert_intermediate,
+                           s->moe_tp == s->tp ? "tp" : "moe_tp", s->moe_tp, error);
+    }
+    return m->experts % s->moe_ep == 0
+               ? ROOF_OK
+               : indivisible(m, "experts", m->experts, s->common.shape.ep > 1 ? "ep" : "moe_ep",
+                             s->moe_ep, error);
+}
+
 static enum roof_status check_split(const struct roof_scenario *s, const struct roof_model *m,
                                     struct roof_error *error)
 {
-    const int64_t ep = s->common.shape.ep;
     if (m->heads % s->tp != 0) {
         return indivisible(m, "attention heads", m->heads, "tp", s->tp, error);
     }
@@ -100,10 +202,6 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
                                s->tp, error);
         }
     }
-    if (m->expert_intermediate % s->tp != 0) {
-        return indivisible(m, "elements between the products of an expert", m->expert_intermediate,
-                           "tp", s->tp, error);
-    }
     if (m->shared_intermediate % s->tp != 0) {
         return indivisible(m, "elements between the products of the shared experts",
                            m->shared_intermediate, "tp", s->tp, error);
@@ -113,14 +211,7 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
                               "%s has %" PRId64 " layers, too few for " ROOF_KEY("pp") " %" PRId64,
                               m->id, m->layers, s->pp);
     }
-    if (ep > 1 && m->experts == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              "%s has no experts for " ROOF_KEY("ep") " %" PRId64, m->id, ep);
-    }
-    if (m->experts % ep != 0) {
-        return indivisible(m, "experts", m->experts, "ep", ep, error);
-    }
-    return ROOF_OK;
+    return m->experts > 0 ? check_experts(s, m, error) : ROOF_OK;
 }
 
 /* Gives the scenario the formats of a plain product, by the rules that operators have; a layout
@@ -296,7 +387,10 @@ static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_e
                  {"generate", s->generate},
                  {"tp", s->tp},
                  {"pp", s->pp},
-                 {"ep", shape->ep}};
+                 {"ep", shape->ep},
+                 {"attention_dp", s->attention_dp},
+                 {"moe_tp", s->moe_tp},
+                 {"moe_ep", s->moe_ep}};
     TRY(check_range("draft_tokens", s->draft_tokens, 0, ROOF_DRAFT_TOKENS_MAX, error));
     for (size_t i = 0; i < COUNT(sizes); i++) {
         if (sizes[i].value != 0) {
@@ -327,6 +421,52 @@ static enum roof_status check_fractions(const struct roof_scenario *s, struct ro
     return ROOF_OK;
 }
 
+bool roof_drafter_find(struct roof_scenario *scenario, const char *name)
+{
+    const bool own = strcmp(name, "mtp") == 0;
+    if (!own && strcmp(name, "none") != 0) {
+        return false;
+    }
+    scenario->drafting = own ? ROOF_DRAFTING_OWN : ROOF_DRAFTING_FREE;
+    scenario->draft = NULL;
+    return true;
+}
+
+const char *roof_drafter_name(const struct roof_scenario *s, const struct roof_model *model)
+{
+    switch (s->draft_tokens > 0 ? s->drafting : ROOF_DRAFTING_DEFAULT) {
+    case ROOF_DRAFTING_OWN:
+        return "mtp";
+    case ROOF_DRAFTING_MODEL:
+        return s->draft->id;
+    case ROOF_DRAFTING_FREE:
+        return model->predict_layers > 0 ? "none" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+/* Finds what proposes tokens. */
+static enum roof_status resolve_drafts(struct roof_scenario *s, const struct roof_model *m,
+                                       struct roof_error *error)
+{
+    if (s->draft_tokens == 0) {
+        return ROOF_OK;
+    }
+    if (s->drafting == ROOF_DRAFTING_OWN && m->predict_layers == 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            "%s has no layers for multi-token prediction (" ROOF_KEY("draft_model") " mtp)", m->id);
+    }
+    if (s->drafting == ROOF_DRAFTING_DEFAULT) {
+        s->drafting = s->draft != NULL        ? ROOF_DRAFTING_MODEL
+                      : m->predict_layers > 0 ? ROOF_DRAFTING_OWN
+                                              : ROOF_DRAFTING_FREE;
+    }
+    s->draft = s->drafting == ROOF_DRAFTING_OWN ? m : s->draft;
+    return ROOF_OK;
+}
+
 enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                                        const struct roof_model *model, struct roof_error *error)
 {
@@ -345,7 +485,9 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
         return roof_error_set(error, ROOF_USAGE, "%s has no experts for " ROOF_KEY("routing"),
                               model->id);
     }
+    TRY(split_experts(&s, model, error));
     TRY(check_split(&s, model, error));
+    TRY(resolve_drafts(&s, model, error));
     TRY(resolve_formats(&s, model, error));
     *scenario = s;
     return ROOF_OK;
@@ -374,6 +516,16 @@ void roof_scenario_phases(struct roof_scenario *prefill, struct roof_scenario *d
 int64_t roof_uncached(int64_t prompt, double prefix_hit)
 {
     return prompt - (int64_t)fmin(floor(prefix_hit * (double)prompt), (double)(prompt - 1));
+}
+
+int64_t roof_stage_devices(const struct roof_scenario *s)
+{
+    return s->tp * s->attention_dp;
+}
+
+bool roof_splits_apart(const struct roof_scenario *s)
+{
+    return s->moe_ep > 0 && (s->attention_dp != s->common.shape.ep || s->moe_tp != s->tp);
 }
 
 int64_t roof_query_len(const struct roof_scenario *s)

@@ -20,10 +20,19 @@ enum roof_phase {
 };
 const char *roof_phase_name(enum roof_phase phase);
 
+/** The ways in which tokens are proposed. */
+enum roof_drafting {
+    ROOF_DRAFTING_DEFAULT, /**< the model itself where it has layers for that, else nothing that
+                                takes time */
+    ROOF_DRAFTING_FREE,    /**< proposals cost nothing, such as those of a look-up: "none" */
+    ROOF_DRAFTING_OWN,     /**< the model's own layers for multi-token prediction: "mtp" */
+    ROOF_DRAFTING_MODEL    /**< another model */
+};
+
 /**
  * The question about a model. Start with roof_scenario_init; 0 means not given. A model uses these
  * members of `common`: the formats, sparse, shape.batch (sequences), shape.routing, shape.ep, and
- * how kernels run.
+ * how kernels run. shape.ep is short for attention_dp, moe_ep and moe_tp (roof_scenario_resolve).
  */
 struct roof_scenario {
     struct roof_workload common;
@@ -44,13 +53,20 @@ struct roof_scenario {
     int64_t draft_tokens; /**< speculative decoding: tokens proposed per step */
     int64_t tp;           /**< tensor parallelism: devices that share each layer */
     int64_t pp;           /**< pipeline parallelism: stages */
+    /** Mixtures of experts: tp x attention_dp = moe_tp x moe_ep devices share a stage. Both moe
+     * members stay 0 in a model without experts. */
+    int64_t attention_dp; /**< groups of tp devices, each with sequences of its own (default 1) */
+    int64_t moe_tp;       /**< devices that cut each expert (default: what moe_ep leaves) */
+    int64_t moe_ep;       /**< parts that the experts are dealt into (default: what moe_tp leaves,
+                               else 1) */
     int64_t split_projections; /**< flag: Q, K, V and gate, up as products of their own */
     int64_t unfused_attention; /**< flag: scores are stored */
     enum roof_precision weight[ROOF_WEIGHT_COUNT]; /**< by class; AUTO: layout, file or default */
     double acceptance; /**< probability that a proposed token is accepted, 0..1 */
     double prefix_hit; /**< prefill: fraction of the prompt that is cached already, 0..1 */
     double reserve;    /**< fraction of the memory that is kept free, 0..1 */
-    const struct roof_model *draft; /**< the model that proposes; NULL: proposals cost nothing */
+    enum roof_drafting drafting;    /**< resolved where there are drafts */
+    const struct roof_model *draft; /**< the model that proposes, maybe the model itself, or NULL */
 };
 /** The chunk of a request by default. */
 #define ROOF_REQUEST_CHUNK 8192
@@ -68,6 +84,19 @@ void roof_scenario_init(struct roof_scenario *scenario);
  */
 enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
                                        const struct roof_model *model, struct roof_error *error);
+
+/** Returns the devices of one stage: tp x attention_dp of a resolved scenario. */
+int64_t roof_stage_devices(const struct roof_scenario *scenario);
+/** Returns true if attention and experts of a resolved scenario are split in ways that neither "tp"
+ * nor "ep" alone says. */
+bool roof_splits_apart(const struct roof_scenario *scenario);
+
+/** Returns the id of the model that proposes, "mtp" for the layers of the model itself, "none"
+ * where it has such layers and they do not propose, or NULL: without drafts, and where nothing need
+ * be said. The scenario must be resolved. */
+const char *roof_drafter_name(const struct roof_scenario *scenario, const struct roof_model *model);
+/** Reads "mtp" and "none" as such a name into a scenario; false for other names. */
+bool roof_drafter_find(struct roof_scenario *scenario, const char *name);
 
 /** Makes scenarios of the two phases of what is asked, not resolved. A request gives the prefill of
  * its prompts (of one prompt unless the batch is static), and a decode step at its end, when the

@@ -47,7 +47,7 @@ struct roof_model_prediction {
     double memory_time_us;
     double compute_time_us;
     double network_time_us;
-    double devices;         /**< tp x pp x ep */
+    double devices;         /**< tp x attention_dp x pp */
     double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
     double slowest_stage_s; /**< one pass of the slowest pipeline stage */
     double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */

@@ -279,6 +279,48 @@ double roof_tokens_per_step(const struct roof_scenario *s)
     return sum;
 }
 
+/* Returns the scenario of a decode step of what proposes, which has no drafts itself. */
+static struct roof_scenario without_drafts(const struct roof_scenario *s)
+{
+    struct roof_scenario d = *s;
+    d.drafting = ROOF_DRAFTING_DEFAULT;
+    d.draft = NULL;
+    d.draft_tokens = 0;
+    return d;
+}
+
+/* Makes a pass of as many steps as there are drafts. */
+static void repeat(struct roof_pass *pass, const struct roof_scenario *step, int64_t drafts)
+{
+    pass->bound.path_s = (double)drafts * roof_pass_step_s(&pass->bound, step);
+    pass->expected.path_s = (double)drafts * roof_pass_step_s(&pass->expected, step);
+}
+
+/* Runs the model's own modules, one for each draft in turn; all are resident, and the embedding is
+ * once. */
+static enum roof_status run_predictor(struct roof_pass *out, const struct roof_scenario *s,
+                                      const struct roof_hardware *hardware,
+                                      struct roof_error *error)
+{
+    const struct roof_scenario d = without_drafts(s);
+    const double modules = (double)s->draft->predict_layers;
+    struct roof_graph graph;
+    const struct source from = {.hardware = hardware};
+    struct stage sum = {0};
+    size_t index[ROOF_GRAPH_MAX] = {0};
+    TRY(roof_graph_predictor(&graph, s->draft, &d, node_size(hardware), error));
+    TRY(run_stage(&sum, out, &graph, &from, index, error));
+    end_stage(out, &sum, &graph);
+    out->kv_bytes = modules * graph.kv_bytes;
+    out->weights_bytes = 0;
+    for (size_t i = 0; i < graph.count; i++) {
+        const bool shared = graph.node[i].weight == ROOF_WEIGHT_EMBEDDING;
+        out->weights_bytes += (shared ? 1 : modules) * roof_node_bytes(&graph.node[i]);
+    }
+    repeat(out, &d, s->draft_tokens);
+    return ROOF_OK;
+}
+
 enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenario *s,
                                  const struct roof_hardware *hardware, struct roof_error *error)
 {
@@ -286,12 +328,14 @@ enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenar
     if (s->draft == NULL || s->draft_tokens == 0) {
         return ROOF_OK;
     }
-    struct roof_scenario d = *s;
-    d.draft = NULL;
-    d.draft_tokens = 0;
+    if (s->drafting == ROOF_DRAFTING_OWN) {
+        return run_predictor(out, s, hardware, error);
+    }
+    struct roof_scenario d = without_drafts(s);
     d.common.shape.ep = 1;
     d.common.shape.routing = 0;
-    d.tp = s->tp * s->common.shape.ep;
+    d.tp = roof_stage_devices(s);
+    d.attention_dp = d.moe_tp = d.moe_ep = 0;
     for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
         d.weight[w] = ROOF_PRECISION_AUTO;
     }
@@ -302,7 +346,6 @@ enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenar
     }
     TRY(roof_scenario_resolve(&d, s->draft, error));
     TRY(roof_pass_run(out, s->draft, &d, hardware, NULL, error));
-    out->bound.path_s = (double)s->draft_tokens * roof_pass_step_s(&out->bound, &d);
-    out->expected.path_s = (double)s->draft_tokens * roof_pass_step_s(&out->expected, &d);
+    repeat(out, &d, s->draft_tokens);
     return ROOF_OK;
 }

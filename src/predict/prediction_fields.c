@@ -271,6 +271,9 @@ static const struct roof_field model_prediction_fields[] = {
     {.key = "tp", ASKED(tp), .width = 2},
     {.key = "pp", ASKED(pp), .width = 2},
     {.key = "ep", ASKED(common.shape.ep), .width = 2},
+    {.key = "attention_dp", ASKED(attention_dp)},
+    {.key = "moe_tp", ASKED(moe_tp)},
+    {.key = "moe_ep", ASKED(moe_ep)},
     {.key = "devices", NUMBER(devices, NONE)},
     {.key = "layout", DERIVED_TEXT(LAYOUT)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS), .width = -8},
@@ -351,7 +354,7 @@ static void derive_of_model(struct roof_value *out, enum model_prediction_value 
         out->text = p->model->id;
         break;
     case DRAFT_MODEL:
-        out->text = scenario->draft == NULL ? NULL : scenario->draft->id;
+        out->text = roof_drafter_name(scenario, p->model);
         break;
     case ACCEPTANCE:
         out->number = scenario->draft_tokens > 0 ? scenario->acceptance : ROOF_UNKNOWN;

@@ -37,6 +37,42 @@ static void put_line(struct roof_text *out, const char *label, const char *value
     roof_text_put(out, "\n");
 }
 
+/* A size of a scenario, which stands in its line or not. */
+struct size {
+    const char *label;
+    int64_t value;
+    bool shown;
+};
+
+static void put_sizes(struct roof_text *out, const struct size *sizes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (sizes[i].shown) {
+            roof_text_printf(out, ", %s %" PRId64, sizes[i].label, sizes[i].value);
+        }
+    }
+}
+
+/* Says behind the number of drafts what proposes them. */
+static void put_drafter(struct roof_text *out, const struct roof_model_prediction *r)
+{
+    const char *const name = roof_drafter_name(&r->scenario, r->model);
+    if (name == NULL) {
+        return;
+    }
+    switch (r->scenario.drafting) {
+    case ROOF_DRAFTING_OWN:
+        roof_text_put(out, " of its own layers (mtp)");
+        break;
+    case ROOF_DRAFTING_FREE:
+        roof_text_put(out, " at no cost");
+        break;
+    default:
+        roof_text_printf(out, " of %s", name);
+        break;
+    }
+}
+
 void roof_model_report_scenario(struct roof_text *out,
                                 const struct roof_model_prediction *model_prediction)
 {
@@ -44,11 +80,7 @@ void roof_model_report_scenario(struct roof_text *out,
     const struct roof_scenario *const s = &r->scenario;
     roof_text_printf(out, "%s, %sbatch %" PRId64, r->phase, s->static_batch > 0 ? "static " : "",
                      s->common.shape.batch);
-    const struct {
-        const char *label;
-        int64_t value;
-        bool shown;
-    } sizes[] = {
+    const struct size sizes[] = {
         {"context", s->context, s->phase != ROOF_PHASE_REQUEST},
         {"prompt", s->prompt, s->prompt > 0},
         {"generate", s->generate, s->generate > 0},
@@ -58,23 +90,23 @@ void roof_model_report_scenario(struct roof_text *out,
         {"tokens of each", s->chunk, s->phase == ROOF_PHASE_MIXED},
         {"context of those", s->prefill_context, s->phase == ROOF_PHASE_MIXED},
         {"draft tokens", s->draft_tokens, s->draft_tokens > 0},
+    };
+    const struct size splits[] = {
         {"tp", s->tp, s->tp > 1},
         {"pp", s->pp, s->pp > 1},
         {"ep", s->common.shape.ep, s->common.shape.ep > 1},
+        {"attention dp", s->attention_dp, roof_splits_apart(s)},
+        {"moe tp", s->moe_tp, roof_splits_apart(s)},
+        {"moe ep", s->moe_ep, roof_splits_apart(s)},
         {"devices", (int64_t)r->devices, r->devices > 1},
     };
-    for (size_t i = 0; i < COUNT(sizes); i++) {
-        if (sizes[i].shown) {
-            roof_text_printf(out, ", %s %" PRId64, sizes[i].label, sizes[i].value);
-        }
-    }
+    put_sizes(out, sizes, COUNT(sizes));
+    put_drafter(out, r);
+    put_sizes(out, splits, COUNT(splits));
     if (s->prefix_hit > 0) {
         char hit[ROOF_QUANTITY_SIZE];
         roof_text_printf(out, ", %s of the prompt cached",
                          roof_format_quantity(hit, s->prefix_hit, ROOF_UNIT_FRACTION));
-    }
-    if (s->draft != NULL) {
-        roof_text_printf(out, " of %s", s->draft->id);
     }
 }
 
@@ -338,9 +370,7 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
                  r->fits == ROOF_FIT_YES ? "fits" : "does not fit",
                  roof_format_quantity(b, r->memory_capacity_bytes, ROOF_UNIT_CAPACITY),
                  roof_format_quantity(c, r->scenario.reserve, ROOF_UNIT_FRACTION),
-                 r->scenario.tp * r->scenario.pp * r->scenario.common.shape.ep > 1
-                     ? ", on each device"
-                     : "");
+                 r->devices > 1 ? ", on each device" : "");
     }
     put_line(out, "memory", roof_format_quantity(a, needed, ROOF_UNIT_CAPACITY), detail);
     snprintf(detail, sizeof detail,

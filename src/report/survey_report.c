@@ -172,8 +172,13 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
     roof_text_put(out, "Formats: ");
     roof_markdown_put_made(out, &formats);
     if (r->devices > 1) {
-        roof_text_printf(out, "; %.0f devices (tp %" PRId64 ", pp %" PRId64 ", ep %" PRId64 ")",
+        roof_text_printf(out, "; %.0f devices (tp %" PRId64 ", pp %" PRId64 ", ep %" PRId64,
                          r->devices, r->scenario.tp, r->scenario.pp, r->scenario.common.shape.ep);
+        if (roof_splits_apart(&r->scenario)) {
+            roof_text_printf(out, ", attention dp %" PRId64 ", moe tp %" PRId64 ", moe ep %" PRId64,
+                             r->scenario.attention_dp, r->scenario.moe_tp, r->scenario.moe_ep);
+        }
+        roof_text_put(out, ")");
     }
     roof_text_put(out, ".\n");
     if (s->request != NULL) {

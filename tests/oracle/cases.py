@@ -182,6 +182,8 @@ def config(random):
                  qk_rope_head_dim=2 * random.randint(1, 40), v_head_dim=8 * random.randint(1, 20))
         if chance(random, 0.6):
             c["q_lora_rank"] = 16 * random.randint(1, 100)
+    if chance(random, 0.3):
+        c["num_nextn_predict_layers"] = random.randint(0, 3)
     if kind in ("mixtral", "qwen3_moe", "qwen2_moe", "gpt_oss") or kind.startswith("deepseek"):
         names = {"mixtral": "num_local_experts", "gpt_oss": "num_local_experts"}
         experts = random.choice((4, 8, 12, 16, 64, 128))
@@ -241,11 +243,26 @@ def scenario(random, model):
     for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):
         if chance(random, likely):
             d[key] = random.choice((1, 2, 2, 4, 8, 3))
+    if chance(random, 0.4 if model.experts > 1 else 0.02):
+        apart(random, d)
     if chance(random, 0.2):
         d["reserve"] = round(random.random() * 0.99, 2)
     if model.experts > 1 and chance(random, 0.3):
         d["routing"] = random.choice(("uniform", "balanced"))
     return d
+
+
+def apart(random, d):
+    """Data-parallel attention and a split of the experts, mostly one that fills the devices."""
+    if chance(random, 0.95):
+        d.pop("ep", None)
+    groups = random.choice((1, 2, 4, 8))
+    devices = groups * d.get("tp", 1)
+    parts = random.choice([x for x in (1, 2, 3, 4, 8, 16) if devices % x == 0 or x == 3])
+    for key, value in (("attention_dp", groups), ("moe_tp", max(1, devices // parts)),
+                       ("moe_ep", parts)):
+        if chance(random, 0.6):
+            d[key] = value
 
 
 def drawn_devices(random, folder):

@@ -95,12 +95,20 @@ def layers(check):
                            2 * two[key], (key, record))
 
 
+SPLITS = "tp pp ep attention_dp moe_tp moe_ep".split()
+
+
+def groups_of(record):
+    """Groups of the attention, each with sequences of its own."""
+    return max(record.get("attention_dp", 1), record.get("ep", 1))
+
+
 def batches(check):
     """Two batches together: FLOPs and caches of both, and no more time than one after the other."""
     random, sets = check.random, ([], [], [])
     for record in drawn(check, check.count, without=("prompt", "generate", "static")):
-        # Whole microbatches, and as many sequences in each group of experts.
-        grain = record.get("pp", 1) * record.get("ep", 1)
+        # Whole microbatches, and as many sequences in each group of the attention.
+        grain = record.get("pp", 1) * groups_of(record)
         if record.get("tp", 1) > 1 and record["hardware"] not in check.shipped:
             record["hardware"] = random.choice(list(check.shipped))  # no latency: rings alone
         first, other = (grain * cases.size(random, 4) for _ in range(2))
@@ -126,7 +134,7 @@ def batches(check):
         check.near("FLOPs of two batches", one["flops"] + two["flops"], three["flops"], record)
         check.near("caches of two batches", one["kv_cache_bytes"] + two["kv_cache_bytes"],
                    three["kv_cache_bytes"], record)
-        if record.get("ep", 1) == 1 and not scaled_by_tensor(one, "weights", "activations",
+        if groups_of(record) == 1 and not scaled_by_tensor(one, "weights", "activations",
                                                                  "out", "kv"):
             for key in ("activations_bytes", "out_bytes", "kv_bytes"):
                 check.near("activations and caches of two batches are moved", one[key] + two[key],
@@ -144,7 +152,7 @@ def contexts(check):
     """A cache has its bytes per token for each token that it keeps."""
     random, sets = check.random, ([], [], [])
     drawn_without = ("draft_tokens", "acceptance", "phase", "prompt", "generate", "static", "tp", "pp", "ep",
-                     "chunk", "prefix_hit", "prefill_batch", "prefill_context")
+                     "attention_dp", "moe_tp", "moe_ep", "chunk", "prefix_hit", "prefill_batch", "prefill_context")
     for record in drawn(check, check.count, without=drawn_without):
         first, other = cases.size(random, 10), cases.size(random, 10)
         for records, context in zip(sets, (first, other, first + other)):
@@ -311,13 +319,13 @@ def splits(check):
     """A device of a split holds no more than the whole, and no less than its share."""
     sets, parts = ([], []), []
     for record in drawn(check, check.count, without=("prompt", "generate", "static")):
-        devices = {key: record.get(key, 1) for key in ("tp", "pp", "ep")}
-        if record.get("phase") == "mixed" or devices["tp"] * devices["pp"] * devices["ep"] == 1:
+        devices = record.get("tp", 1) * record.get("pp", 1) * groups_of(record)
+        if record.get("phase") == "mixed" or devices == 1:
             continue
-        record["batch"] = record.get("batch", 1) * devices["ep"]
+        record["batch"] = record.get("batch", 1) * groups_of(record)
         sets[0].append(record)
-        sets[1].append(dict(record, tp=1, pp=1, ep=1))
-        parts.append(devices["tp"] * devices["pp"] * devices["ep"])
+        sets[1].append({key: value for key, value in record.items() if key not in SPLITS})
+        parts.append(devices)
     part_of = {id(record): part for record, part in zip(sets[0], parts)}
     for record, part, whole in rows_of(check, *sets):
         devices = part_of[id(record)]
@@ -352,7 +360,7 @@ def drafts(check):
         sets = ([], [], [])
         for record in drawn(check, 60, layouts=False, without=(
                 "phase", "chunk", "prompt", "generate", "static", "prefix_hit", "prefill_batch",
-                "prefill_context", "ep", "routing")):
+                "prefill_context", "ep", "attention_dp", "moe_tp", "moe_ep", "routing")):
             record.setdefault("draft_tokens", check.random.randint(1, 6))
             sets[0].append(record)
             sets[1].append({key: value for key, value in dict(record, model=name).items()
@@ -361,7 +369,8 @@ def drafts(check):
                 check.models[record["model"]].positions or 4096) - record["draft_tokens"] *
                 check.models[record["model"]].learned)))
             sets[1][-1]["context"] = context
-        alone, own = (check.program.records(["model"], x) for x in sets[:2])
+        alone = check.program.records(["model"], sets[0], ["--draft-model", "none"])
+        own = check.program.records(["model"], sets[1])
         both = check.program.records(["model"], sets[0], ["--draft-model", name])
         for record, one, step, whole in zip(sets[0], alone, own, both):
             if not (one and step and whole):

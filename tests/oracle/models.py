@@ -90,6 +90,7 @@ class Model:
         self.q_latent = get("q_lora_rank", default=0)
         self.nope, self.rope = get("qk_nope_head_dim"), get("qk_rope_head_dim")
         self.v = get("v_head_dim")
+        self.predictors = get("num_nextn_predict_layers", default=0)
         self.experts = get("num_local_experts", "n_routed_experts", "num_experts", default=0)
         self.top_k = get("num_experts_per_tok", "experts_per_token")
         self.expert_inner = get("moe_intermediate_size", default=self.inner)
@@ -206,7 +207,8 @@ class Scenario:
             return asked.get(key, default)
         self.asked = asked
         self.phase, self.batch = get("phase", "decode"), get("batch", 1)
-        self.tp, self.pp, self.ep = get("tp", 1), get("pp", 1), get("ep", 1)
+        self.tp, self.pp = get("tp", 1), get("pp", 1)
+        self.split_experts(model, asked)
         self.routing = get("routing", "uniform")
         self.drafts, self.acceptance = get("draft_tokens", 0), Fraction(str(get("acceptance", 0.7)))
         self.reserve = Fraction(str(get("reserve", 0.1)))
@@ -244,6 +246,32 @@ class Scenario:
         micro = max(self.batch, self.others)
         self.microbatches = min(self.pp, micro)
 
+    def split_experts(self, model, asked):
+        """Groups of the attention, devices that cut each expert, parts that they are dealt into."""
+        groups, cut, parts = (asked.get(key) for key in ("attention_dp", "moe_tp", "moe_ep"))
+        short = asked.get("ep", 1)
+        if short > 1 and any(x not in (None, y) for x, y in
+                             ((groups, short), (cut, self.tp), (parts, short))):
+            raise Refused("ep beside others")
+        if model.experts <= 1:
+            if max(short, groups or 1, cut or 1, parts or 1) > 1:
+                raise Refused("no experts")
+            self.groups, self.cut, self.parts = 1, None, None
+            return
+        if short > 1:
+            groups, cut, parts = short, self.tp, short
+        self.groups = groups or 1
+        devices = self.tp * self.groups
+        if cut is None and parts is None:
+            parts = 1
+        if cut is None:
+            cut = Fraction(devices, parts)
+        elif parts is None:
+            parts = Fraction(devices, cut)
+        if cut * parts != devices or cut != int(cut) or parts != int(parts):
+            raise Refused("devices of experts")
+        self.cut, self.parts = int(cut), int(parts)
+
     def sequences(self, count):
         """Of one microbatch."""
         return ceil_div(count, self.microbatches)
@@ -257,10 +285,8 @@ def check_split(m, s):
     if (dense and m.inner % t) or s.pp > len(m.layers):
         raise Refused("split")
     if m.experts > 1:
-        if m.expert_inner % t or m.shared % t or m.experts % s.ep:
+        if m.expert_inner % s.cut or m.shared % t or m.experts % s.parts:
             raise Refused("experts")
-    elif s.ep > 1:
-        raise Refused("ep")
 
 
 class Graph:
@@ -271,18 +297,16 @@ class Graph:
         self.device_node, self.stage = device_node, stage
         b, others = s.sequences(s.batch), s.sequences(s.others) if s.others else 0
         self.whole = b * s.new + others * (s.chunk if others else 0)
-        self.b, self.others = ceil_div(b, s.ep), ceil_div(others, s.ep)
+        self.b, self.others = ceil_div(b, s.groups), ceil_div(others, s.groups)
         self.n = self.b * s.new + self.others * (s.chunk if others else 0)
         decode = s.phase != "prefill"
         self.rows = (self.b * s.new if decode else self.b) + self.others
-        t, h = s.tp, m.hidden
-        last = stage == s.pp - 1
-        if stage == 0:
-            self.vector("embedding", "embedding", dict(tokens=self.n, hidden=h),
-                        weights="embedding",
-                        resident=[(f.stored("embedding"), ceil_div(m.vocab, t) * h, 1,
-                                   ceil_div(m.vocab, t))])
-            self.reduce("embedding_all_reduce")
+        self.build(layers)
+
+    def build(self, layers):
+        m, s, f, h = self.m, self.s, self.f, self.m.hidden
+        if self.stage == 0:
+            self.embed()
             if m.learned:
                 self.vector("position", "embedding", dict(tokens=self.n, hidden=h),
                             weights="embedding",
@@ -299,17 +323,27 @@ class Graph:
             self.count = count
             self.layer(i)
         self.count = 1
-        if last:
-            self.normed("final_norm", self.rows, h)
-            one = ceil_div(m.vocab, t)
-            self.product("lm_head", "lm_head", 0, self.rows, one, h, m.head_bias)
-            head = next(node for node in self.nodes if node.name == "lm_head")
-            # In another format, or on another device, it is a copy.
-            head.borrowed = m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding")
-            if t > 1:
-                self.collective("logits_all_gather", "all-gather", self.rows * m.vocab, t, f.out)
+        if self.stage == s.pp - 1:
+            # A tied head in another format, or on another device, is a copy.
+            self.head(m.tied and s.pp == 1 and f.stored("lm_head") == f.stored("embedding"))
         else:
             self.collective("send", "send", self.n * h, 2, f.out)
+
+    def embed(self):
+        rows = ceil_div(self.m.vocab, self.s.tp)
+        self.vector("embedding", "embedding", dict(tokens=self.n, hidden=self.m.hidden),
+                    weights="embedding",
+                    resident=[(self.f.stored("embedding"), rows * self.m.hidden, 1, rows)])
+        self.reduce("embedding_all_reduce")
+
+    def head(self, borrowed):
+        m, t = self.m, self.s.tp
+        self.normed("final_norm", self.rows, m.hidden)
+        self.product("lm_head", "lm_head", 0, self.rows, ceil_div(m.vocab, t), m.hidden,
+                     m.head_bias)
+        next(node for node in self.nodes if node.name == "lm_head").borrowed = borrowed
+        if t > 1:
+            self.collective("logits_all_gather", "all-gather", self.rows * m.vocab, t, self.f.out)
 
     count = 1
 
@@ -342,8 +376,8 @@ class Graph:
     def link_group(self, kind):
         """How many consecutive devices the widest group of a kind lies within: `size` while each
         is inside one node, else more than a node."""
-        t, e, node = self.s.tp, self.s.ep, self.device_node
-        stage = t * e
+        t, node = self.s.tp, self.device_node
+        stage = t * self.s.groups
         if kind == "tensor":
             starts, size = range(self.stage * stage, (self.stage + 1) * stage, t), t
         elif kind == "stage":
@@ -490,26 +524,33 @@ class Graph:
         self.product(prefix + "down_proj", down, i, n, m.hidden, inner, m.mlp_bias)
 
     def copies(self):
-        """Devices beside its own that a token is sent to, in expectation."""
-        e, k, ep = self.m.experts, self.m.top_k, self.s.ep
-        missed = Fraction(math.comb(e - e // ep, k), math.comb(e, k))
-        return (ep - 1) * (1 - missed)
+        """Devices of other groups that each device sends a token to, in expectation."""
+        e, k = self.m.experts, self.m.top_k
+        missed = Fraction(math.comb(e - e // self.s.parts, k), math.comb(e, k))
+        return (self.s.groups - 1) * (1 - missed)
+
+    def exchange(self, name, gathers, fmt):
+        """Tokens to the experts, or their results back."""
+        held, groups, parts = self.n * self.m.hidden, self.s.groups, self.s.parts
+        if groups > 1 and parts > 1:
+            sent = math.ceil(held * self.copies() * parts / (parts - 1))
+            self.collective(name, "all-to-all", sent, parts, fmt)
+        elif groups > 1:
+            self.collective(name, gathers, groups * held, groups, fmt, "stage")
 
     def expert_layer(self, i):
         m, s, f, n = self.m, self.s, self.f, self.n
-        h, inner = m.hidden, m.expert_inner // s.tp
+        h, inner = m.hidden, m.expert_inner // s.cut
         self.product("router", "router", i, n, m.experts, h, m.router_bias)
         self.vector("top_k", "router", dict(tokens=n, experts=m.experts, top_k=m.top_k))
         gate, up = f.stored("expert_gate", i), f.stored("expert_up", i)
         stored = larger(gate, up)
         read = f.read_in("expert_gate" if stored == gate else "expert_up", i)
         down, read_down = f.stored("expert_down", i), f.read_in("expert_down", i)
-        if s.ep > 1:
-            sent = math.ceil(n * h * self.copies() * s.ep / (s.ep - 1))
-            self.collective("dispatch", "all-to-all", sent, s.ep, read)
+        self.exchange("dispatch", "all-gather", read)
         dims = dict(tokens=self.whole, hidden=h, intermediate=inner, experts=m.experts,
-                    top_k=m.top_k, routing=s.routing, ep=s.ep, bias=int(m.expert_bias))
-        own = m.experts // s.ep
+                    top_k=m.top_k, routing=s.routing, ep=s.parts, bias=int(m.expert_bias))
+        own = m.experts // s.parts
         bias = f.stored("norm")
 
         def expert(name, op, fmt, read, matrices, rows):
@@ -523,8 +564,7 @@ class Graph:
         else:
             expert("experts_gate_up", "moe-gate-up", stored, read, 2, 2 * inner)
             expert("experts_down", "moe-down", down, read_down, 1, h)
-        if s.ep > 1:
-            self.collective("combine", "all-to-all", sent, s.ep, f.out)
+        self.exchange("combine", "reduce-scatter", f.out)
         if m.shared:
             self.mlp("shared_", "shared_", i, m.shared // s.tp)
             if m.shared_gate:
@@ -551,11 +591,11 @@ class Graph:
                    for node, count in self.nodes.items())
 
     def cache(self, layers, context=None):
-        """Of all sequences: each device of a group has ceil(B / e) of them."""
+        """Of all sequences: each group has ceil(B / a) of them."""
         m, s = self.m, self.s
-        sequences = [(ceil_div(s.batch, s.ep), context or s.seen)]
+        sequences = [(ceil_div(s.batch, s.groups), context or s.seen)]
         if s.others:
-            sequences.append((ceil_div(s.others, s.ep), s.others_context))
+            sequences.append((ceil_div(s.others, s.groups), s.others_context))
         total = Fraction(0)
         for i in layers:
             for count, seen in sequences:
@@ -573,6 +613,39 @@ class Graph:
                     held += part["by_role"]["kv"]
                 most = max(most, held)
         return residual + most
+
+
+class Predictor(Graph):
+    """One module for multi-token prediction, on the last stage."""
+
+    def build(self, layers):
+        h = self.m.hidden
+        self.embed()
+        self.normed("embedding_norm", self.n, h)
+        self.normed("hidden_norm", self.n, h)
+        self.product("join_proj", "lm_head", 0, self.n, h, 2 * h)
+        self.layer(layers[-1])
+        self.head(True)
+
+    def resident_of(self, modules):
+        """All modules, and the table of the embedding where another device has it."""
+        table = next(node for node in self.nodes if node.name == "embedding")
+        table.borrowed = True
+        copy = tensor_bytes(*table.resident[0]) if self.s.pp > 1 else 0
+        return modules * self.weights_memory() + copy
+
+
+def predict_own(m, s, asked, device, f, sparse):
+    """The step of one module, and what all of them hold."""
+    without = dict(asked, context=s.context)
+    for key in ("draft_tokens", "acceptance"):
+        without.pop(key, None)
+    s = Scenario(m, without)
+    last = [len(m.layers) - 1]
+    graph = Predictor(m, s, f, s.pp - 1, device.node, last)
+    one = operators.add_up([(count, p) for count, _, p in graph.predict(device, sparse)])
+    return dict(step=s.microbatches * one["time"], weights=graph.resident_of(m.predictors),
+                cache=m.predictors * graph.cache(last))
 
 
 def cache_bytes(m, tp, kv, tokens):
@@ -631,12 +704,16 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1) for _ in m.layers)
     row["capacity"], row["reserve"] = device.capacity, None
     if draft:
-        draft_asked = dict(asked, context=s.context, tp=s.tp * s.ep, ep=1)
-        for key in ("draft_tokens", "acceptance", "routing"):
+        draft_asked = dict(asked, context=s.context, tp=s.tp * s.groups)
+        for key in ("draft_tokens", "acceptance", "routing", "ep", "attention_dp", "moe_tp",
+                    "moe_ep"):
             draft_asked.pop(key, None)
         if draft.learned and s.context + s.drafts - 1 > draft.positions:
             raise Refused("positions")
         other = infer(draft, draft_asked, device, {}, None, sparse)
+    elif s.drafts and m.predictors:
+        other = predict_own(m, s, asked, device, f, sparse)
+    if draft or s.drafts and m.predictors:
         row["draft"] = s.drafts * other["step"]
         row["step"] = step = step + row["draft"]
         row["weights"] += other["weights"]

@@ -173,7 +173,9 @@ def model_row(row):
         scaled(row["capacity"], 1) and 0, step_ms=row["step"] * 1000,
         ttft_ms=scaled(row["ttft"], MILLI), tpot_ms=scaled(row["tpot"], MILLI),
         tokens_per_step=row["tokens_per_step"], tokens_per_s=rate,
-        tokens_per_s_per_user=scaled(rate, s.batch), devices=s.tp * s.pp * s.ep)
+        tokens_per_s_per_user=scaled(rate, s.batch), devices=s.tp * s.pp * s.groups,
+        attention_dp=s.groups, moe_tp=s.cut,
+        moe_ep=s.parts)
     if "draft" in row:
         row_of["draft_ms"] = row["draft"] * 1000
     if "e2e" in row:

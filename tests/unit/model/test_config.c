@@ -334,6 +334,8 @@ static void test_wrong_values(void **state)
          "first_k_dense_replace must be an integer from 0 to 512"},
         {"\"decoder_sparse_step\": -2", 24, "decoder_sparse_step must be an integer from 1 to 512"},
         {"\"decoder_sparse_step\": 0", 24, "decoder_sparse_step must be an integer from 1 to 512"},
+        {"\"num_nextn_predict_layers\": \"1\"", 29,
+         "num_nextn_predict_layers must be an integer from 0 to 512"},
         {"\"interleave_moe_layer_step\": 0.5", 30,
          "interleave_moe_layer_step must be an integer from 0 to 512"},
         {"\"sliding_window_pattern\": \"LLG\"", 27,
@@ -733,7 +735,8 @@ static void test_remarks(void **state)
     assert_null(*m->remarks);
     roof_model_free(m);
     m = family("deepseek_v3", "\"num_nextn_predict_layers\": 1");
-    assert_string_equal(m->remarks[0], "the layers for multi-token prediction are not counted");
+    assert_string_equal(m->remarks[0],
+                        "the layers for multi-token prediction count only when they draft tokens");
     assert_null(m->remarks[1]);
     roof_model_free(m);
     /* What the registry says takes its place. */

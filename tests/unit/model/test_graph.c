@@ -771,6 +771,294 @@ static void test_expert_parallel(void **state)
     }
 }
 
+/* A scenario of 5 sequences on tp x attention_dp devices, with parts of the experts or not (0). */
+static struct roof_scenario asked_apart(int64_t tp, int64_t attention_dp, int64_t moe_tp,
+                                        int64_t moe_ep)
+{
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 5, 50);
+    s.tp = tp;
+    s.attention_dp = attention_dp;
+    s.moe_tp = moe_tp;
+    s.moe_ep = moe_ep;
+    return s;
+}
+
+static void is_collective(const struct roof_graph *g, const char *name, enum roof_operator op,
+                          int64_t elements, int64_t devices, int64_t within)
+{
+    const struct roof_workload *const w = &find(g, name)->workload;
+    assert_int_equal(w->op, op);
+    assert_int_equal(w->shape.elements, elements);
+    assert_int_equal(w->shape.devices, devices);
+    assert_int_equal(w->shape.within, within);
+}
+
+/* Two groups of two devices have 3 of 5 sequences each, of 64 elements. */
+static void test_attention_groups(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    /* Two experts on each device: a token has neither with probability 6/8 x 5/7 = 15/28. The two
+     * devices that have it send 1 x 13/28 copies each: 3 x 64 x 13/28 = 89.1 elements, which is 3/4
+     * of 118.9. */
+    const struct roof_graph *g = build(m, asked_apart(2, 2, 1, 4), 0, 0);
+    is_collective(g, "dispatch", OP(ALL_TO_ALL), 119, 4, 4);
+    is_collective(g, "combine", OP(ALL_TO_ALL), 119, 4, 4);
+    is_collective(g, "attn_all_reduce", OP(ALL_REDUCE), 3 * 64, 2, 2);
+    is_collective(g, "mlp_all_reduce", OP(ALL_REDUCE), 3 * 64, 2, 2);
+    assert_int_equal(find(g, "experts")->workload.shape.tokens, 5);
+    assert_int_equal(find(g, "experts")->workload.shape.intermediate, 24);
+    assert_int_equal(find(g, "experts")->workload.shape.ep, 4);
+    assert_near(find(g, "experts")->elements, 2 * 3 * 64 * 24, 0);
+    assert_int_equal(find(g, "attention")->workload.shape.batch, 3);
+    assert_int_equal(find(g, "attention")->workload.shape.heads, 2);
+    assert_near(g->kv_bytes, 3 * 3 * 50 * 32 * 2, 0); /* layers, sequences, tokens, one KV head */
+    /* Each device has a fourth of every expert: all 2 x 3 tokens come to all. */
+    g = build(m, asked_apart(2, 2, 0, 0), 0, 0);
+    is_collective(g, "dispatch", OP(ALL_GATHER), 2 * 3 * 64, 2, 4);
+    is_collective(g, "combine", OP(REDUCE_SCATTER), 2 * 3 * 64, 2, 4);
+    assert_int_equal(find(g, "experts")->workload.shape.intermediate, 24 / 4);
+    assert_near(find(g, "experts")->elements, 8 * 3 * 64 * 6, 0);
+    /* Four groups of one device with 2 sequences each, half of the experts on each pair: a token
+     * has one of a half with probability 11/14, and three devices to go to: 2 x 64 x 3 x 11/14 =
+     * 301.7 elements, which is half of 603.4. */
+    g = build(m, asked_apart(1, 4, 2, 2), 0, 0);
+    is_collective(g, "dispatch", OP(ALL_TO_ALL), 604, 2, 4);
+    assert_int_equal(find(g, "experts")->workload.shape.intermediate, 12);
+    assert_near(find(g, "experts")->elements, 4 * 3 * 64 * 12, 0);
+    assert_false(has(g, "attn_all_reduce"));
+    /* One group: its devices have all tokens already, and the sum over them adds the experts. */
+    g = build(m, asked_apart(2, 1, 1, 2), 0, 0);
+    assert_false(has(g, "dispatch"));
+    assert_false(has(g, "combine"));
+    is_collective(g, "mlp_all_reduce", OP(ALL_REDUCE), 5 * 64, 2, 2);
+    assert_int_equal(find(g, "experts")->workload.shape.intermediate, 24);
+    assert_near(find(g, "experts")->elements, 4 * 3 * 64 * 24, 0);
+    /* The second stage of four devices crosses a border between nodes of five. */
+    struct roof_scenario s = asked_apart(2, 2, 0, 0);
+    s.pp = 2;
+    s.common.shape.batch = 10;
+    g = build(m, s, 1, 5);
+    is_collective(g, "dispatch", OP(ALL_GATHER), 2 * 3 * 64, 2, 6);
+    roof_model_free(m);
+}
+
+/* A scenario with ep is the same as one with what it is short for, in every bit. */
+static void test_short_for_three(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    static const enum roof_phase phases[] = {ROOF_PHASE_DECODE, ROOF_PHASE_PREFILL,
+                                             ROOF_PHASE_MIXED};
+    for (size_t i = 0; i < COUNT(phases); i++) {
+        for (int64_t tp = 1; tp <= 2; tp++) {
+            struct roof_scenario s = asked_apart(tp, 4, tp, 4);
+            s.phase = phases[i];
+            const struct roof_graph three = *build(m, s, 0, 3);
+            struct roof_scenario one = asked(phases[i], 5, 50);
+            one.tp = tp;
+            one.common.shape.ep = 4;
+            const struct roof_graph *const g = build(m, one, 0, 3);
+            assert_int_equal(g->count, three.count);
+            assert_true(has(g, "dispatch"));
+            for (size_t n = 0; n < g->count; n++) {
+                assert_string_equal(g->node[n].name, three.node[n].name);
+                assert_int_equal(g->node[n].count, three.node[n].count);
+                assert_true(roof_same_workload(&g->node[n].workload, &three.node[n].workload));
+                assert_near(roof_node_bytes(&g->node[n]), roof_node_bytes(&three.node[n]), 0);
+            }
+            assert_near(g->kv_bytes, three.kv_bytes, 0);
+            assert_near(g->residual_bytes, three.residual_bytes, 0);
+        }
+    }
+    roof_model_free(m);
+}
+
+/* All devices together hold the experts once, and the matrices of the attention once per group. */
+static void test_weights_of_all_devices(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(MOE);
+    int splits = 0;
+    for (int64_t tp = 1; tp <= 4; tp *= 2) {
+        for (int64_t groups = 1; groups <= 8; groups *= 2) {
+            const int64_t devices = tp * groups;
+            for (int64_t ep = 1; ep <= 8 && ep <= devices; ep *= 2) {
+                struct roof_scenario s = asked_apart(tp, groups, devices / ep, ep);
+                if (24 % s.moe_tp != 0) {
+                    continue;
+                }
+                const struct roof_graph *const g = build(m, s, 0, 0);
+                const double all = (double)devices;
+                assert_near(all * find(g, "experts")->elements, 8 * 3 * 64 * 24, 0);
+                assert_near(all * find(g, "o_proj")->elements, (double)groups * 64 * 64, 0);
+                splits++;
+            }
+        }
+    }
+    /* Of 1, 2, 4, 8, 16, 32 devices there are 1, 2, 3, 3, 2, 1 pairs of (tp, groups) and 1, 2, 3,
+     * 4, 3, 2 parts that cut experts into 8 at most. */
+    assert_int_equal(splits, 1 * 1 + 2 * 2 + 3 * 3 + 3 * 4 + 2 * 3 + 1 * 2);
+    roof_model_free(m);
+}
+
+static void splits_into(int64_t tp, int64_t attention_dp, int64_t moe_tp, int64_t moe_ep,
+                        int64_t ways_tp, int64_t ways_ep)
+{
+    struct roof_model *const m = parse(MOE);
+    const struct roof_scenario s = resolved(asked_apart(tp, attention_dp, moe_tp, moe_ep), m);
+    assert_int_equal(s.attention_dp, attention_dp > 0 ? attention_dp : 1);
+    assert_int_equal(s.moe_tp, ways_tp);
+    assert_int_equal(s.moe_ep, ways_ep);
+    assert_int_equal(s.common.shape.ep, 1);
+    assert_int_equal(roof_stage_devices(&s), ways_tp * ways_ep);
+    /* What is resolved stays as it is. */
+    const struct roof_scenario again = resolved(s, m);
+    assert_memory_equal(&again, &s, sizeof s);
+    roof_model_free(m);
+}
+
+static void test_default_splits(void **state)
+{
+    (void)state;
+    splits_into(0, 0, 0, 0, 1, 1);
+    splits_into(4, 0, 0, 0, 4, 1);
+    splits_into(4, 0, 0, 2, 2, 2);
+    splits_into(4, 0, 1, 0, 1, 4);
+    splits_into(2, 2, 0, 0, 4, 1);
+    splits_into(2, 4, 0, 8, 1, 8);
+    splits_into(2, 4, 2, 0, 2, 4);
+    /* A model without experts has none of them to split. */
+    struct roof_model *m = parse(DENSE);
+    struct roof_scenario s = resolved(asked_apart(2, 1, 1, 1), m);
+    assert_int_equal(s.attention_dp, 1);
+    assert_int_equal(s.moe_tp, 0);
+    assert_int_equal(s.moe_ep, 0);
+    assert_false(roof_splits_apart(&s));
+    roof_model_free(m);
+    /* "ep" says all of it, and what it says can be said again. */
+    m = parse(MOE);
+    s = asked(ROOF_PHASE_DECODE, 5, 50);
+    s.tp = 2;
+    s.common.shape.ep = 4;
+    s = resolved(s, m);
+    assert_int_equal(s.attention_dp, 4);
+    assert_int_equal(s.moe_tp, 2);
+    assert_int_equal(s.moe_ep, 4);
+    assert_false(roof_splits_apart(&s));
+    const struct roof_scenario again = resolved(s, m);
+    assert_memory_equal(&again, &s, sizeof s);
+    s = resolved(asked_apart(2, 4, 2, 4), m);
+    assert_true(roof_splits_apart(&s));
+    s = resolved(asked_apart(4, 1, 2, 2), m);
+    assert_true(roof_splits_apart(&s));
+    s = resolved(asked_apart(4, 0, 0, 0), m);
+    assert_false(roof_splits_apart(&s));
+    roof_model_free(m);
+}
+
+/* --- multi-token prediction ---------------------------------------------------------------- */
+
+#define PREDICTS                                                                                   \
+    "{\"model_type\": \"qwen2_moe\", \"num_nextn_predict_layers\": 2, \"hidden_size\": 64, "       \
+    "\"num_hidden_layers\": 3, \"num_attention_heads\": 4, \"num_key_value_heads\": 2, "           \
+    "\"intermediate_size\": 80, \"vocab_size\": 1000, \"num_experts\": 8, "                        \
+    "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 24, "                                  \
+    "\"shared_expert_intermediate_size\": 40, \"mlp_only_layers\": [0]}"
+
+/* One token of 5 sequences over 50 keys: the token and its hidden states are joined, go through one
+ * layer like the last, and to the head. */
+static void test_predictor(void **state)
+{
+    (void)state;
+    static struct roof_graph graph;
+    struct roof_model *const m = parse(PREDICTS);
+    assert_int_equal(m->layers, 3);
+    assert_int_equal(m->predict_layers, 2);
+    struct roof_scenario s = resolved(asked(ROOF_PHASE_DECODE, 5, 50), m);
+    const struct expected module[] = {VECTOR("embedding", 1, EMBEDDING, 5, 64),
+                                      NORM("embedding_norm", 1, 5, 64),
+                                      NORM("hidden_norm", 1, 5, 64),
+                                      GEMM("join_proj", 1, 5, 64, 2 * 64),
+                                      NORM("attn_norm", 1, 5, 64),
+                                      BIASED("qkv_proj", 1, 5, 64 + 2 * 32, 64),
+                                      ROPE(1, 5, 4, 2, 16),
+                                      APPEND(1, 5, 4, 2, 16),
+                                      FLASH("attention", 1, 5, 4, 2, 1, 50, 0),
+                                      GEMM("o_proj", 1, 5, 64, 64),
+                                      VECTOR("attn_add", 1, ADD, 5, 64),
+                                      NORM("mlp_norm", 1, 5, 64),
+                                      GEMM("router", 1, 5, 8, 64),
+                                      TOP_K(1, 5),
+                                      EXPERTS(1, 5, 24, 1),
+                                      GEMM("shared_gate_up_proj", 1, 5, 80, 64),
+                                      VECTOR("shared_act", 1, SILU_MUL, 5, 40),
+                                      GEMM("shared_down_proj", 1, 5, 64, 40),
+                                      VECTOR("shared_add", 1, ADD, 5, 64),
+                                      VECTOR("mlp_add", 1, ADD, 5, 64),
+                                      NORM("final_norm", 1, 5, 64),
+                                      GEMM("lm_head", 1, 5, 1000, 64)};
+    assert_int_equal(roof_graph_predictor(&graph, m, &s, 0, NULL), ROOF_OK);
+    HAS(&graph, module);
+    /* Table and head are the model's; the cache is that of one layer. */
+    assert_true(find(&graph, "embedding")->borrowed);
+    assert_true(find(&graph, "lm_head")->borrowed);
+    assert_false(find(&graph, "join_proj")->borrowed);
+    assert_near(find(&graph, "join_proj")->elements, 64 * 128, 0);
+    assert_near(graph.kv_bytes, 5 * 50 * 64 * 2, 0);
+    /* In stages of a pipeline it is on the last, which has no table of its own. */
+    s = asked(ROOF_PHASE_DECODE, 6, 50);
+    s.pp = 3;
+    s.tp = 2;
+    s = resolved(s, m);
+    assert_int_equal(roof_graph_predictor(&graph, m, &s, 5, NULL), ROOF_OK);
+    assert_false(find(&graph, "embedding")->borrowed);
+    assert_true(find(&graph, "lm_head")->borrowed);
+    assert_int_equal(find(&graph, "join_proj")->workload.shape.m, 2);  /* of 3 microbatches */
+    assert_int_equal(find(&graph, "join_proj")->workload.shape.n, 64); /* on each device */
+    is_collective(&graph, "embedding_all_reduce", OP(ALL_REDUCE), 2 * 64, 2, 6);
+    assert_false(has(&graph, "send"));
+    roof_model_free(m);
+}
+
+static void drafts_by(const char *config, const struct roof_model *draft,
+                      enum roof_drafting drafting, enum roof_drafting resolves_to, const char *name)
+{
+    struct roof_model *const m = parse(config);
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 5, 50);
+    s.draft_tokens = 2;
+    s.drafting = drafting;
+    s.draft = draft;
+    s = resolved(s, m);
+    assert_int_equal(s.drafting, resolves_to);
+    assert_ptr_equal(s.draft, resolves_to == ROOF_DRAFTING_OWN ? m : draft);
+    const char *const got = roof_drafter_name(&s, m);
+    assert_true(name == NULL ? got == NULL : got != NULL && strcmp(got, name) == 0);
+    const struct roof_scenario again = resolved(s, m);
+    assert_memory_equal(&again, &s, sizeof s);
+    roof_model_free(m);
+}
+
+static void test_what_drafts(void **state)
+{
+    (void)state;
+    struct roof_model *const other = parse(DENSE);
+    drafts_by(DENSE, NULL, ROOF_DRAFTING_DEFAULT, ROOF_DRAFTING_FREE, NULL);
+    drafts_by(DENSE, NULL, ROOF_DRAFTING_FREE, ROOF_DRAFTING_FREE, NULL);
+    drafts_by(DENSE, other, ROOF_DRAFTING_DEFAULT, ROOF_DRAFTING_MODEL, "tiny");
+    drafts_by(PREDICTS, NULL, ROOF_DRAFTING_DEFAULT, ROOF_DRAFTING_OWN, "mtp");
+    drafts_by(PREDICTS, NULL, ROOF_DRAFTING_OWN, ROOF_DRAFTING_OWN, "mtp");
+    drafts_by(PREDICTS, NULL, ROOF_DRAFTING_FREE, ROOF_DRAFTING_FREE, "none");
+    drafts_by(PREDICTS, other, ROOF_DRAFTING_DEFAULT, ROOF_DRAFTING_MODEL, "tiny");
+    /* Without drafts nothing proposes. */
+    struct roof_model *const m = parse(PREDICTS);
+    const struct roof_scenario s = resolved(asked(ROOF_PHASE_DECODE, 5, 50), m);
+    assert_null(roof_drafter_name(&s, m));
+    assert_null(s.draft);
+    roof_model_free(m);
+    roof_model_free(other);
+}
+
 /* --- latent attention ---------------------------------------------------------------------- */
 
 #define LATENT(name_, op_, batch_, heads_, query_, len_)                                           \
@@ -1634,6 +1922,28 @@ static void test_refused_splits(void **state)
     refused(DENSE, WITH(.common.shape.ep = 2), "tiny has no experts for ep 2");
     refused(MOE, WITH(.common.shape.ep = 3), "tiny has 8 experts, which ep 3 does not divide");
     refused(MOE, WITH(.common.shape.ep = 16), "tiny has 8 experts, which ep 16 does not divide");
+    refused(DENSE, WITH(.attention_dp = 2), "tiny has no experts for attention_dp 2");
+    refused(DENSE, WITH(.tp = 2, .moe_tp = 2), "tiny has no experts for moe_tp 2");
+    refused(DENSE, WITH(.tp = 2, .moe_ep = 2), "tiny has no experts for moe_ep 2");
+    refused(MOE, WITH(.tp = 4, .moe_ep = 3),
+            "tp 4 x attention_dp 1 = 4 devices share the experts, which moe_ep 3 does not divide");
+    refused(MOE, WITH(.tp = 2, .attention_dp = 2, .moe_tp = 8),
+            "tp 2 x attention_dp 2 = 4 devices share the experts, which moe_tp 8 does not divide");
+    refused(MOE, WITH(.tp = 2, .moe_tp = 2, .moe_ep = 2),
+            "tp 2 x attention_dp 1 = 2 devices share the experts, not moe_tp 2 x moe_ep 2 = 4");
+    refused(MOE, WITH(.attention_dp = 16, .moe_ep = 16),
+            "tiny has 8 experts, which moe_ep 16 does not divide");
+    refused(MOE, WITH(.attention_dp = 16),
+            "tiny has 24 elements between the products of an expert, which moe_tp 16 does not "
+            "divide");
+    refused(MOE, WITH(.common.shape.ep = 2, .attention_dp = 4),
+            "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 1: give it or those, not both");
+    refused(MOE, WITH(.common.shape.ep = 2, .moe_ep = 4),
+            "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 1: give it or those, not both");
+    refused(MOE, WITH(.common.shape.ep = 2, .tp = 2, .moe_tp = 1),
+            "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 2: give it or those, not both");
+    refused(MOE, WITH(.attention_dp = 1000000001),
+            "attention_dp must be 1 to 1000000000, not 1000000001");
     refused(DENSE, WITH(.common.shape.routing = 1), "tiny has no experts for routing");
     /* An MLP that no layer has need not be divided; neither do the KV heads of a latent. */
     struct roof_model *m = parse("{\"hidden_size\": 64, \"num_hidden_layers\": 4, "
@@ -1665,6 +1975,8 @@ static void test_refused_sizes(void **state)
     refused(DENSE, WITH(.prefill_context = -1), "prefill_context must be 1 to 1000000000, not -1");
     refused(DENSE, WITH(.prompt = -1), "prompt must be 1 to 1000000000, not -1");
     refused(DENSE, WITH(.generate = -1), "generate must be 1 to 1000000000, not -1");
+    refused(DENSE, WITH(.draft_tokens = 2, .drafting = ROOF_DRAFTING_OWN),
+            "tiny has no layers for multi-token prediction (draft_model mtp)");
     refused(DENSE, WITH(.draft_tokens = -1), "draft_tokens must be 0 to 64, not -1");
     refused(DENSE, WITH(.phase = ROOF_PHASE_PREFILL, .context = 48, .chunk = 49),
             "chunk must be 1 to 48, not 49");
@@ -1918,6 +2230,12 @@ int main(void)
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_experts),
         cmocka_unit_test(test_expert_parallel),
+        cmocka_unit_test(test_attention_groups),
+        cmocka_unit_test(test_short_for_three),
+        cmocka_unit_test(test_weights_of_all_devices),
+        cmocka_unit_test(test_default_splits),
+        cmocka_unit_test(test_predictor),
+        cmocka_unit_test(test_what_drafts),
         cmocka_unit_test(test_latent_attention),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_tensor_parallel_halves),

@@ -253,7 +253,6 @@ static void test_layers_behind(void **state)
          "prediction"},
         {LLAMA NEXTN("0"), 3, false, "config.json says 2 layers"},
         {LLAMA NEXTN("null"), 3, false, "config.json says 2 layers"},
-        {LLAMA NEXTN("\"1\""), 3, false, "config.json says 2 layers"},
         {"{\"text_config\": " LLAMA NEXTN("1") "}", 3, true, NULL},
         {GLM "}", 2, false, NULL},
         {GLM "}", 3, true, NULL},

@@ -822,6 +822,49 @@ static void test_drafts(void **state)
     roof_hardware_free(h);
 }
 
+/*
+ * A module of the model itself, at batch 1 over 50 keys. It reads 2 x (64 x 128 + 35840 + 5 x 64 +
+ * 64000 + 64) bytes of weights: the product that joins, a layer, five norms, the head and a row of
+ * the table. K and V are 50 x 128 bytes and 128 more. Beside them it moves 3232 + 4848 bytes: a
+ * layer takes in 2464 and writes 2208, the row is 128, the three norms take in and write 128 each,
+ * the product takes in 256 and writes 128, the head takes in 128 and writes 2000. Everything is
+ * bound by 100 GB/s.
+ */
+static void test_own_drafts(void **state)
+{
+    (void)state;
+    struct roof_model *const m =
+        parse("{\"model_type\": \"llama\", \"num_nextn_predict_layers\": 2, " SIZES "}");
+    struct roof_hardware *const h = parse_device(DEVICE(LINKS));
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 50);
+    s.draft_tokens = 3;
+    s.drafting = ROOF_DRAFTING_FREE;
+    static struct roof_model_prediction free;
+    static struct roof_model_prediction own;
+    infer_into(&free, m, &s, h);
+    s.drafting = ROOF_DRAFTING_DEFAULT;
+    infer_into(&own, m, &s, h);
+    assert_near(free.draft_s, 0, 0);
+    assert_near(own.draft_s, 3 * (216832. + 6528 + 3232 + 4848) / 100e9, 1e-14);
+    assert_near(own.step_s, free.step_s + own.draft_s, 1e-15);
+    /* Both modules are resident, each with a cache; table and head are the model's. */
+    assert_near(own.weights_memory_bytes - free.weights_memory_bytes,
+                2 * 2 * (64 * 128 + 35840 + 5 * 64), 0);
+    assert_near(own.kv_cache_bytes - free.kv_cache_bytes, 2 * 50 * 128, 0);
+    /* In two stages two microbatches of one sequence wait for the last one, which has a copy of the
+     * table: 2 x 64000 bytes, once. */
+    s.common.shape.batch = 2;
+    s.pp = 2;
+    infer_into(&own, m, &s, h);
+    s.drafting = ROOF_DRAFTING_FREE;
+    infer_into(&free, m, &s, h);
+    assert_near(own.draft_s, 2 * 3 * (216832. + 6528 + 3232 + 4848) / 100e9, 1e-14);
+    assert_near(own.weights_memory_bytes - free.weights_memory_bytes,
+                2 * 2 * (64 * 128 + 35840 + 5 * 64) + 2 * 64000, 0);
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
 /* --- memory -------------------------------------------------------------------------------- */
 
 static double needed(const struct roof_model_prediction *i)
@@ -1486,6 +1529,7 @@ int main(void)
         cmocka_unit_test(test_loop_drafts),
         cmocka_unit_test(test_loop_memory),
         cmocka_unit_test(test_drafts),
+        cmocka_unit_test(test_own_drafts),
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_activation_memory),
         cmocka_unit_test(test_file_bytes),

@@ -1218,8 +1218,11 @@ static void visit_splits(const struct roof_model *m, const struct roof_hardware 
     }
     struct roof_scenario s = asked(ROOF_PHASE_DECODE, 4, 1000);
     s.draft_tokens = 4;
+    check_laws(infer(m, s, h)); /* with layers of its own, where it has such */
+    s.drafting = ROOF_DRAFTING_FREE;
     const double alone = infer(m, s, h)->expected_step_s;
     check_laws(infer(m, s, h));
+    s.drafting = ROOF_DRAFTING_DEFAULT;
     s.draft = m;
     check_laws(infer(m, s, h));
     const double with = infer(m, s, h)->expected_step_s;
