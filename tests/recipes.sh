@@ -113,7 +113,7 @@ prints '"operator": "scale"
 "compute_time_us": 0.004
 "time_us": 0.16,
 "bottleneck": "memory"' predict scale --tokens 4 "$@" -f json
-prints 'scale tokens=4 hidden=1000 on gb10
+prints 'scale tokens=4 hidden=1000 on dgx-spark (default)
   time          160 ns        lower bound; memory-bound
   flops = tokens * hidden
       = 4 * 1000' predict scale --tokens 4 "$@" --why
@@ -135,7 +135,7 @@ insert before '    ROOF_PRECISION_COUNT' include/roofline/device.h <<'EOF'
     ROOF_PRECISION_INT3_G32,
 EOF
 # the layout of its block,
-insert after '#define LAYOUTS(X)' src/catalog/precision.c <<'EOF'
+insert after '#define BLOCKS(X)' src/catalog/precision.c <<'EOF'
     X(INT3_G32, 32, 32 * 3 + 16, 14) \
 EOF
 # a row of the catalog,

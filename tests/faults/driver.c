@@ -434,6 +434,14 @@ static const char *misdeed(void)
                                  : NULL;
 }
 
+/* Tells if a run ended as it should when the reader of its output has gone: by SIGPIPE, without a
+ * message of its own, after a beginning of the result. */
+static bool ended_with_its_reader(const struct result *clean, const struct result *r)
+{
+    return r->code == -SIGPIPE && faults->kind == FAULTS_WRITE && faults->error == EPIPE &&
+           begins(&clean->err, &r->err) && begins(&clean->out, &r->out);
+}
+
 /* A run with a fault either says nothing of it, and then all is as without, or it ends with 4, one
  * line, and no file. */
 static void judge(const struct command *c, const struct result *clean, const struct result *r,
@@ -447,7 +455,10 @@ static void judge(const struct command *c, const struct result *clean, const str
                          (kept_file(c->output)->data != NULL);
     const bool otherwise = refused_otherwise(c, r);
     const char *const said = otherwise ? r->err.data : complaint(clean, r);
-    if (r->code < 0) {
+    if (ended_with_its_reader(clean, r)) { /* a signal frees no memory */
+        refused++;
+        faults->kept_own = 0;
+    } else if (r->code < 0) {
         fail(c, r, killed ? "it hangs" : "it crashes");
     } else if (!faults->attached || !faults->ended) {
         fail(c, r, "it does not end in order");
