@@ -41,30 +41,30 @@ static void begin(void)
 }
 
 static enum roof_status answer(void *context, struct roof_text *out,
-                               const struct roof_check_question *request, struct roof_error *error)
+                               const struct roof_check_asked *asked, struct roof_error *error)
 {
     (void)context;
-    CHECK(request->workload != NULL);
-    CHECK((strcmp(request->workload, "model") == 0) == (request->model != NULL));
-    for (size_t i = 0; i < request->count; i++) {
-        CHECK(request->input[i].input < ROOF_INPUT_COUNT && request->input[i].text != NULL);
+    CHECK(asked->workload != NULL);
+    CHECK((strcmp(asked->workload, "model") == 0) == (asked->model != NULL));
+    for (size_t i = 0; i < asked->count; i++) {
+        CHECK(asked->input[i].input < ROOF_INPUT_COUNT && asked->input[i].text != NULL);
     }
-    if (request->count > 3) {
+    if (asked->count > 3) {
         return roof_error_set(error, ROOF_USAGE, "more than three inputs");
     }
-    const struct roof_text *const document = &documents[request->model != NULL];
+    const struct roof_text *const document = &documents[asked->model != NULL];
     roof_text_add(out, document->data, document->length);
     return ROOF_OK;
 }
 
-/* Asks every request with the documents at hand. */
+/* Asks every check with the documents at hand. */
 static enum roof_status run_all(struct roof_checks *checks, struct roof_error *error)
 {
     enum roof_status status = ROOF_OK;
     for (size_t i = 0; i < checks->count && status == ROOF_OK; i++) {
         struct roof_text text = ROOF_TEXT_INIT;
         struct roof_check_answer given = {.text = NULL};
-        given.status = answer(NULL, &text, &checks->check[i].request, &given.why);
+        given.status = answer(NULL, &text, &checks->check[i].asked, &given.refusal);
         given.text = text.data;
         given.length = text.length;
         status = roof_check_take(checks, i, &given, error);

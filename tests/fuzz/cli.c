@@ -81,6 +81,16 @@ void cli_interrupt_rest(void);
 void cli_interrupt_remove(const char *path);
 void cli_interrupt_hold(bool on);
 int cli_interrupted(void);
+void cli_interrupt_reader_left(void);
+void cli_interrupt_end(void);
+
+void cli_interrupt_reader_left(void)
+{
+}
+
+void cli_interrupt_end(void)
+{
+}
 
 void cli_interrupt_watch(void)
 {

@@ -22,19 +22,19 @@ def chance(random, probability):
 
 
 def device_file(random, folder, number):
-    """A device with figures that no real one has; some are unknown."""
+    """A device with figures that no real one has, but could; some are unknown."""
     def figure(low, high):
         return round(random.uniform(low, high), random.randint(0, 3))
 
-    def table(least, high, names):
-        return {name: figure(1, high) for name in
+    def table(least, low, high, names):
+        return {name: figure(low, high) for name in
                 random.sample(names, random.randint(least, len(names)))}
     units = "fp64 fp32 tf32 bf16 fp16 fp8_e4m3 fp8_e5m2 int8 int4 int2 mxfp8 mxfp6 mxfp4 mxint8 " \
             "nvfp4".split()
-    matrix = table(1, 5000, units)
+    matrix = table(1, 200, 5000, units)  # the program refuses a narrow format at 1/32 of a wide one
     data = {"id": f"random-{number}", "bandwidth_gb_s": figure(50, 9000), "peak_tflops": matrix,
-            "sparse_tflops": table(0, 9000, list(matrix)),
-            "vector_tflops": table(0, 100, "fp64 fp32 bf16 fp16 int8".split())}
+            "sparse_tflops": table(0, 5000, 9000, list(matrix)),
+            "vector_tflops": table(0, 1, 100, "fp64 fp32 bf16 fp16 int8".split())}
     for key, value in (("memory_capacity_bytes", random.randint(10 ** 9, 3 * 10 ** 11)),
                        ("memory_nominal_gb", random.choice((8, 24, 80, 192))),
                        ("devices_per_node", random.choice((1, 2, 4, 8, 72))),

@@ -321,8 +321,10 @@ def figures(check):
                   "network_gb_s": figure(1, 1e3), "link_latency_us": figure(0.01, 10),
                   "network_latency_us": figure(0.01, 10), "tdp_w": figure(1, 1e3),
                   "memory_capacity_bytes": random.randint(1, 10 ** 12)}
-        for key in ("peak_tflops", "sparse_tflops", "vector_tflops"):
-            device[key] = {name: figure(0.1, 1e4) for name in ("fp16", "fp32", "fp8_e4m3")}
+        # Sparse peaks below dense ones, and narrow formats far below wide ones, are refused.
+        for key, low, high in (("peak_tflops", 400, 1e4), ("sparse_tflops", 1e4, 2e4),
+                               ("vector_tflops", 0.1, 1e4)):
+            device[key] = {name: figure(low, high) for name in ("fp16", "fp32", "fp8_e4m3")}
         path = written(check, f"any-{number}.json", json.dumps(device))
         got = json.loads(check.program.run(["list", "hardware", path, "-f", "json"]).stdout or "{}")
         for key, value in device.items():
