@@ -165,7 +165,7 @@ prints '"weights": "int3_g32"
 "bytes": 881000,
 "compute_time_us": 4,
 "time_us": 881,' predict gemv "$@" -p int3_g32 -f json
-prints 'gemv n=1000 k=2000 on gb10: weights int3_g32, activations fp16, out fp16
+prints 'gemv n=1000 k=2000 on dgx-spark (default): weights int3_g32, activations fp16, out fp16
   time          881 us        lower bound; memory-bound' predict gemv "$@" -p INT3_G32
 prints 'int3_g32,875000
 fp16,4000000' sweep gemv "$@" -p int3_g32,fp16 -f csv --columns weights,weights_bytes
@@ -213,7 +213,6 @@ prints 'abacus ' list hardware
 prints 'abacus,published,100,1' list hardware -f csv --columns id,basis,bandwidth_gb_s,fp16_tflops
 prints '"id": "abacus"
 "fp16": {"value": 1}' list hardware abacus -f json
-prints 'roofline list hardware' predict --help
 
 echo "3 recipes, $failures failed"
 [ $failures -eq 0 ]

@@ -223,7 +223,7 @@ def requests(check):
         if record.get("pp", 1) > 1:
             continue  # the stage that needs most may be another
         check.hold("the memory of a request", whole["kv_cache_bytes"] == rows[-1]["kv_cache_bytes"]
-                   and whole["weights_memory_bytes"] == first["weights_memory_bytes"] and
+                   and whole["weights_memory_bytes"] == rows[-1]["weights_memory_bytes"] and
                    whole["activation_memory_bytes"] == max(row["activation_memory_bytes"]
                                                            for row in (rows[-1], first)), record)
 
