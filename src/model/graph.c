@@ -512,7 +512,7 @@ static void moe(struct builder *b)
                 0);
     /* Each token goes to the devices of its experts, and their sums come back. An all-to-all sends
      * (ep - 1) / ep of what it is given, the copies for other devices. The number of elements is
-     * rounded up, but for the noise of floating-point arithmetic. */
+     * rounded up; the factor below 1 removes the noise of floating-point arithmetic first. */
     const double part = (double)b->tokens * (double)m->hidden * copies(m, ep);
     const int64_t given = (int64_t)ceil(part * (1 - 1e-14));
     if (ep > 1) {

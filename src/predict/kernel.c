@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which kernel a workload runs, which fit stands for it, and the time to expect of it. */
+/* Finds the kernel that a workload runs, the fit for it, and its expected time. */
 #include "predict/kernel.h"
 
 #include <math.h>
@@ -126,7 +126,8 @@ enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
     return roof_numerics_of(f->weights, f->activations);
 }
 
-/* The formats that stand in for formats that nobody measured, in this order; COUNT ends a list. */
+/* The formats whose kernels replace those of formats without measurements, in this order; COUNT
+ * ends a list. */
 #define LIST(...)                                                                                  \
     {                                                                                              \
         __VA_ARGS__, ROOF_NUMERICS_16BIT, ROOF_NUMERICS_COUNT                                      \
@@ -153,7 +154,7 @@ static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][5] = {
  * hwLat). */
 #define HOP_S 5e-6
 
-/* Returns true for operators whose kernels nobody measured, so that others stand in. */
+/* Returns true for operators without measured kernels, which use those of others. */
 static bool stands_in(enum roof_operator op)
 {
     static const bool unmeasured[ROOF_OPERATOR_COUNT] = {
@@ -216,8 +217,8 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     out->fit = fit;
 }
 
-/* Finds the fastest of some stacks, with the nearest formats that they have. Where nobody measured
- * the wanted way to quantise the input, the kernel without it is taken. */
+/* Finds the fastest of some stacks, with the nearest formats that they have. If the wanted
+ * way to quantise the input was not measured, the kernel without quantisation is taken. */
 static void expect_in_stacks(struct roof_expected *out, const struct roof_kernel_task *task,
                              enum roof_kernel kernel, int first, int last)
 {
@@ -245,7 +246,7 @@ static void expect_in_stacks(struct roof_expected *out, const struct roof_kernel
     }
 }
 
-/* Takes the stack that is asked for, where it was measured, or the fastest. */
+/* Takes the requested stack if it was measured, or the fastest one. */
 static void expect_fastest(struct roof_expected *out, const struct roof_kernel_task *task,
                            enum roof_kernel kernel)
 {

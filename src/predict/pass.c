@@ -141,8 +141,8 @@ static void count_for_device(struct roof_model_prediction *kept, const struct ro
     }
 }
 
-/* Predicts the operators of a stage and adds them to its sums and to the pass. kept (NULL: nobody
- * wants the operators) receives them, and index where each stands there. */
+/* Predicts the operators of a stage and adds them to its sums and to the pass. kept, which may be
+ * NULL, receives them, and index the place of each in it. */
 static enum roof_status run_stage(struct stage *sum, struct roof_pass *pass,
                                   const struct roof_graph *graph,
                                   const struct roof_hardware *hardware,

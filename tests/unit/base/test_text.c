@@ -218,7 +218,7 @@ static void test_unknown_name_takes_any_text(void **state)
     assert_int_equal(roof_unknown_name(NULL, ROOF_USAGE, "thing", "x", names, 2), ROOF_USAGE);
 }
 
-/* What others wrote moves no cursor and makes no markup. */
+/* Foreign texts move no cursor and make no markup. */
 static void test_text_of_others(void **state)
 {
     (void)state;

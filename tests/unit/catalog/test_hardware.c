@@ -473,7 +473,8 @@ static void test_smallest_device(void **state)
 {
     (void)state;
     struct roof_hardware *hardware = parse_device("{" BANDWIDTH ", " PEAK "}");
-    assert_string_equal(hardware->id, "test.json"); /* its source, where it has no id */
+    assert_string_equal(hardware->id,
+                        "test.json"); /* a device without an id has its source as id */
     assert_string_equal(hardware->name, "test.json");
     assert_string_equal(hardware->vendor, "");
     assert_string_equal(hardware->architecture, "");
