@@ -796,7 +796,7 @@ python() {
 
 bad_quoted() {
     # shellcheck disable=SC2016
-    printf '%s\n' '```c' 'int main(void)' 'int man(void)' '```' 'else' '```c' 'int i;' '```' '```python' 'import json' 'import jason' '```' > "$scratch/quoted.md"
+    printf '%s\n' '```c' 'int main(void)' 'int man(void)' '```' 'else' '```c' 'int i;' '```' '```python' 'SIZE = 4096' 'import jason' '```' > "$scratch/quoted.md"
     quoted "$scratch/quoted.md"
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /**
- * Devices and number formats: what is known of them, and how a program brings its own.
+ * Devices and number formats: their figures, and how a program adds its own devices.
  *
  *     struct roof_hardware *device = NULL;
  *     struct roof_error error;
@@ -12,7 +12,7 @@
  *     roof_hardware_free(device);
  *
  * A device is one JSON file (docs/formats.md has the keys); those of data/hardware are built in. A
- * device that nobody changes may be read by any number of threads; roof_hardware_set and
+ * device that is not changed may be read by any number of threads; roof_hardware_set and
  * roof_hardware_calibrate (predict.h) change it, and then it belongs to one thread. Formats are
  * constant data. Loading is independent per call.
  */
@@ -137,7 +137,7 @@ enum roof_status roof_hardware_set(struct roof_hardware *hardware, const char *a
 enum roof_status roof_hardware_each(void (*each)(void *context, const char *id), void *context,
                                     const char *const *directories, struct roof_error *error);
 
-/** The id ("h100-sxm") and the name for people, borrowed from the device; never NULL. */
+/** Return the id ("h100-sxm") and the name for people, borrowed from the device; never NULL. */
 const char *roof_hardware_id(const struct roof_hardware *hardware);
 const char *roof_hardware_name(const struct roof_hardware *hardware);
 
@@ -151,9 +151,10 @@ double roof_hardware_peak(const struct roof_hardware *hardware, enum roof_precis
 
 /** The link over which a group of devices communicates. */
 struct roof_link {
-    double bytes_per_s;               /**< per device and direction */
-    double latency_s;                 /**< per step; 0 when the device does not say it */
-    const struct roof_figure *figure; /**< where bytes_per_s comes from */
+    double bytes_per_s; /**< per device and direction */
+    double latency_s;   /**< per step; 0 if the device file does not have it */
+    const struct roof_figure
+        *figure; /**< the figure that bytes_per_s comes from, with its source */
 };
 
 #ifdef __cplusplus

@@ -78,23 +78,24 @@ struct roof_tiling {
     int tile_n;
     int split_k;
     double grid;        /**< thread blocks */
-    double waves;       /**< of them over the SMs */
+    double waves;       /**< rounds in which the SMs run these blocks */
     double utilisation; /**< fraction of the SMs that are busy, on average over the waves */
     double l2_hit;      /**< fraction of the weights that are found in the L2 */
     enum roof_kernel_limit limit;
 };
 
-/** The time to expect; time_s is NAN where there is nothing to base it on, and all else is void. */
+/** The estimate for a kernel. If nothing supports an estimate, time_s is NAN and the other members
+ * have no meaning. */
 struct roof_expected {
     double time_s;
     double low_s; /**< 80% of measured times lie between low and high */
     double high_s;
     double launch_s; /**< the part of time_s that is launches */
-    bool tiled;      /**< tiling holds; else only its l2_hit does */
+    bool tiled;      /**< all of tiling has a meaning; else only its l2_hit has */
     struct roof_tiling tiling;
     enum roof_kernel_limit limit;
     const struct roof_kernel_fit *fit;
-    bool near; /**< the fit is of another device or of formats next to these; the band is wider */
+    bool near; /**< the fit belongs to another device, stack or format; the band is wider */
 };
 
 /** Times of one operator that is not a composite. */
@@ -141,7 +142,7 @@ struct roof_prediction {
     double bandwidth_bytes_per_s;
     struct roof_link link;   /**< the link of a collective; its figure is NULL for others */
     double fraction_of_peak; /**< attainable / peak */
-    double expected_s;       /**< the estimate for a real kernel; NAN: nothing to base it on */
+    double expected_s;       /**< the estimate for a real kernel; NAN: nothing supports one */
     double expected_low_s;
     double expected_high_s;
     enum roof_bottleneck expected_bottleneck;
@@ -162,14 +163,14 @@ struct roof_prediction {
 enum roof_status roof_predict(struct roof_prediction *out, const struct roof_workload *workload,
                               const struct roof_hardware *hardware, struct roof_error *error);
 
-/** Adds what was reached in a measured time, above 0. */
+/** Sets measured_s, a time above 0, and the rates and the fraction that follow from it. */
 void roof_predict_measured(struct roof_prediction *prediction, double measured_s);
 
 /**
  * Attaches the calibration of a device, which must have none before, so that predictions have
  * expected times: from a file when path is not NULL, else the built-in one of the device, of its
  * product, of the device that the key `like` of its file names, or of its architecture's family. directories (NULL-terminated, may be NULL) are searched
- * first. A device for which there is none stays without; that is no error. The device owns the
+ * first. A device without a calibration stays without one; that is no error. The device owns the
  * calibration: roof_hardware_free releases both.
  */
 enum roof_status roof_hardware_calibrate(struct roof_hardware *hardware, const char *path,

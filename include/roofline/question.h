@@ -22,11 +22,14 @@
  *     roof_store_free(store);
  *
  * The keys are the options of the program with "_" for "-" (docs/formats.md, "Inputs"), and
- *   operator  gemm, flash-attention, ...: what is asked about, or
- *   model     a name, config.json, folder, GGUF or safetensors file; "" for a model that each
- * record of `from` names list, id  what a list has (hardware, models, ...), and one entry of it
- *   file      the file of compare; the files of check, one put each
- * `format` and `output` are no keys: the format is a parameter, and the caller has the text.
+ *
+ *   operator   the operator: gemm, flash-attention, ...
+ *   model      in its place, a model: a name, config.json, folder, GGUF or safetensors file; "" if
+ *              each record of `from` names its own
+ *   list, id   the kind of entries to list (hardware, models, ...), and one entry of it
+ *   file       the file of compare, or a file of check; each file is put by itself
+ *
+ * `format` and `output` are no keys: the format is a parameter, and the caller gets the text.
  */
 #ifndef ROOFLINE_QUESTION_H
 #define ROOFLINE_QUESTION_H
@@ -52,7 +55,7 @@ enum roof_command {
     ROOF_COMMAND_COMPARE = 16,
     ROOF_COMMAND_PLOT = 32,
     ROOF_COMMAND_CHECK = 64,
-    ROOF_COMMAND_COMPLETION = 128 /**< of the program alone: roof_answer refuses it */
+    ROOF_COMMAND_COMPLETION = 128 /**< a command of the program only: roof_answer refuses it */
 };
 
 /** Output formats. Pinned. Each command writes some of them: roof_answer_format_find. */
@@ -72,8 +75,8 @@ enum roof_answer_format {
     ROOF_ANSWER_FORMAT_COUNT
 };
 
-/** The format with a name ("json"), if the command writes it; ROOF_USAGE with those that it writes
- * otherwise. */
+/** Finds the format with a name ("json"). ROOF_USAGE if the command does not write it; the message
+ * lists the formats that it writes. */
 enum roof_status roof_answer_format_find(enum roof_answer_format *out, enum roof_command command,
                                          const char *name, struct roof_error *error);
 
@@ -81,8 +84,8 @@ enum roof_status roof_answer_format_find(enum roof_answer_format *out, enum roof
 
 struct roof_question;
 
-/** An empty question; the caller owns it: roof_question_free. One thread at a time may change it.
- */
+/** Makes an empty question, which the caller owns: roof_question_free. One thread at a time may
+ * change it. */
 enum roof_status roof_question_new(struct roof_question **out, struct roof_error *error);
 
 /**
@@ -90,20 +93,20 @@ enum roof_status roof_question_new(struct roof_question **out, struct roof_error
  * "false" leave it out. Keys that may be given several times (set, class, price_per_hour, line,
  * file) add a value each time.
  *
- * ROOF_USAGE for an unknown key, and for a second value of a key that takes one. What a value may
- * be depends on the rest of the question: roof_answer checks it.
+ * ROOF_USAGE for an unknown key, and for a second value of a key that takes one. The values that a
+ * key may have depend on the rest of the question: roof_answer checks them.
  */
 enum roof_status roof_question_put(struct roof_question *question, const char *key,
                                    const char *value, struct roof_error *error);
 
-/** Accepts NULL. */
+/** Releases a question. Accepts NULL. */
 void roof_question_free(struct roof_question *question);
 
 /* --- stores -------------------------------------------------------------------------------- */
 
 struct roof_store;
 
-/** A store of devices, models and calibrations, empty at first; the caller owns it:
+/** Makes an empty store of devices, models and calibrations, which the caller owns:
  * roof_store_free. After its folders are added, any number of threads may ask with it. */
 enum roof_status roof_store_new(struct roof_store **out, struct roof_error *error);
 
@@ -112,7 +115,7 @@ enum roof_status roof_store_new(struct roof_store **out, struct roof_error *erro
 enum roof_status roof_store_folder(struct roof_store *store, const char *path,
                                    struct roof_error *error);
 
-/** Accepts NULL. No answer may be under way. */
+/** Releases a store. Accepts NULL. No answer that uses it may be under way. */
 void roof_store_free(struct roof_store *store);
 
 /* --- answers ------------------------------------------------------------------------------- */
@@ -120,21 +123,24 @@ void roof_store_free(struct roof_store *store);
 /** The calls that an answer makes to its caller while it is made. Every function but write may be
  * NULL. */
 struct roof_listener {
+    /** The first argument of every function below; the library does not look at it. */
     void *context;
-    /** Takes the next bytes of the document, in order. What it returns other than ROOF_OK ends the
-     * answer with that status. */
+    /** Takes the next bytes of the document, in order. A status other than ROOF_OK ends the answer
+     * with that status. */
     enum roof_status (*write)(void *context, const char *bytes, size_t length,
                               struct roof_error *error);
-    /** A remark that is not part of the document: what was assumed of a model. It may come twice.
-     */
+    /** Takes a remark that is not part of the document, such as an assumption about a model. The
+     * same remark may come twice. */
     void (*remark)(void *context, const struct roof_error *remark);
-    /** A record that is left out, or a sum of them. */
+    /** Takes the reason why a record is left out, or a summary of such records. */
     void (*complain)(void *context, const struct roof_error *complaint);
-    /** How far long work is, of a total that does not change while `what` is the same. */
+    /** Takes the progress of long work: `done` of `of` units. `of` does not change while `what` is
+     * the same. */
     void (*progress)(void *context, const char *what, const char *unit, uint64_t done, uint64_t of);
-    /** Asked between parts of long work: true ends it with ROOF_IO. */
+    /** Is called between parts of long work; if it returns true, the answer ends with ROOF_IO. */
     bool (*stop)(void *context);
-    /** Told before the answer waits for more of a file that it reads (begins), and after. */
+    /** Is called with true before the answer reads more of the file `from`, which may take long,
+     * and with false after it. */
     void (*wait)(void *context, bool begins);
     /** Draws a script of gnuplot: *image is allocated, and freed by the library with free. Without
      * it the formats svg, png and pdf are refused. */
@@ -148,7 +154,7 @@ struct roof_listener {
     FILE *part;
     /** The name of part in messages. */
     const char *part_name;
-    /** Told how many bytes of part stay; the next write follows them. */
+    /** Is called with the number of bytes of part that stay; the next write follows them. */
     enum roof_status (*keep)(void *context, uint64_t length, struct roof_error *error);
 };
 
@@ -164,12 +170,12 @@ enum roof_status roof_answer_to(struct roof_store *store, const struct roof_ques
                                 const struct roof_listener *listener, struct roof_error *error);
 
 /** Answers a question as one text, which is terminated; the caller owns it: roof_answer_free. It is
- * NULL where nothing was written. length may be NULL. Status as of roof_answer_to. */
+ * NULL if nothing was written. length may be NULL. Returns a status as roof_answer_to does. */
 enum roof_status roof_answer(struct roof_store *store, const struct roof_question *question,
                              enum roof_command command, enum roof_answer_format format, char **text,
                              size_t *length, struct roof_error *error);
 
-/** Accepts NULL. */
+/** Releases the text of an answer. Accepts NULL. */
 void roof_answer_free(char *text);
 
 #ifdef __cplusplus

@@ -142,7 +142,7 @@ struct roof_formats {
             ROOF_PRECISION_AUTO, ROOF_PRECISION_AUTO                                               \
     }
 
-/** The serving stack whose kernels run; the best: the fastest of them for the shape. */
+/** The serving stack whose kernels run. ROOF_STACK_BEST is the fastest of them for the shape. */
 enum roof_stack {
     ROOF_STACK_BEST,
     ROOF_STACK_TRTLLM,
@@ -191,7 +191,7 @@ enum roof_role {
 /** The most parts that an operator has. */
 #define ROOF_OPERATOR_PARTS_MAX 3
 
-/** The work of one operator that is no composite. */
+/** The work of one operator that is not a composite. */
 struct roof_work {
     double flops;                  /**< 2 per multiply-add */
     double bytes[ROOF_ROLE_COUNT]; /**< between the device's memory and its caches */

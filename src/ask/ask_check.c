@@ -16,7 +16,7 @@ struct checking {
     bool update;
 };
 
-/* Puts what a check asks into a question. */
+/* Puts the workload and the inputs of a check into a question. */
 static enum roof_status put_asked(struct roof_question *question,
                                   const struct roof_check_asked *asked, struct roof_error *error)
 {
@@ -31,7 +31,7 @@ static enum roof_status put_asked(struct roof_question *question,
     return ROOF_OK;
 }
 
-/* Asks what a check asks. */
+/* Asks the question of a check. */
 static enum roof_status ask(struct roof_check_answer *out, struct roof_store *store,
                             const struct roof_check_asked *asked, struct roof_error *error)
 {
@@ -97,7 +97,7 @@ static enum roof_status run_files(struct checking *c, const struct roof_asking *
     return ROOF_OK;
 }
 
-/* Writes what was found into a file where it deviates. */
+/* Replaces the expected values of a file that deviate by the values found. */
 static enum roof_status update_file(struct checking *c, const struct roof_checks *file,
                                     const struct roof_listener *listener, struct roof_error *error)
 {

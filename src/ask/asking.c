@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What all answers share: borrowing what is named, writing, and telling the listener. */
+/* The functions that all answers share: they borrow devices and models, write, and tell the
+ * listener. */
 #include "ask/asking.h"
 
 #include <inttypes.h>

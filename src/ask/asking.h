@@ -17,7 +17,7 @@ struct roof_asking {
     const struct roof_listener *listener;
 };
 
-/* One kind of question. */
+/* Each function answers one kind of question. */
 enum roof_status roof_ask_predict(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_sweep(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_recommend(struct roof_asking *a, struct roof_error *error);
@@ -62,7 +62,7 @@ enum roof_status roof_asking_model(const struct roof_model **out, struct roof_as
                                    struct roof_error *error);
 enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_scenario *scenario,
                                    struct roof_asking *a, struct roof_error *error);
-/* Tells what was assumed when a model was read. */
+/* Tells the listener what was assumed when a model was read. */
 void roof_asking_remark(const struct roof_asking *a, const struct roof_model *model);
 
 /* Refuses inputs that do not go with something: "KEY does not go with WITH". */
@@ -75,7 +75,7 @@ enum roof_status roof_asking_refuse(const struct roof_asking *a, const size_t *i
 /* Writes a text and clears it; a text that failed for lack of memory is reported here. */
 enum roof_status roof_asking_write(struct roof_asking *a, struct roof_text *text,
                                    struct roof_error *error);
-/* Writes it where there is enough to be worth it. */
+/* Writes and clears a text that has ROOF_ASKING_ENOUGH bytes or more; a shorter one stays. */
 enum roof_status roof_asking_put(struct roof_asking *a, struct roof_text *text,
                                  struct roof_error *error);
 /* True where the caller wants the work to end. */
@@ -85,7 +85,7 @@ void roof_asking_progress(const struct roof_asking *a, const char *what, const c
 
 /* --- records ------------------------------------------------------------------------------- */
 
-/* Tells what is wrong with a record; only the first ones of many. */
+/* Tells the listener why a record is bad; only the first of many are told. */
 void roof_asking_bad_record(const struct roof_asking *a, const struct roof_records *records,
                             const struct roof_error *error);
 /* Names the columns that nothing reads, which may be inputs with another name; those in `used`,

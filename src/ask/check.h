@@ -60,7 +60,7 @@ struct roof_expectation {
     struct roof_tolerance tolerance;
     /** After roof_check_take: */
     const char *got;   /**< as JSON, as printed; "null": absent */
-    bool nowhere;      /**< what the key is of, an operator or a candidate, is not there */
+    bool nowhere;      /**< the operator or candidate in the key does not exist */
     double difference; /**< got - expected; NAN where one of them is no number */
     bool passed;
 };

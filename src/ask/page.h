@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Pages: what is asked of a model, with sliders for its sizes. */
+/* Pages for the browser: a model with sliders for its sizes. */
 #ifndef ROOF_ASK_PAGE_H
 #define ROOF_ASK_PAGE_H
 

@@ -337,7 +337,7 @@ static enum roof_status predict_record(const struct roof_prediction **out, struc
     return roof_records_predict(out, &p->records, hardware, error);
 }
 
-/* Adds the dots of one record. What is wrong with it is told, and is no failure. */
+/* Adds the dots of one record. A bad record is reported to the listener and is no failure. */
 static enum roof_status add_record(struct plotting *p, struct roof_error *error)
 {
     const struct roof_prediction *prediction = NULL;

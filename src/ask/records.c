@@ -168,7 +168,7 @@ static enum roof_status predict_record(const struct roof_prediction **out, struc
                                 roof_operator_row(r->op)->name);
 }
 
-/* Answers one record. What is wrong with it is told, and is no failure. */
+/* Answers one record. A bad record is reported to the listener and is no failure. */
 static enum roof_status do_record(struct recording *r, struct roof_error *error)
 {
     const struct roof_prediction *prediction = NULL;

@@ -16,7 +16,7 @@
 
 #define READ_BYTES 1048576
 
-/* The whole lines of a file, those that end. */
+/* The whole lines of a file: those with a line end. */
 struct lines {
     uint64_t count;
     off_t last; /* where the last one begins */
@@ -100,7 +100,7 @@ static enum roof_status read_lines(struct lines *out, struct search *s, struct r
     return !roof_asking_stopped(s->asking) ? ROOF_OK : stopped(s, error);
 }
 
-/* Reads bytes of the file; fewer where it ends. */
+/* Reads bytes of the file; fewer at its end. */
 static enum roof_status read_at(struct roof_text *out, const struct search *s, off_t at,
                                 size_t length, struct roof_error *error)
 {
@@ -199,7 +199,7 @@ static void on_refused(void *context, const struct roof_error *error)
     }
 }
 
-/* Holds the lines of a chunk's rows against its samples. */
+/* Compares the lines of a chunk's rows with its samples. */
 static enum roof_status take_samples(struct search *s, const struct roof_chunk *chunk,
                                      struct roof_error *error)
 {

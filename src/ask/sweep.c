@@ -78,7 +78,7 @@ static enum roof_status read_shard(struct sweep_input *in, const struct roof_ask
     return ROOF_OK;
 }
 
-/* Shows what was asked beside what came out, which a reader wants to see. */
+/* Shows the columns of inputs that the question gives, and of the results that depend on them. */
 static void show_asked(struct roof_table *table, const struct roof_question *question)
 {
     static const struct {
@@ -251,7 +251,7 @@ static enum roof_status write_rows(struct sink *sink, struct roof_error *error)
                              in->count - sink->points, in->threads, on_chunk, sink, error);
 }
 
-/* Ends the table. What was written before a failure stays, so it is written whole. */
+/* Ends the table. Rows from before a failure stay, so they are written whole. */
 static enum roof_status end(struct sink *sink, enum roof_status status, struct roof_error *error)
 {
     if (status == ROOF_OK && sink->table.rows == 0 && !sink->in->sharded) { /* none is valid */

@@ -56,7 +56,7 @@ enum roof_status roof_csv_line(struct roof_csv *csv, char **line, size_t *length
                                struct roof_error *error);
 void roof_csv_close(struct roof_csv *csv);
 
-/* Adds a cell, in quotes where it needs them. */
+/* Adds a cell, in quotes if it needs them. */
 void roof_csv_cell(struct roof_text *out, const char *text);
 
 #endif

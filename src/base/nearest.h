@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* The nearness of a name that nobody means by the wanted one. */
+/* The nearness of a name that has no likeness to the wanted one. */
 #define ROOF_FAR 1000U
 
 /*

@@ -39,7 +39,7 @@ enum roof_unit {
  * power. */
 double roof_to_unit(double si, enum roof_unit unit);
 double roof_from_unit(double value, enum roof_unit unit);
-/** Converts a figure that somebody gave back to the unit of its key: it chooses, among the numbers
+/** Converts a given figure back to the unit of its key: it chooses, among the numbers
  * that come to si, the one with the fewest digits, so that a number of up to 15 comes back. */
 double roof_given(double si, enum roof_unit unit);
 /** Returns the unit's name as people read it ("GB/s"); "" for a plain number. */

@@ -59,7 +59,7 @@ static void report_fit(const struct fitter *f, const struct roof_kernel_fit *fit
     }
 }
 
-/* Fits a group to all its rows, with the error and the spread on those that each fold's fit did not
+/* Fits a group to all its rows, with the error and the spread on rows that each fold's fit did not
  * see. */
 static enum roof_status fit_group(struct fitter *f, int group, struct roof_error *error)
 {

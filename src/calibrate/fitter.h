@@ -7,7 +7,7 @@
  * error. Errors and bands come from rows that a fit did not see: sizes are dealt into folds, and a
  * fold's fit leaves out every row that has one of its sizes.
  *
- * Kernels that nobody measured on the device are lent by other devices (--lend): their parameters
+ * Kernels without measurements on the device are lent by other devices (--lend): their parameters
  * are in clocks and in shares of a device's own figures. Where there are a few rows, only the
  * shares of bandwidth and peak are fitted to them and the rest is lent; and no lent share of the
  * bandwidth is above that of the device's own 16-bit products.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One search for the parameters of a group: what is minimised, and how. */
+/* One search for the parameters of a group: the objective, and the way to its minimum. */
 #ifndef CALIBRATE_SEARCH_H
 #define CALIBRATE_SEARCH_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What callers of the library ask a device, whose inside they do not see. */
+/* The public functions about a device, whose struct callers of the library do not see. */
 #include "roofline/device.h"
 
 #include <math.h>

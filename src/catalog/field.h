@@ -16,8 +16,9 @@
 
 /** How a value lies in a result, and how it is written. */
 enum roof_type {
-    ROOF_TYPE_NUMBER,    /**< double in SI base units; absent when it is not finite */
-    ROOF_TYPE_GIVEN,     /**< like a number; somebody gave it, so it comes back with their digits */
+    ROOF_TYPE_NUMBER, /**< double in SI base units; absent when it is not finite */
+    ROOF_TYPE_GIVEN,  /**< a number of the input, which is printed with the digits it was given with
+                       */
     ROOF_TYPE_INTEGER,   /**< int64_t */
     ROOF_TYPE_POSITIVE,  /**< int64_t; absent when it is 0 */
     ROOF_TYPE_INT,       /**< int */

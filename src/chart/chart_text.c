@@ -17,7 +17,7 @@
 
 #define ROWS_MIN 16
 #define ROWS_MAX 32
-/* So many columns are left of the plot. */
+/* The columns to the left of the plot. */
 #define AXIS_WIDTH 7
 /* Lines are drawn with characters of Braille, which have these dots. */
 #define BRAILLE 0x2800

@@ -19,7 +19,7 @@
 enum roof_chart_image { ROOF_CHART_SVG, ROOF_CHART_PNG, ROOF_CHART_PDF };
 
 /** Writes the chart in characters, so many columns wide, then a legend of its dots. Unicode has
- * finer lines; without it the chart is ASCII but for names. It can fail with ROOF_MEMORY. */
+ * finer lines; without it the chart is ASCII, except for names. It can fail with ROOF_MEMORY. */
 enum roof_status roof_chart_text(struct roof_text *out, const struct roof_chart *chart,
                                  size_t columns, bool unicode, struct roof_error *error);
 

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-/* Further marks have no labels: nobody could read them. */
+/* Further marks have no labels, because so many could not be read. */
 #define LABELS_MAX 80
 /* If there are more marks, those of a smaller share of the time have no labels. */
 #define CROWDED 24

@@ -48,7 +48,7 @@ struct roof_side {
     bool vector;                 /* it is a ceiling of a vector unit */
     bool line;                   /* it is a line, not a ceiling */
     double rate;                 /* FLOP/s */
-    double from;                 /* FLOP/byte where it begins */
+    double from;                 /* FLOP/byte of its left end */
 };
 
 /* A slope with its label, which runs along it. */
@@ -57,7 +57,7 @@ struct roof_slope {
     size_t roof;
     bool line;
     double rate;            /* byte/s */
-    double to;              /* FLOP/byte where it ends */
+    double to;              /* FLOP/byte of its right end */
     double x, y;            /* the middle of the label */
     double rise;            /* pixels up per pixel to the right */
     struct roof_box box[8]; /* the boxes of pieces of the label */

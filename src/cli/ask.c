@@ -100,8 +100,8 @@ static bool on_stop(void *context)
     return cli_interrupted() != 0;
 }
 
-/* Before records are waited for, what is written leaves the program, and a signal ends it at once:
- * it has nothing in hand. */
+/* Flushes the output before the answer waits for records, and lets a signal end the program at once
+ * while it waits: no row is half done then. */
 static void on_wait(void *context, bool begins)
 {
     struct listening *const l = context;
@@ -293,7 +293,7 @@ int cli_ask(const struct cli_command *command, int argc, char **argv)
         status = ask(&options, &error);
     }
     cli_options_free(&options);
-    /* Without a message the document has said it. */
+    /* A failure without a message is told by the document. */
     return status == ROOF_OK || error.message[0] == '\0' ? cli_exit_code(status)
                                                          : cli_fail(command->name, &error);
 }

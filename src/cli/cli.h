@@ -10,12 +10,12 @@
 #include "decide/store.h"
 #include "roofline/roofline.h"
 
-/* The exit code of a status; the only place where the two meet. */
+/* Returns the exit code of a status; no other function relates the two. */
 int cli_exit_code(enum roof_status status);
 /* Prints "roofline COMMAND: message" to stderr and returns the exit code. After a signal
  * (cli_interrupt_watch) that is its own, since the error may be a consequence of the signal. */
 int cli_fail(const char *command, const struct roof_error *error);
-/* Prints an error and lets the command go on. */
+/* Prints an error; the command continues. */
 void cli_complain(const char *command, const struct roof_error *error);
 /* Writes the option that stands for an input key in a message ("--kv-heads"); a roof_speller. */
 void cli_spell(char *out, size_t size, const char *key);
@@ -95,17 +95,17 @@ enum roof_status cli_gnuplot(struct roof_text *image, const char *script, struct
 
 /* --- long work ----------------------------------------------------------------------------- */
 
-/* Makes SIGINT and SIGTERM only be noted from now on, unless they are ignored already; a second one
- * half a second later ends the program. */
+/* From now on SIGINT and SIGTERM are only noted, unless they are ignored already; a second one half
+ * a second later ends the program. */
 void cli_interrupt_watch(void);
-/* Lets them end the program at once until the next watch: for waits with nothing in hand. */
+/* Lets SIGINT and SIGTERM end the program at once until the next watch: while it only waits. */
 void cli_interrupt_rest(void);
 /* Sets the file that is removed when SIGINT or SIGTERM ends the program at once; NULL: none. The
  * text must stay valid until the next call. */
 void cli_interrupt_remove(const char *path);
-/* Delays them while it is on. */
+/* Delays SIGINT and SIGTERM while it is on. */
 void cli_interrupt_hold(bool on);
-/* Notes that nobody reads the output any more: the program ends by SIGPIPE, without a message. */
+/* Notes that the reader of the output has gone: the program ends by SIGPIPE, without a message. */
 void cli_interrupt_reader_left(void);
 /* Returns the exit code of the signal that came, or of SIGPIPE; 0: none. */
 int cli_interrupted(void);
@@ -139,7 +139,7 @@ struct cli_output {
     const char *name;
     unsigned mode;         /* of the file that it replaces; 0: of none */
     const char *kept_note; /* NULL: failed work leaves no file; else `part` stays, and the message
- ends with its name and this, if it is not "" */
+                              ends with its name and this, if it is not "" */
 };
 enum roof_status cli_output_open(struct cli_output *out, const char *path,
                                  struct roof_error *error);

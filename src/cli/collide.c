@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Refuses outputs that would spoil what is read. */
+/* Refuses outputs that would spoil an input file. */
 #include <string.h>
 #include <sys/stat.h>
 

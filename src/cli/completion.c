@@ -19,7 +19,7 @@ struct offers {
     const char *typed; /* the rest */
 };
 
-/* Offers a name, with a description that may be NULL, if it begins with what is typed. */
+/* Offers a name, with a description that may be NULL, if it begins with the typed text. */
 static void offer(struct offers *o, const char *name, const char *description)
 {
     if (strncmp(name, o->typed, strlen(o->typed)) == 0) {

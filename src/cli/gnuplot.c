@@ -44,8 +44,8 @@ static void close_all(int pipes[PIPES][2])
     }
 }
 
-/* A pipe apart from the standard streams, any of which may have been closed from the start, and for
- * nobody else. */
+/* Opens a pipe that is none of the standard streams, even if one of these was closed from the
+ * start, and that other processes do not inherit. */
 static int open_pipe(int ends[2])
 {
     int low[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Lets a signal end work in an orderly way: what is begun is written whole. */
+/* Lets a signal end work in an orderly way: rows that were begun are written whole. */
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>

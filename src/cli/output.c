@@ -68,8 +68,8 @@ static bool lock(int file, const char *path)
            here.st_dev == there.st_dev;
 }
 
-/* Opens FILE.part with what is in it, for this process alone: two writers would spoil it. Nobody
- * named FILE.part, so that a link which somebody else left there is not followed. */
+/* Opens FILE.part and keeps its content. A lock keeps other writers out. The user named FILE, not
+ * FILE.part, so a link that is in its place is not followed. */
 static FILE *open_part(const struct cli_output *output)
 {
     const char *const path = output->part;

@@ -44,7 +44,8 @@ static void show(struct cli_progress *p, uint64_t done, double elapsed)
         p->label, count(number[0], (double)done), count(number[1], (double)p->total), p->unit,
         roof_format_quantity(number[2], (double)done / (double)p->total, ROOF_UNIT_FRACTION),
         count(number[3], rate), left / 3600, left / 60 % 60, left % 60);
-    fprintf(stderr, "%*s", p->width > width ? p->width - width : 0, ""); /* over what is older */
+    fprintf(stderr, "%*s", p->width > width ? p->width - width : 0,
+            ""); /* over a longer line before */
     p->width = width > p->width ? width : p->width;
     (void)fflush(stderr);
 }

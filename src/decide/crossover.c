@@ -102,7 +102,7 @@ static enum roof_status add_winners(struct roof_crossovers *out, struct scan *s,
 
 /* Two points between which the answer turns to yes for good. */
 struct edge {
-    int64_t no;  /* the last point where it is no */
+    int64_t no;  /* the last point whose answer is no */
     int64_t yes; /* the first point after that; 0: there is none */
 };
 

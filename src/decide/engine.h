@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * Serving engines (data/engines, with their sources): which formats each of them runs on which
- * architecture, over which splits, and with which words. What no engine runs is never recommended.
+ * architecture, over which splits, and with which words. Formats that no engine runs are never
+ * recommended.
  *
  * A loaded table is read only: any number of threads may use it.
  */

@@ -63,7 +63,7 @@
 #define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
-/* The output formats with those that only predictions of models have. */
+/* The output formats, including those that only predictions of models have. */
 static const char *const predict_formats[] = {"text", "json", "ndjson", "csv", "md", "html", NULL};
 static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
                                             "gnuplot", "json", "html", NULL};

@@ -34,7 +34,7 @@ static enum roof_status look_up(struct roof_known_name **out, bool *fresh,
     return ROOF_OK;
 }
 
-/* Drops the unknown name that was just added where it would take the room of known ones. */
+/* Drops the unknown name that was just added if it would take the room of known ones. */
 static void forget_unknown(struct roof_known_names *names)
 {
     if (names->count > ROOF_KNOWN_MAX / 2) {

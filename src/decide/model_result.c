@@ -17,7 +17,7 @@ struct roof_model_result {
     struct roof_value value[ROOF_FIELDS_MAX];
 };
 
-/* Reads what is asked, and predicts it. */
+/* Reads the scenario of a question, and predicts it. */
 static enum roof_status predict(struct roof_model_result *r, const struct roof_question *question,
                                 struct roof_error *error)
 {

@@ -111,7 +111,7 @@ static enum roof_status recommend_side(struct roof_pair_side *side,
     return status;
 }
 
-/* A format that is asked for replaces those that a file has. */
+/* A requested format replaces the formats of a file. */
 static enum roof_status predict_model(struct roof_pair_side *side, const struct roof_model *model,
                                       struct roof_error *error)
 {

@@ -165,7 +165,7 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     p->joule = group * tdp / rate;
     p->cost = q->price == NULL ? ROOF_UNKNOWN : q->price[p->hardware] * group / 3600 / rate * 1e6;
     p->value[ROOF_PLAN_LIMIT_TTFT] = p->ttft_s;
-    p->value[ROOF_PLAN_LIMIT_TPOT] = generate == 1 ? 0 : p->tpot_s; /* nobody waits for one */
+    p->value[ROOF_PLAN_LIMIT_TPOT] = generate == 1 ? 0 : p->tpot_s; /* there is no second token */
     p->value[ROOF_PLAN_LIMIT_TOKENS_PER_S] = p->tokens_per_s;
     p->value[ROOF_PLAN_LIMIT_CONCURRENCY] = copies * batch;
     p->value[ROOF_PLAN_LIMIT_COST] = p->cost;

@@ -87,7 +87,7 @@ static bool is_nested(const char *value)
 }
 
 /* Finds the column of a key, and adds it when it is new; ROOF_NO_COLUMN when its value is nested
- * and nobody reads it. The member at the same place of the record before likely has the same. */
+ * and no input. The member at the same place of the record before likely has the same. */
 static enum roof_status member_column(size_t *out, struct roof_records *r, size_t member,
                                       char *line, struct roof_error *error)
 {

@@ -35,7 +35,7 @@ struct roof_records_options {
     bool measured;     /**< a record without measured_us is bad */
     void *context;     /**< of the calls */
     /** Loads a model by its name, in the layout of its checkpoint (empty: none); *out is
-     * borrowed. Its failures are faults of the record, but for ROOF_MEMORY. */
+     * borrowed. Every failure except ROOF_MEMORY is a fault of the record. */
     enum roof_status (*load_model)(void *context, const struct roof_model **out, const char *name,
                                    const char *layout, struct roof_error *error);
     /** Is told of a record that is not what it should be, with its place; the record is counted
@@ -61,7 +61,7 @@ struct roof_records {
     uint32_t dimensions;  /**< among the columns; bits (1 << dimension) */
     const char *hardware; /**< the device of the record */
     double measured_s;    /**< with roof_records_predict; NAN: none */
-    /** With roof_records_predict, of a model; NULL: the record is of an operator. */
+    /** The prediction of a record of a model (roof_records_predict); NULL for an operator. */
     const struct roof_model_prediction *model_prediction;
     struct roof_records_private *private_data;
 };
@@ -83,8 +83,8 @@ enum roof_status roof_records_next(struct roof_records *records, bool *more,
                                    struct roof_error *error);
 /**
  * Predicts the record on a device, with what it achieved in a measured time; *out lies in records
- * until the next call, and in its model_prediction for a model. What fails, but for ROOF_MEMORY, is
- * wrong with the record, and not yet counted: roof_records_refuse.
+ * until the next call, and in its model_prediction for a model. Every failure except ROOF_MEMORY is
+ * a fault of the record, which roof_records_refuse then counts.
  */
 enum roof_status roof_records_predict(const struct roof_prediction **out,
                                       struct roof_records *records,

@@ -245,7 +245,7 @@ enum roof_status roof_loan_model(const struct roof_model **out, struct roof_loan
     return status;
 }
 
-/* Takes an object that nobody uses out of the store, unless it stays; the lock is held. */
+/* Removes an object that is not lent from the store, unless it stays; the lock is held. */
 static void drop(struct roof_store *store, const struct roof_stored *stored)
 {
     if (stored->stays || stored->lent > 0) {

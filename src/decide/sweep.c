@@ -60,7 +60,7 @@ struct cursor {
     size_t hardware;
     size_t model;
     struct roof_scenario asked;
-    bool resolved; /* but for its sizes the point is the one before, which was resolved */
+    bool resolved; /* the point before was resolved, and this one differs in its sizes alone */
 };
 
 static void apply(struct cursor *cursor, const struct roof_sweep *sweep, size_t axis)

@@ -80,7 +80,7 @@ static enum roof_status skip_value(struct roof_gguf_stream *in, uint64_t type, i
 enum form {
     ONE,     /* an integer */
     EQUAL,   /* an integer, or a list of one for each layer, which are all equal */
-    SPARSE,  /* an integer, or a list of one for each layer, equal but for zeros */
+    SPARSE,  /* an integer, or a list of one for each layer; all that are not 0 are equal */
     PATTERN, /* an integer, or a list of a truth value for each layer */
     GIVEN    /* any value: only that it is there counts */
 };

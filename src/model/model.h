@@ -109,7 +109,7 @@ struct roof_model {
     bool qkv_bias;
     bool o_bias;
     bool mlp_bias;
-    bool head_bias; /**< lm_head has one (Phi), also where its matrix is the embedding's */
+    bool head_bias; /**< lm_head has a bias (Phi), even if its matrix is that of the embedding */
     bool expert_bias;
     bool router_bias;
     bool qk_norm;    /**< a norm over each head of Q and K */

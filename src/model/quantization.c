@@ -28,7 +28,7 @@ struct quantization {
 #define EXCLUSION_WORK_EACH 64
 #define LINEAR_CLASS "Linear"
 
-/* The number of a layer follows one of these, in models of text alone and in those that see. */
+/* The number of a layer follows one of these, in text models and in vision models. */
 static const char *const layer_prefixes[] = {"model.layers.", "language_model.model.layers.",
                                              "model.language_model.layers."};
 

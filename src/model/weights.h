@@ -14,7 +14,7 @@ struct roof_matrix {
     int64_t columns;
 };
 
-/* The product of two numbers that are not negative; INT64_MAX where it would be more. */
+/* Returns the product of two numbers that are not negative; INT64_MAX if it would be larger. */
 int64_t roof_times(int64_t a, int64_t b);
 
 /* The matrix that holds a set of weights, one below the other. Sizes that the model leaves open are
@@ -27,7 +27,7 @@ unsigned roof_weights_needed(const struct roof_model *model, bool moe);
 /* Tells whether the model has a weight of this kind outside its layers. */
 bool roof_weight_outside(enum roof_weight weight);
 
-/* Gives a set of weights a format, but for those that have a wider one. */
+/* Gives a set of weights a format; weights that have a wider one keep it. */
 void roof_weights_widen(int8_t format[ROOF_WEIGHT_COUNT], unsigned weights,
                         enum roof_precision precision);
 

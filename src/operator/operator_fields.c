@@ -78,7 +78,7 @@ struct roof_value roof_dimension_value(const struct roof_workload *workload,
     const int64_t size = roof_input_get(workload, input);
     if (input->kind == ROOF_INPUT_CHOICE) {
         value.text = input->choices[size];
-    } else if (size != 0 || input->min <= 0) { /* 0 is not given where it is out of range */
+    } else if (size != 0 || input->min <= 0) { /* a 0 out of the range means: not given */
         value.number = (double)size;
     }
     return value;

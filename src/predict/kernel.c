@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which kernel a workload runs, which fit stands for it, and the time to expect of it. */
+/* Finds the kernel that a workload runs, the fit for it, and its expected time. */
 #include "predict/kernel.h"
 
 #include <math.h>
@@ -126,7 +126,8 @@ enum roof_numerics roof_workload_numerics(const struct roof_workload *workload)
     return roof_numerics_of(f->weights, f->activations);
 }
 
-/* The formats that stand in for formats that nobody measured, in this order; COUNT ends a list. */
+/* The formats whose kernels replace those of formats without measurements, in this order; COUNT
+ * ends a list. */
 #define LIST(...)                                                                                  \
     {                                                                                              \
         __VA_ARGS__, ROOF_NUMERICS_16BIT, ROOF_NUMERICS_COUNT                                      \
@@ -157,7 +158,7 @@ static const enum roof_numerics stand_ins[ROOF_NUMERICS_COUNT][5] = {
  * hwLat). */
 #define HOP_S 5e-6
 
-/* Returns true for operators whose kernels nobody measured, so that others stand in. */
+/* Returns true for operators without measured kernels, which use those of others. */
 static bool stands_in(enum roof_operator op)
 {
     static const bool unmeasured[ROOF_OPERATOR_COUNT] = {
@@ -222,8 +223,9 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
 
 /*
  * Works out the time of a kernel in one stack, with the nearest formats that the stack has; unknown
- * where it has none. Where nobody measured the wanted way to quantise the input, the kernel without
- * it is taken. A fit that was tried before, for another stack, is left out: it is common to all.
+ * where it has none. If the wanted way to quantise the input was not measured, the kernel without
+ * quantisation is taken. A fit that was tried before, for another stack, is left out: it is common
+ * to all.
  */
 static void expect_in_stack(struct roof_expected *out, const struct roof_kernel_task *task,
                             enum roof_kernel kernel, enum roof_stack stack,

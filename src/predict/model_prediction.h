@@ -51,7 +51,7 @@ struct roof_model_prediction {
     double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
     double slowest_stage_s; /**< one pass of the slowest pipeline stage */
     double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */
-    double tokens_per_step; /**< per sequence: 1, or what is expected with drafts */
+    double tokens_per_step; /**< per sequence: 1, or the expected number with drafts */
     double ttft_s;          /**< prefill of a whole prompt */
     double tpot_s;          /**< per token of a sequence: the inter-token latency */
     double e2e_s;           /**< request: from the prompt to the last token */

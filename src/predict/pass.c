@@ -138,7 +138,7 @@ static void count_for_device(struct roof_model_prediction *kept, const struct ro
     }
 }
 
-/* Predicts an operator, and keeps it (NULL: nobody wants the operators), where *index tells. */
+/* Predicts an operator, and keeps it (NULL: no operators are kept), where *index tells. */
 static enum roof_status keep_node(struct roof_node_cost *out, const struct roof_node *node,
                                   const struct roof_hardware *hardware,
                                   struct roof_model_prediction *kept, size_t *index,
@@ -193,7 +193,7 @@ static enum roof_status recall(struct roof_node_cost *out, const struct roof_nod
 /* The source of the costs of the operators of a pass, and the place where the operators go. */
 struct source {
     const struct roof_hardware *hardware;
-    struct roof_model_prediction *kept; /* receives the operators; NULL: nobody wants them */
+    struct roof_model_prediction *kept; /* receives the operators; NULL: no operators are kept */
     struct roof_pass_memo *memo;        /* NULL: none */
 };
 

@@ -69,8 +69,8 @@ struct roof_pass_memo {
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
                                    const struct roof_hardware *hardware, struct roof_error *error);
 
-/* Runs all stages of a resolved scenario; kept (NULL: nobody wants the operators) receives the
- * operators. */
+/* Runs all stages of a resolved scenario; kept receives the operators; it
+ * may be NULL. */
 enum roof_status roof_pass_run(struct roof_pass *out, const struct roof_model *model,
                                const struct roof_scenario *scenario,
                                const struct roof_hardware *hardware,

@@ -167,7 +167,7 @@ static void derive(struct roof_value *out, enum prediction_value wanted,
     case EXPECTED_BASIS:
         out->text = isnan(p->expected_s) ? NULL : p->expected_near ? "nearest" : "measured";
         break;
-    case SPARSE: /* said only where it was asked for */
+    case SPARSE: /* shown only if it was asked for */
         out->number = p->workload.sparse == 0 ? ROOF_UNKNOWN : p->sparse ? 1 : 0;
         break;
     case DIMENSION:

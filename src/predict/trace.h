@@ -12,11 +12,11 @@
 /** One step. Strings belong to the trace. */
 struct roof_step {
     const char *part;    /**< operator of a composite that the step belongs to; "" for the whole */
-    const char *name;    /**< what is computed or looked up */
+    const char *name;    /**< the name of the value that is computed or looked up */
     const char *formula; /**< "" for a figure that is looked up */
     const char *numbers; /**< the formula with the numbers put in; "" when there is none */
     const char *result;  /**< the value with its unit */
-    const char *source;  /**< where a figure comes from; "" for what is computed */
+    const char *source;  /**< the source of a figure; "" for a computed value */
 };
 
 /** The steps of a prediction, in order. */

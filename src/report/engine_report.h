@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** A report about what is known of an engine, for people and for programs. It computes nothing. */
+/** A report about an engine, for people and for programs. It computes nothing. */
 #ifndef ROOFLINE_ENGINE_REPORT_H
 #define ROOFLINE_ENGINE_REPORT_H
 

@@ -41,10 +41,10 @@ void roof_model_report_json(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
                             const struct roof_limits *limits, const struct roof_hardware *product);
 
-/** Writes what is known of a model, for people or as a JSON object. */
+/** Writes all facts about a model, for people or as a JSON object. */
 void roof_model_report_about(struct roof_text *out, bool json,
                              const struct roof_model_entry *entry);
-/** Writes what is known of a layout, for people or as a JSON object. */
+/** Writes all facts about a layout, for people or as a JSON object. */
 void roof_model_report_layout(struct roof_text *out, bool json,
                               const struct roof_layout_about *about);
 

@@ -88,7 +88,8 @@ static void json_tiling(struct roof_text *out, const struct roof_expected *e)
     roof_text_put(out, "}");
 }
 
-/* Finds the kernel that is expected; NULL for composites, and when nobody asks for it. */
+/* Finds the kernel behind an expected time; NULL for composites, and when its tiling is not wanted.
+ */
 static const struct roof_expected *kernel_of(const struct roof_prediction *p, bool asked)
 {
     return asked && p->part_count == 1 && !isnan(p->expected_s) ? &p->part[0].expected : NULL;

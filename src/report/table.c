@@ -174,7 +174,7 @@ static void carried_markdown(struct roof_text *out, const char *text)
     roof_text_put(out, " |");
 }
 
-/* Formats a value for people: a short number, yes or no. Returns a text, which may be out. */
+/* Formats a value for people: a short number, yes or no. Returns a text, which may be `out`. */
 static const char *readable(char out[ROOF_QUANTITY_SIZE], const struct roof_field *field,
                             const struct roof_value *value)
 {
@@ -360,7 +360,7 @@ void roof_table_begin(struct roof_table *table, struct roof_text *out)
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-/* Writes a row as an object: what is carried, as it came, and the values. */
+/* Writes a row as an object: first the carried cells, unchanged, then the values. */
 static void object_row(struct roof_table *table, struct roof_text *out,
                        const struct roof_value *values)
 {

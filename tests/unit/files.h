@@ -35,7 +35,7 @@ static inline const char *path_in(char out[PATH_SIZE], void **state, const char 
     return out;
 }
 
-/* The same with folders in it, each behind the one that it lies in. */
+/* Makes a folder with folders in it; each follows the one that it lies in. */
 static inline int make_folders(void **state, const char *const *names, size_t count)
 {
     char path[PATH_SIZE];

@@ -64,16 +64,16 @@ static inline int64_t draw_size(unsigned bits)
     return top + (int64_t)(draw() % (uint64_t)top);
 }
 
-/* What differs from operator to operator. */
+/* The parts of the properties that differ from operator to operator. */
 struct properties {
     /* Ids, NULL at the end; NULL: those on which all kernels were measured. */
     const char *const *devices;
     /* Formats, stack and shape of a workload that begins as the default one; false: draw again. */
     bool (*draw)(struct roof_workload *w, const struct roof_calibration *c);
-    /* Whether a workload with one dimension grown is one that the operator has, and comparable. */
+    /* Tells if a workload with one larger dimension is valid for the operator, and comparable. */
     bool (*allowed)(const struct roof_hardware *device, const struct roof_workload *w,
                     enum roof_dimension grown);
-    /* What else holds; may be NULL. */
+    /* Checks further properties of an operator; may be NULL. */
     void (*also)(const struct roof_hardware *device, const struct roof_workload *w, double time);
 };
 

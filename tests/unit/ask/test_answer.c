@@ -218,7 +218,7 @@ static enum roof_status listen_to(struct heard *heard, const char *line,
 static void test_formats(void **state)
 {
     static const struct {
-        const char *line; /* the path of a file follows where it has one */
+        const char *line; /* ends with "file=" if the path of a file is to follow */
         unsigned written;
         unsigned named; /* by roof_answer_format_find; some workloads write fewer */
         const char *file;

@@ -10,7 +10,7 @@
 
 static char path[] = "/tmp/roofline-check-XXXXXX";
 
-/* What was asked last, as "predict gemm m=1 n=2", and what is answered. */
+/* The last question, as "predict gemm m=1 n=2", and its answer. */
 struct asked {
     char line[512];
     int times;
@@ -315,7 +315,7 @@ static void test_refusals(void **state)
 
 /* --- files that are wrong ------------------------------------------------------------------ */
 
-/* Where a text stands last. */
+/* Finds the last occurrence of a text. */
 static const char *last_of(const char *line, const char *text)
 {
     const char *found = line;
@@ -476,7 +476,7 @@ static void test_update(void **state)
     roof_text_clear(&text);
     assert_int_equal(roof_checks_updated(&text, &checks), 0);
     roof_checks_free(&checks);
-    /* A key of what is not there is rather mistyped than gone. */
+    /* A key below an element that does not exist is probably mistyped. */
     read_file(&checks, "{\"schema\": \"roofline/check/1\", \"checks\": [{\"name\": \"x\", "
                        "\"expect\": {\"parts.nothing.flops\": 2}, "
                        "\"inputs\": {\"operator\": \"attention\"}}]}");

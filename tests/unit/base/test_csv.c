@@ -376,7 +376,7 @@ static void test_refused_files(void **unused)
     }
 }
 
-/* What is written is read back. */
+/* Cells that are written read back the same. */
 /* 64 MiB without a line end are read and left out, but no more, as of a device that has no end. */
 static void test_endless_line(void **unused)
 {

@@ -755,7 +755,8 @@ static void test_read_what_is_no_file(void **state)
     expect_unreadable("", "cannot open");
     expect_unreadable(folder, "not a regular file");
     expect_unreadable("/dev/null", "not a regular file");
-    /* A pipe that nobody writes to: it must not wait; the alarm ends this program if it does. */
+    /* The reader must not wait for a pipe without a writer; the alarm ends this program if it does.
+     */
     path_in(path, state, "pipe.json");
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(60);
@@ -976,7 +977,7 @@ static void test_spans(void **state)
     }
     roof_json_free(json);
 }
-/* What a pipe has, in several writes. */
+/* The document comes through a pipe in several writes. */
 static void test_read_a_stream(void **state)
 {
     (void)state;

@@ -156,7 +156,7 @@ static void test_limits(void **state)
     assert_null(roof_pattern_read(&pattern, repeat("(a)", 300))); /* beside each other */
 }
 
-/* What takes others exponential time takes at most steps times bytes. */
+/* Patterns with exponential time in other matchers take at most steps times bytes. */
 static void test_work(void **state)
 {
     (void)state;

@@ -303,7 +303,7 @@ static void test_units(void **state)
     }
 }
 
-/* What was given with up to 15 digits comes back, though (0.061 / 10^6) 10^6 is not 0.061. */
+/* A figure of up to 15 digits comes back unchanged, though (0.061 / 10^6) 10^6 is not 0.061. */
 static void test_given(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What callers of the library ask a device. */
+/* The public functions about a device. */
 #include <math.h>
 #include <stdio.h>
 

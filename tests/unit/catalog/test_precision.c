@@ -311,7 +311,7 @@ static void test_families(void **state)
 static void test_weight_only(void **state)
 {
     (void)state;
-    /* What units multiply, so that activations can have it; all others are for stored weights. */
+    /* Activations can have the formats that units multiply; the others are for stored weights. */
     static const enum roof_precision both[] = {
         P(FP64),       P(FP32),       P(TF32),  P(BF16),   P(FP16),       P(FP8_E4M3),
         P(FP8_E5M2),   P(INT8),       P(INT4),  P(INT2),   P(MXFP8_E4M3), P(MXFP8_E5M2),

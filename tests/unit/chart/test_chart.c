@@ -185,7 +185,7 @@ static void test_lines(void **unused)
     assert_int_equal(chart.lines, COUNT(good));
 }
 
-/* What is attainable are predictions: below the roof, and of a device without kernels nothing. */
+/* Attainable marks are predictions: below the roof, and none for a device without kernels. */
 static void test_attainable(void **unused)
 {
     (void)unused;
@@ -286,7 +286,7 @@ static void test_model(void **unused)
     assert_int_equal(chart.dot[0].node.node.count, 32);
     assert_true(chart.left_out > 1 && sum < 1);
     assert_near(chart.left_out_share, 1 - sum, 1e-9);
-    /* Of a second pass it is the larger of the two, not more. */
+    /* A second pass gives the larger of the two, not more. */
     const double share = chart.left_out_share;
     assert_int_equal(roof_chart_add_model(&chart, i, "again", ROOF_GRAPH_MAX, &error), ROOF_OK);
     assert_near(chart.left_out_share, share, 0);
@@ -606,7 +606,7 @@ static void test_gnuplot_legend(void **unused)
                      ROOF_OK);
     assert_non_null(strstr(text.data, "set tmargin at screen 0.522\n"));
     roof_text_clear(&text);
-    /* What filled and hollow mean is one item more. */
+    /* The meaning of filled and hollow is one more item. */
     roof_predict_measured(&p, 108e-9);
     assert_int_equal(roof_chart_add(&chart, &p, "x", chart.group[0], 1, ROOF_UNKNOWN, &error),
                      ROOF_OK);

@@ -416,7 +416,7 @@ static void test_grid(void **state)
     free_calibrated(hardware[1]);
 }
 
-/* What a pass cannot be is empty; what was asked cannot is refused. */
+/* Impossible passes are empty; a question for one is refused. */
 static void test_impossible(void **state)
 {
     (void)state;

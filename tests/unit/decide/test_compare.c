@@ -54,7 +54,7 @@ static struct roof_kernel_fit all_fits[] = {
     {.kernel = ROOF_KERNEL_ALL_TO_ALL, .low = 0.9, .high = 1.2}};
 static struct roof_calibration all = {.id = "whole", .fit = all_fits, .count = COUNT(all_fits)};
 
-/* What a comparison told. */
+/* The messages of a comparison. */
 struct heard {
     struct roof_text header;
     struct roof_text rows;   /* "LINE:time/expected us;" */
@@ -334,7 +334,7 @@ static void test_options(void **unused)
     assert_string_equal(heard.rows.data,
                         "2:10.03/20.06;3:20.04/40.08;4:20.04/40.08;5:20.04/40.08;6:10.04/20.08;");
     done();
-    /* But with a band of 40.08 x 0.75 / 1.25 to 40.08 x 1.2 x 1.25. */
+    /* Its band is wider: 40.08 x 0.75 / 1.25 to 40.08 x 1.2 x 1.25. */
     compare_ok("operator,measured_us,n,k,stack\n"
                "gemv,30.1,1000,1000,vllm\n"
                "gemv,30.0,1000,1000,vllm\n"

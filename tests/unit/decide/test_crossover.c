@@ -153,7 +153,7 @@ static void test_every_row(void **unused)
     }
 }
 
-/* Of expected times, which are less smooth: every change is one, and in order. */
+/* Expected times are less smooth: every change that is found is one, and they are in order. */
 static void test_expected(void **unused)
 {
     (void)unused;

@@ -79,7 +79,7 @@ static enum roof_precision precision(const roof_json_value *value)
     return found;
 }
 
-/* What a row of formats says, but for the KV cache. */
+/* The formats of a row, without the KV cache. */
 static struct roof_serving row_of(const roof_json_value *row)
 {
     return (struct roof_serving){.id = roof_json_string(roof_json_get(row, "id")),
@@ -238,7 +238,7 @@ static void test_architectures(void **state)
     }
 }
 
-/* What the sources say of well-known devices. */
+/* The formats that the sources give for well-known devices. */
 static void test_known(void **state)
 {
     (void)state;
@@ -435,7 +435,7 @@ static void test_words(void **state)
     roof_model_free(dense);
 }
 
-/* What the sources say of splits; a node of the first device has eight. */
+/* The splits that the sources give; a node of the first device has eight devices. */
 static void test_splits(void **state)
 {
     (void)state;

@@ -196,7 +196,7 @@ static void test_commands(void **unused)
             }
         }
     }
-    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) { /* each is of use to some command */
+    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) { /* some command takes each input */
         assert_true(roof_input_allowed(id, PREDICT) || roof_input_allowed(id, SWEEP) ||
                     roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST) ||
                     roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT) ||
@@ -205,7 +205,7 @@ static void test_commands(void **unused)
     }
 }
 
-/* What help promises is what the library does. */
+/* The defaults that the help names are those of the library. */
 static void test_help_is_true(void **unused)
 {
     (void)unused;
@@ -426,7 +426,7 @@ static void test_list_errors(void **unused)
 
 /* --- values in a workload ------------------------------------------------------------------ */
 
-/* Whether a row says where its value lies in a workload. */
+/* Tells if a row has the offset of its value in a workload. */
 static bool has_place(size_t id)
 {
     return id < ROOF_DIM_COUNT || roof_input(id)->kind == ROOF_INPUT_PRECISION ||

@@ -216,7 +216,7 @@ static void test_near_ones_go_by_accuracy(void **unused)
     roof_hardware_free(device);
 }
 
-/* As fast is what no percent is left of; from 1.95 on it rounds to twice. The ratios are exact. */
+/* A ratio that rounds to 0% reads "as fast"; from 1.95 on it rounds to twice. Ratios are exact. */
 static void test_edges_of_reasons(void **unused)
 {
     (void)unused;
@@ -399,7 +399,7 @@ static void test_unknown_peak(void **unused)
 
 /* --- how a candidate is run ---------------------------------------------------------------- */
 
-/* Where the unit is missing, weights are stored in the format and activations stay at 16 bits. */
+/* Without a unit for the format, weights are stored in it and activations stay at 16 bits. */
 static void test_methods(void **unused)
 {
     (void)unused;
@@ -626,7 +626,7 @@ static void check_result(const struct roof_workload *w, const struct roof_hardwa
                          roof_format(next->format)->name);
             }
         }
-        /* What a reason says of the device must be so. */
+        /* A reason that names the device must be true. */
         char claim[100];
         snprintf(claim, sizeof claim, "has no %s unit", name);
         if (strstr(c->reason, claim) != NULL && device->compute[c->format].native &&
@@ -670,7 +670,7 @@ static void test_every_operator(void **unused)
     }
 }
 
-/* Of an operator that is no product too: rejections say nothing that is not so. */
+/* Rejections are true for an operator that is not a product, too. */
 static void check_every_operator(const char *device_text, bool native_only)
 {
     struct roof_hardware *const device = parse_device(device_text);

@@ -71,7 +71,7 @@ static const struct roof_prediction *next(void)
     }
 }
 
-/* What a file says, for operators that it names: "LINE:op time;" and what is carried. */
+/* Checks the records of a file, which name operators: "LINE:op time;" and the carried columns. */
 static void check_rows(const char *text, const char *rows, const char *refused)
 {
     struct roof_text seen = ROOF_TEXT_INIT;
@@ -102,7 +102,7 @@ static void test_rows(void **unused)
     check_rows("{\"operator\":\"gemv\",\"n\":10,\"k\":10}\n\n{\"k\":1e1,\"n\":\"20\",\"operator\":"
                "\"gemv\"}",
                "1:gemv 2.4;3:gemv 4.6;", "");
-    /* What is carried, and what is not: inputs, and what predictions print. */
+    /* Inputs and columns that predictions print are not carried; all others are. */
     check_rows("operator,a,n,k,time_us,\"b, c\",measured_us,stack,model,\n"
                "gemv,x,10,10,5,\"y \"\"z\"\"\",,,m,\n",
                "2:gemv 2.4 a=x/ b, c=y \"z\"/ model=m/ =/;", "");

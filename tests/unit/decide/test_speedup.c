@@ -92,7 +92,7 @@ static void test_by_hand(void **unused)
     assert_int_equal(result.count, 1);
     assert_true(isnan(result.total.expected.from_s) &&
                 isnan(result.total.expected.saved_s[ROOF_CAUSE_MEMORY]));
-    /* The same in 8 bits: 2 MB of operands for 4, results stay at 16 bits. */
+    /* In 8 bits it has 2 MB of operands in place of 4; results stay at 16 bits. */
     static struct roof_prediction from;
     static struct roof_prediction to;
     const struct roof_workload half = gemm(1000, 1000, 1000, ROOF_PRECISION_FP8_E4M3);
@@ -231,7 +231,7 @@ static void test_properties(void **unused)
     }
 }
 
-/* Where one thing differs, it has all of the saving, of what is expected too. */
+/* If one cause differs, it has all of the saving, also for expected times. */
 static void test_single_causes(void **unused)
 {
     (void)unused;

@@ -52,7 +52,7 @@ static double bandwidth(struct roof_store *store, const struct roof_device_wish 
 
 /* --- tests --------------------------------------------------------------------------------- */
 
-/* Folders are searched in their order, and before what is built in. */
+/* Folders are searched in their order, and before the built-in files. */
 static void test_folders(void **state)
 {
     static const char *const both[] = {"a", "b"};

@@ -63,7 +63,7 @@ static void test_shares(void **state)
     roof_hardware_free(h);
 }
 
-/* On two devices the sums are 1 too, with what is sent. */
+/* On two devices, where the network has a share, the sums are 1, too. */
 static void test_shares_sum(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ static void test_changes(void **state)
     roof_hardware_free(h);
 }
 
-/* The largest gain first, what is not possible last. */
+/* The largest gain comes first; changes that are not possible come last. */
 static void test_order(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void test_order(void **state)
     roof_hardware_free(h);
 }
 
-/* Where kernels were measured: the operator furthest above its bound, at its bound. */
+/* With measured kernels, one change sets the operator furthest above its bound to the bound. */
 static void test_kernels(void **state)
 {
     (void)state;

@@ -35,7 +35,7 @@ static uint64_t count_of(const struct roof_sweep *sweep)
     return count;
 }
 
-/* What a sweep calls; keeps the predictions. */
+/* The calls of a sweep, which keep its predictions. */
 struct record {
     struct roof_prediction *point;
     size_t count;

@@ -28,7 +28,7 @@ static struct roof_model *llama(const char *members)
     return parse(text);
 }
 
-/* The same of another family. */
+/* Builds a config of another family. */
 static struct roof_model *family(const char *type, const char *members)
 {
     char text[2048];
@@ -384,7 +384,7 @@ static void test_contradictions(void **state)
     refused("{" LLAMA ",\n\"word_embed_proj_dim\": 32}", 2, 24,
             "word_embed_proj_dim other than hidden_size is not known");
     roof_model_free(llama("\"word_embed_proj_dim\": 64"));
-    /* What would be passed over in silence. */
+    /* Contradictions that must not be ignored. */
     refused("{" LLAMA ",\n\"n_embd\": 65}", 2, 11, "n_embd is not the hidden_size of 64");
     refused("{" LLAMA ",\n\"n_layer\": 3}", 2, 12, "n_layer is not the num_hidden_layers of 6");
     roof_model_free(llama("\"n_layers\": 6, \"d_model\": 64, \"n_heads\": null"));
@@ -595,7 +595,7 @@ static const char *traits(const struct roof_model *m)
     return out;
 }
 
-/* What the model classes of the transformers library do, and what their configs change. */
+/* The defaults of the model classes of the transformers library, and the keys that change them. */
 static void test_families(void **state)
 {
     (void)state;
@@ -629,7 +629,7 @@ static void test_families(void **state)
         {"starcoder2", "", "TqomLU"},
         {"gpt2", "\"n_positions\": 128", "TqomLUN"},
         {"opt", "\"max_position_embeddings\": 128", "TqomLUN"},
-        /* What the config says counts more. */
+        /* A value of the config replaces the default of the class. */
         {"llama", "\"tie_word_embeddings\": true", "T"},
         {"gemma", "\"tie_word_embeddings\": false", ""},
         {"llama", "\"attention_bias\": true", "qo"},
@@ -739,7 +739,7 @@ static void test_remarks(void **state)
                         "the layers for multi-token prediction count only when they draft tokens");
     assert_null(m->remarks[1]);
     roof_model_free(m);
-    /* What the registry says takes its place. */
+    /* A value of the registry replaces it. */
     m = family("deepseek_v3", "\"num_nextn_predict_layers\": 1, \"roofline\": {\"name\": \"Deep\", "
                               "\"confidence\": \"high\", \"notes\": [\"a\", \"b\"], "
                               "\"sources\": [\"c\"]}");
@@ -790,7 +790,7 @@ static void test_other_models(void **state)
     roof_model_free(llama("\"is_encoder_decoder\": false"));
 }
 
-/* What the reader of JSON refuses comes out as it is. */
+/* Errors of the JSON reader come out unchanged. */
 static void test_not_json(void **state)
 {
     (void)state;
@@ -1268,7 +1268,7 @@ static void test_paths(void **state)
     assert_string_equal(error.source, path);
 }
 
-/* A search directory wins over what is embedded, the first one over the second. */
+/* A search directory replaces embedded files, and the first one those of the second. */
 static void test_directories(void **state)
 {
     char b[PATH_SIZE];

@@ -296,7 +296,7 @@ static void test_tied_llama(void **state)
 
 static void test_untied_llama(void **state)
 {
-    static const int widths[] = {512, 0}; /* an array of one value but for zeros */
+    static const int widths[] = {512, 0}; /* an array with one value beside zeros */
     static const int heads[] = {4, 4};
     static const int kv_heads[] = {2, 2};
     struct builder b = {.version = 2};
@@ -1199,7 +1199,8 @@ static void test_no_file(void **state)
     write_bytes(path_in(path, state, "empty.gguf"), "", 0);
     expect_bad(path, ROOF_INVALID, "not a GGUF file");
     assert_int_equal(unlink(path), 0);
-    /* A pipe that nobody writes to: it must not wait; the alarm ends this program if it does. */
+    /* The reader must not wait for a pipe without a writer; the alarm ends this program if it does.
+     */
     path_in(path, state, "pipe.gguf");
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(60);

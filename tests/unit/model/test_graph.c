@@ -376,7 +376,7 @@ static void test_options(void **state)
     for (size_t i = 0; i < COUNT(of); i++) {
         assert_int_equal(g->node[i].weight, of[i]);
     }
-    /* One product over the same input is of the first of its classes. */
+    /* Classes with one input share a product, which is named after the first of them. */
     g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
     assert_int_equal(find(g, "qkv_proj")->weight, W(Q));
     assert_int_equal(find(g, "gate_up_proj")->weight, W(GATE));
@@ -1234,7 +1234,7 @@ static void test_tensor_parallel(void **state)
     roof_model_free(m);
 }
 
-/* Matrices of layers are halved exactly; norms, and what is not split, are whole. */
+/* Matrices of layers are halved exactly; norms and other weights that are not split stay whole. */
 static void test_tensor_parallel_halves(void **state)
 {
     (void)state;

@@ -349,7 +349,8 @@ static void test_every_layout_on_every_model(void **state)
                 strcmp(layout, "gpt-oss-mxfp4") != 0) { /* which is about experts */
                 fail_msg("%s in %s: %.0f bytes, %.0f in fp16", model, layout, bytes, before);
             }
-            /* Everything outside the layers is said, and every linear weight but for experts. */
+            /* The layout names all weights outside the layers, and every linear weight except
+             * experts. */
             assert_int_not_equal(m->format[W(EMBEDDING)], P(AUTO));
             assert_int_not_equal(m->format[W(LM_HEAD)], P(AUTO));
             assert_int_not_equal(m->format[W(NORM)], P(AUTO));
@@ -548,7 +549,7 @@ static void test_groups(void **state)
     all_have(m, W(EXPERT_UP), P(BF16));
     all_have(m, W(Q), P(BF16));
     roof_model_free(m);
-    /* Of the cache or of attention alone. */
+    /* These schemes quantise the cache or attention alone. */
     static const char *const alone[] = {
         "{}", "{\"a\": {\"targets\": [\"LlamaAttention\"], \"weights\": null, " FP8_INPUTS "}}"};
     for (size_t i = 0; i < COUNT(alone); i++) {
@@ -607,7 +608,7 @@ static void test_other_names(void **state)
     }
 }
 
-/* Lists of what is not quantised: patterns, or names that stand for all below them. */
+/* Lists of modules that stay: patterns, or names that stand for all modules below them. */
 static void test_exclusions(void **state)
 {
     (void)state;
@@ -725,7 +726,7 @@ static void test_checkpoint_refused(void **state)
     }
 }
 
-/* What is not known, or not of its type, is refused at its place. */
+/* Unknown keys and wrong types are refused with their place. */
 static void test_parts_refused(void **state)
 {
     (void)state;

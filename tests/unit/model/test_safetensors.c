@@ -838,7 +838,7 @@ static void write_index(const char *path, const char *const (*lines)[2], size_t 
 #define ONE "m-1.safetensors"
 #define TWO "m-2.safetensors"
 
-/* A layer in two files; a scale is not where its weight is. */
+/* A layer is in two files; a scale is in another file than its weight. */
 static void test_index(void **state)
 {
     static const char *const lines[][2] = {
@@ -1099,7 +1099,8 @@ static void test_no_file(void **state)
     write_bytes(path_in(path, state, "empty.safetensors"), "", 0);
     expect_bad(LLAMA "}", path, ROOF_INVALID, "0 bytes are too few");
     assert_int_equal(unlink(path), 0);
-    /* A pipe that nobody writes to: it must not wait; the alarm ends this program if it does. */
+    /* The reader must not wait for a pipe without a writer; the alarm ends this program if it does.
+     */
     path_in(path, state, "pipe.safetensors");
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(60);

@@ -602,7 +602,7 @@ static void test_nearest_stack(void **unused)
     end(&f);
 }
 
-/* A way to quantise that nobody measured goes before the kernel of another way; the very way goes
+/* A way to quantise without measurements goes before the kernel of another way; the very way goes
  * before faster kernels, and other formats come last. */
 static void test_nearest_quantisation(void **unused)
 {

@@ -1153,7 +1153,7 @@ static void test_expected_collectives(void **unused)
         const double hops = cases[i].op == ROOF_OPERATOR_ALL_REDUCE ? 2 : 1;
         const double outside = cases[i].sent * 2e6 / (0.5 * p.link.bytes_per_s) + hops * 5e-6;
         assert_near(p.expected_s, fmax(outside, p.time_s) + 10e-3, TIGHT);
-        assert_true(p.expected_near); /* nobody measured that */
+        assert_true(p.expected_near); /* it was not measured */
         assert_near(p.expected_low_s, fmax(0.75 / 2 * p.expected_s, p.time_s), TIGHT);
         assert_near(p.expected_high_s, 1.5 * 2 * p.expected_s, TIGHT);
         /* Three nodes take as many hops as the logarithm says, of the latency that is given; the

@@ -502,7 +502,7 @@ static void test_booleans(void **unused)
     roof_hardware_free(device);
 }
 
-/* Whether a sparse peak was used, when one was asked for: fp16 has one, fp8 has none. */
+/* A report tells if a sparse peak was used when one was asked for: fp16 has one, fp8 has none. */
 static void test_sparse(void **unused)
 {
     (void)unused;
@@ -870,7 +870,7 @@ static void test_selections(void **unused)
     roof_text_free(&text);
 }
 
-/* In a text table a cell begins or ends where its heading does. */
+/* In a text table, a cell begins or ends in the column in which its heading does. */
 static void test_alignment(void **unused)
 {
     (void)unused;
@@ -954,7 +954,7 @@ static void test_list_tables(void **unused)
     roof_accuracy_free(&accuracy);
 }
 
-/* What is not known of a device is absent or empty; a fallback's peak is not its own. */
+/* Unknown figures of a device are absent or empty; the peak of a fallback is not its own. */
 static void test_hardware_row(void **unused)
 {
     (void)unused;
@@ -1083,7 +1083,7 @@ static void test_text_of_gemv(void **unused)
     expect(&text, "The measured time is below the lower bound");
     check_text(&text);
 
-    /* The same device: nothing differs. */
+    /* The published figures of this device are its own. */
     p = predict(ROOF_OPERATOR_GEMV, SHAPE(.n = 4096, .k = 4096), spark);
     roof_text_clear(&text);
     roof_report_text(&text, &p, spark, NULL, false);
@@ -1444,7 +1444,7 @@ static void assert_same_text(const char *a, const char *b)
     assert_string_equal(a == NULL ? "(none)" : a, b == NULL ? "(none)" : b);
 }
 
-/* What is shown as JSON can be read again, and is the same device. */
+/* The JSON of a device can be read again and gives the same device. */
 static void check_round_trip(const struct roof_hardware *device,
                              const struct roof_hardware *product)
 {

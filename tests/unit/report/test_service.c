@@ -378,7 +378,7 @@ static void test_pipeline(void **state)
         const struct roof_model_prediction *const i = infer(m, s, b.device);
         const double batch = (double)cases[c].batch;
         assert_us(i->expected_step_s, cases[c].step);
-        /* The total is of one pass over all stages, and its band. */
+        /* The total and its band are those of one pass over all stages. */
         assert_us(i->total.expected_s, cases[c].path);
         assert_us(i->total.expected_low_s, 0.5 * cases[c].path);
         assert_us(i->total.expected_high_s, 2 * cases[c].path);

@@ -10,7 +10,7 @@ static const enum roof_output outputs[] = {ROOF_OUTPUT_TEXT, ROOF_OUTPUT_JSON, R
                                            ROOF_OUTPUT_CSV, ROOF_OUTPUT_MARKDOWN};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* What fails leaves no columns behind. */
+/* A failed roof_table_open leaves no columns behind. */
 static void test_refused_columns(void **unused)
 {
     (void)unused;
