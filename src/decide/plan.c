@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "decide/plan.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,116 +9,16 @@
 #include "model/layout.h"
 #include "predict/request.h"
 
-#define COSTS_REMEMBERED 1021
-
-const char *roof_plan_limit_name(enum roof_plan_limit limit)
-{
-    static const char *const names[ROOF_PLAN_LIMIT_COUNT] = {
-        [ROOF_PLAN_LIMIT_TTFT] = "time to first token",
-        [ROOF_PLAN_LIMIT_TPOT] = "time per token",
-        [ROOF_PLAN_LIMIT_TOKENS_PER_S] = "tokens/s",
-        [ROOF_PLAN_LIMIT_CONCURRENCY] = "concurrency",
-        [ROOF_PLAN_LIMIT_COST] = "cost",
-        [ROOF_PLAN_LIMIT_POWER] = "power"};
-    return names[limit];
-}
-
-const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
-{
-    static const char *const names[ROOF_REJECTED_COUNT] = {
-        [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device, or the split",
-        [ROOF_REJECTED_WIDER] = "no narrower than what the model is published in",
-        [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
-        [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
-        [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
-        [ROOF_REJECTED_MEMORY] = "does not fit in memory",
-        [ROOF_REJECTED_UNKNOWN] = "an operator has no expected time",
-        [ROOF_REJECTED_LIMIT] = "misses a limit"};
-    return names[rejection];
-}
+#define COSTS_REMEMBERED 16381
 
 /* --- one candidate ------------------------------------------------------------------------- */
-
-void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
-                        const struct roof_plan_problem *problem)
-{
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    *out = problem->base;
-    if (s->layout == NULL) {
-        out->common.formats.weights = s->weights;
-        out->common.formats.activations = s->activations;
-    }
-    out->common.formats.kv = s->kv;
-    out->common.shape.batch = plan->batch;
-    out->common.shape.ep = plan->ep;
-    out->tp = plan->tp;
-    out->pp = plan->pp;
-}
-
-void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
-                         const struct roof_plan *plan, const struct roof_plan_problem *problem)
-{
-    struct roof_scenario both;
-    roof_plan_scenario(&both, plan, problem);
-    roof_scenario_phases(prefill, decode, &both);
-    prefill->common.shape.batch = 1;
-    if (both.generate > 0) { /* the step that a closed loop has */
-        decode->context = both.prompt + both.generate / 2;
-    }
-}
-
-void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
-                    const struct roof_plan_problem *problem)
-{
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    *out = (struct roof_plan_row){.plan = *plan,
-                                  .rank = rank,
-                                  .model = problem->model->id,
-                                  .hardware = problem->hardware[plan->hardware]->id,
-                                  .formats = s->id,
-                                  .layout = s->layout,
-                                  .weights = s->weights,
-                                  .activations = s->activations,
-                                  .kv = s->kv,
-                                  .context = problem->base.generate > 0
-                                                 ? problem->base.prompt + problem->base.generate
-                                                 : problem->base.context};
-    size_t used = 0;
-    for (size_t i = 0; i < problem->engines->count; i++) {
-        const char *const id = problem->engines->engine[i].id;
-        if ((plan->engines >> i & 1) != 0 && used + strlen(id) + 2 < sizeof out->engines) {
-            used += (size_t)snprintf(out->engines + used, sizeof out->engines - used, "%s%s",
-                                     used == 0 ? "" : " ", id);
-        }
-    }
-}
-
-void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
-                        const struct roof_plan_problem *problem)
-{
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
-    const struct {
-        const char *label;
-        int64_t value;
-    } splits[] = {{"dp", plan->dp}, {"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
-    bool any = false;
-    for (size_t i = 0; i < COUNT(splits); i++) {
-        if (splits[i].value > 1) {
-            roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
-                             splits[i].value);
-            any = true;
-        }
-    }
-    roof_text_printf(out, "%s, %s, KV cache %s, batch %" PRId64, any ? ")" : "", s->id,
-                     roof_format(s->kv)->name, plan->batch);
-}
 
 /* A search that is going on. */
 struct search {
     const struct roof_plan_problem *problem;
     struct roof_plans *out;
     size_t capacity;
+    bool beyond; /* only plans that lose more accuracy than is allowed are searched */
     struct roof_model_prediction *model_prediction;
     struct roof_hardware unmeasured; /* the device that is searched, without expected times */
     struct roof_pass_memo memo;      /* owned; plans share most of their operators */
@@ -346,7 +244,7 @@ static enum roof_status plan_fits(bool *out, struct search *s, const struct roof
     if (q->base.generate > 0) {
         struct roof_request request;
         TRY(roof_request_open(&request, model, &scenario, &s->unmeasured, &s->memo, s->error));
-        TRY(roof_request_memory(&memory, &request, s->error));
+        TRY(roof_request_memory_alone(&memory, &request, s->error));
     } else {
         TRY(roof_memory_needed(&memory, model, &scenario, &s->unmeasured, s->error));
     }
@@ -464,7 +362,6 @@ static enum roof_status predict_requests(struct search *s, struct roof_plan *pla
         status = roof_request_open(&open, model, &request, hardware, &s->memo, s->error);
     }
     if (status == ROOF_OK) {
-        open.bounds = &s->unmeasured;
         status = roof_request_memory(&memory, &open, s->error);
     }
     if (status != ROOF_OK) {
@@ -651,7 +548,6 @@ static enum roof_status search_all(struct search *s)
     for (size_t h = 0; h < q->hardware_count; h++) {
         s->unmeasured = *q->hardware[h];
         s->unmeasured.calibration = NULL;
-        memset(s->memo.entry, 0, s->memo.size * sizeof *s->memo.entry);
         for (size_t f = 0; f < q->engines->servings; f++) {
             struct roof_plan plan = {.hardware = h, .serving = f};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {
@@ -659,14 +555,73 @@ static enum roof_status search_all(struct search *s)
             }
             plan.engines = roof_plan_engines(q, f, h);
             plan.loss = roof_plan_loss(q, f);
-            TRY(search_splits(s, plan,
-                              plan.engines == 0         ? ROOF_REJECTED_ENGINE
-                              : is_wider(s, f, h)       ? ROOF_REJECTED_WIDER
-                              : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
-                                                        : ROOF_REJECTED_COUNT));
+            const enum roof_plan_rejection against = plan.engines == 0   ? ROOF_REJECTED_ENGINE
+                                                     : is_wider(s, f, h) ? ROOF_REJECTED_WIDER
+                                                     : plan.loss > q->max_loss
+                                                         ? ROOF_REJECTED_LOSS
+                                                         : ROOF_REJECTED_COUNT;
+            if (!s->beyond) {
+                TRY(search_splits(s, plan, against));
+            } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond) {
+                TRY(search_splits(s, plan, ROOF_REJECTED_COUNT));
+            }
         }
     }
     return ROOF_OK;
+}
+
+/* Puts the plans of two searches in the order of one: by hardware and formats. */
+static void merge(struct roof_plan *out, const struct roof_plans *a, const struct roof_plans *b)
+{
+    size_t j = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct roof_plan *const next = &a->plan[i];
+        while (j < b->count &&
+               (b->plan[j].hardware < next->hardware ||
+                (b->plan[j].hardware == next->hardware && b->plan[j].serving < next->serving))) {
+            *out++ = b->plan[j++];
+        }
+        *out++ = *next;
+    }
+    while (j < b->count) {
+        *out++ = b->plan[j++];
+    }
+}
+
+/* Keeps the best of the plans, not ranked, and of those beyond the allowed loss, if it is one of
+ * the latter. */
+static enum roof_status keep_beyond(struct roof_plans *out, const struct roof_plans *beyond,
+                                    const struct search *s)
+{
+    struct roof_plans all = {.count = out->count + beyond->count};
+    all.plan = malloc(all.count * sizeof *all.plan);
+    if (all.plan == NULL) {
+        return roof_no_memory(s->error);
+    }
+    merge(all.plan, out, beyond);
+    const enum roof_status status = roof_plans_rank(&all, s->problem, s->error);
+    if (status == ROOF_OK && all.plan[0].loss > s->problem->max_loss) {
+        out->beyond = all.plan[0];
+    }
+    free(all.plan);
+    return status;
+}
+
+/* Searches the plans that lose more than is allowed. */
+static enum roof_status search_beyond(struct search *s)
+{
+    struct roof_plans *const out = s->out;
+    struct roof_plans beyond = {.closest_excess = (double)INFINITY, .model = out->model};
+    s->out = &beyond;
+    s->capacity = 0;
+    s->beyond = true;
+    enum roof_status status = search_all(s);
+    if (status == ROOF_OK && beyond.count > 0) {
+        status = keep_beyond(out, &beyond, s);
+    }
+    free(beyond.plan);
+    s->out = out;
+    return status;
 }
 
 /* --- models with layouts ------------------------------------------------------------------- */
@@ -719,6 +674,9 @@ static enum roof_status run_search(struct search *s)
 {
     TRY(make_models(s));
     TRY(search_all(s));
+    if (s->out->count > 0 && s->problem->beyond > s->problem->max_loss) {
+        TRY(search_beyond(s));
+    }
     return roof_plans_rank(s->out, s->problem, s->error);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "model/stage.h"
 
 /* --- building ------------------------------------------------------------------------------ */
 
@@ -30,8 +31,7 @@ struct builder {
     int64_t moe_tokens; /* of a pass, over all devices of the expert group */
     int64_t rows;       /* tokens whose logits are wanted */
     int64_t kv_heads;   /* on this device */
-    int64_t tp_within;  /* consecutive devices that the group lies within, a node or more */
-    int64_t stage_within;
+    struct roof_stage stage;
     bool full;
 };
 
@@ -191,7 +191,7 @@ static void tp_sum(struct builder *b, const char *name)
 {
     if (b->s->tp > 1) {
         collective_node(b, name, ROOF_OPERATOR_ALL_REDUCE, b->s->common.formats.out,
-                        b->tokens * b->model->hidden, b->s->tp, b->tp_within);
+                        b->tokens * b->model->hidden, b->s->tp, b->stage.tp_within);
     }
 }
 
@@ -512,13 +512,13 @@ static void exchange(struct builder *b, bool before)
     }
     if (ep == 1) {
         collective_node(b, name, before ? ROOF_OPERATOR_ALL_GATHER : ROOF_OPERATOR_REDUCE_SCATTER,
-                        sent, held * groups, groups, b->stage_within);
+                        sent, held * groups, groups, b->stage.within);
         return;
     }
     const double share = (double)(groups - 1) / (double)(ep - 1);
     const double given = (double)held * ((double)ep * met(b->model, ep)) * share;
     collective_node(b, name, ROOF_OPERATOR_ALL_TO_ALL, sent, (int64_t)ceil(given * (1 - 1e-14)), ep,
-                    b->stage_within);
+                    b->stage.within);
 }
 
 static void moe(struct builder *b)
@@ -627,7 +627,7 @@ static void last_stage(struct builder *b)
     add_node(b, &head);
     if (b->s->tp > 1) {
         collective_node(b, "logits_all_gather", ROOF_OPERATOR_ALL_GATHER, b->s->common.formats.out,
-                        b->rows * m->vocab, b->s->tp, b->tp_within);
+                        b->rows * m->vocab, b->s->tp, b->stage.tp_within);
     }
 }
 
@@ -676,48 +676,11 @@ static double cache_bytes(const struct builder *b, bool windowed)
     return roof_kv_bytes(b->model, s->common.formats.kv, b->kv_heads, tokens);
 }
 
-/* Returns the first layer of a stage: layers are spread evenly, and the first stages take the
- * rest. */
-static int64_t stage_begin(const struct roof_scenario *s, int64_t layer_count, int64_t stage)
+/* Adds the send of the hidden states to the next stage. */
+static void send_node(struct builder *b)
 {
-    const int64_t rest = layer_count % s->pp;
-    return layer_count / s->pp * stage + (stage < rest ? stage : rest);
-}
-
-/*
- * Devices are numbered tp first, then attention_dp, then pp. A group of `devices` from `first` on
- * that has devices of two nodes counts as one that lies within more than a node.
- */
-static int64_t group_within(int64_t first, int64_t devices, int64_t node_size)
-{
-    const bool crosses = node_size > 0 && first / node_size != (first + devices - 1) / node_size;
-    return crosses && devices <= node_size ? node_size + 1 : devices;
-}
-
-/* The tensor-parallel groups of a stage lie side by side: the slowest counts. */
-static void set_links(struct builder *b, int64_t stage, int64_t node_size)
-{
-    const int64_t devices = roof_stage_devices(b->s);
-    const int64_t first = stage * devices;
-    b->stage_within = group_within(first, devices, node_size);
-    b->tp_within = b->s->tp;
-    for (int64_t i = 0; i < b->s->attention_dp; i++) {
-        const int64_t within = group_within(first + i * b->s->tp, b->s->tp, node_size);
-        b->tp_within = within > b->tp_within ? within : b->tp_within;
-    }
-}
-
-/* Adds the send of the hidden states to the same place in the next stage: the pair lies within a
- * node, or not. */
-static void send_node(struct builder *b, int64_t stage, int64_t node_size)
-{
-    const int64_t size = roof_stage_devices(b->s);
-    int64_t within = 2;
-    for (int64_t i = stage * size; i < (stage + 1) * size && node_size > 0; i++) {
-        within = i / node_size != (i + size) / node_size ? node_size + 1 : within;
-    }
     collective_node(b, "send", ROOF_OPERATOR_SEND, b->s->common.formats.out,
-                    b->tokens * b->model->hidden, 0, within);
+                    b->tokens * b->model->hidden, 0, b->stage.send_within);
 }
 
 enum roof_status roof_graph_full(const struct roof_model *model, struct roof_error *error)
@@ -735,7 +698,7 @@ static struct builder begin(struct roof_graph *out, const struct roof_model *mod
     out->count = 0;
     out->kv_bytes = 0;
     set_groups(&b);
-    set_links(&b, stage, node_size);
+    b.stage = roof_stage_of(scenario, model->layers, stage, node_size);
     b.kv_heads = model->kv_heads >= scenario->tp ? model->kv_heads / scenario->tp : 1;
     out->residual_bytes =
         roof_tensor_bytes(scenario->common.formats.out, (double)b.tokens * (double)model->hidden, 1,
@@ -751,12 +714,10 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     if (stage == 0) {
         first_stage(&b);
     }
-    const int64_t begin = stage_begin(scenario, model->layers, stage);
-    const int64_t end = stage_begin(scenario, model->layers, stage + 1);
     for (int64_t c = 0; c < model->layer_classes; c++) {
         b.layer = &model->layer[c];
         b.count = 0;
-        for (int64_t i = begin; i < end; i++) {
+        for (int64_t i = b.stage.begin; i < b.stage.end; i++) {
             b.count += model->layer_class[i] == c;
         }
         if (b.count > 0) {
@@ -768,7 +729,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     if (stage + 1 == scenario->pp) {
         last_stage(&b);
     } else {
-        send_node(&b, stage, node_size);
+        send_node(&b);
     }
     return b.full ? roof_graph_full(model, error) : ROOF_OK;
 }

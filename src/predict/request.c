@@ -162,7 +162,7 @@ enum roof_status roof_request_open(struct roof_request *out, const struct roof_m
     const int64_t batch = asked->common.shape.batch;
     struct roof_request *const r = out;
     r->model = model;
-    r->hardware = r->bounds = hardware;
+    r->hardware = hardware;
     r->memo = memo;
     r->asked = *asked;
     r->native = r->as_stored = true;
@@ -217,17 +217,27 @@ static struct roof_scenario widest_step(const struct roof_request *r)
     return make_step(r, batch - r->lanes, r->lanes, tokens, context);
 }
 
-enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *r,
-                                     struct roof_error *error)
+/* Works out the memory of a request from the pass of its decode step. */
+static enum roof_status memory_of(struct roof_memory *out, const struct roof_request *r,
+                                  struct roof_pass *pass, struct roof_error *error)
 {
     const struct roof_scenario step = widest_step(r);
     struct roof_scenario last = r->decode; /* at the end of all requests */
-    struct roof_pass pass;
     struct roof_pass widest;
     struct roof_pass draft;
     last.context = r->decode.held;
-    TRY(roof_pass_recall(&pass, r->model, &r->decode, r->hardware, r->memo, error));
     TRY(roof_pass_draft(&draft, &last, r->hardware, error));
+    TRY(roof_pass_memory(&widest, r->model, &step, r->hardware, error));
+    pass->activation_bytes = fmax(pass->activation_bytes, widest.activation_bytes);
+    *out = roof_memory_of(pass, &draft, r->model, &r->asked, r->hardware);
+    return ROOF_OK;
+}
+
+enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *r,
+                                     struct roof_error *error)
+{
+    struct roof_pass pass;
+    TRY(roof_pass_recall(&pass, r->model, &r->decode, r->hardware, r->memo, error));
     if (r->asked.draft_tokens == 0) { /* the times come with the memory */
         const struct roof_pass none = {0};
         r->native = pass.native;
@@ -235,10 +245,15 @@ enum roof_status roof_request_memory(struct roof_memory *out, struct roof_reques
         r->known[r->count++] = (struct roof_whole_step){.decoding = r->asked.common.shape.batch,
                                                         .times = step_of(&pass, &none, &r->decode)};
     }
-    TRY(roof_pass_recall(&widest, r->model, &step, r->bounds, r->memo, error));
-    pass.activation_bytes = fmax(pass.activation_bytes, widest.activation_bytes);
-    *out = roof_memory_of(&pass, &draft, r->model, &r->asked, r->hardware);
-    return ROOF_OK;
+    return memory_of(out, r, &pass, error);
+}
+
+enum roof_status roof_request_memory_alone(struct roof_memory *out, const struct roof_request *r,
+                                           struct roof_error *error)
+{
+    struct roof_pass pass;
+    TRY(roof_pass_memory(&pass, r->model, &r->decode, r->hardware, error));
+    return memory_of(out, r, &pass, error);
 }
 
 /* --- predictions --------------------------------------------------------------------------- */
