@@ -18,6 +18,7 @@ struct search {
     const struct roof_plan_problem *problem;
     struct roof_plans *out;
     size_t capacity;
+    double room; /* bytes that the plan predicted last leaves free; NAN: not known */
     bool beyond; /* only plans that lose more accuracy than is allowed are searched */
     struct roof_model_prediction *model_prediction;
     struct roof_hardware unmeasured; /* the device that is searched, without expected times */
@@ -232,8 +233,14 @@ static int by_batch(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Tells whether a plan fits into memory. */
-static enum roof_status plan_fits(bool *out, struct search *s, const struct roof_plan *plan)
+/* Returns the bytes that a need leaves free: below 0 it does not fit, NAN where that is unknown. */
+static double room_of(const struct roof_memory *m)
+{
+    return m->capacity - m->reserve - (m->weights + m->kv + m->activations);
+}
+
+/* Finds the room that a plan leaves. */
+static enum roof_status find_room(double *out, struct search *s, const struct roof_plan *plan)
 {
     const struct roof_plan_problem *const q = s->problem;
     const struct roof_model *const model = s->out->model[plan->serving];
@@ -248,7 +255,7 @@ static enum roof_status plan_fits(bool *out, struct search *s, const struct roof
     } else {
         TRY(roof_memory_needed(&memory, model, &scenario, &s->unmeasured, s->error));
     }
-    *out = memory.fits == ROOF_FIT_YES;
+    *out = room_of(&memory);
     return ROOF_OK;
 }
 
@@ -272,10 +279,10 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     size_t fits = from; /* the batches before this one fit */
     for (size_t end = *to; fits < end;) {
         const size_t middle = fits + (end - fits) / 2;
-        bool one_fits = false;
+        double room = 0;
         least.batch = q->batch[middle];
-        TRY(plan_fits(&one_fits, s, &least));
-        if (one_fits) {
+        TRY(find_room(&room, s, &least));
+        if (room >= 0) {
             fits = middle + 1;
         } else {
             end = middle;
@@ -367,6 +374,7 @@ static enum roof_status predict_requests(struct search *s, struct roof_plan *pla
     if (status != ROOF_OK) {
         return status == ROOF_USAGE ? ROOF_OK : status;
     }
+    s->room = room_of(&memory);
     if (memory.fits != ROOF_FIT_YES && !q->native_only) { /* nor does a larger batch */
         *against = ROOF_REJECTED_MEMORY;
         return ROOF_OK;
@@ -389,6 +397,7 @@ static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, 
     if (s->problem->base.generate > 0) {
         return predict_requests(s, plan, against);
     }
+    s->room = ROOF_UNKNOWN;
     const struct roof_plan_problem *const q = s->problem;
     const struct roof_hardware *const hardware = q->hardware[plan->hardware];
     const struct roof_model *const model = s->out->model[plan->serving];
@@ -424,21 +433,39 @@ static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, 
     return ROOF_OK;
 }
 
+/* A batch and the room that it leaves. */
+struct sized {
+    int64_t batch;
+    double room;
+};
+
+/* Returns the batch to be tried between one that fits and one that does not. Memory is nearly a
+ * line in the batch; where it is not, or not known, halves end the search. */
+static int64_t between(const struct sized *fits, const struct sized *more, int tries)
+{
+    const int64_t steps = more->batch - fits->batch;
+    const double part = fits->room / (fits->room - more->room);
+    const int64_t guess = fits->batch + (int64_t)((double)steps * part);
+    return tries % 3 == 2 || !(part >= 0 && part <= 1) ? fits->batch + steps / 2
+           : guess <= fits->batch                      ? fits->batch + 1
+           : guess >= more->batch                      ? more->batch - 1
+                                                       : guess;
+}
+
 /* Looks for the largest batch that fits between one that does and a larger one that does not, and
  * judges it. */
 static enum roof_status judge_largest(struct search *s, struct roof_plan plan, unsigned formats,
-                                      int64_t more)
+                                      struct sized least, struct sized more)
 {
     const struct roof_plan_problem *const q = s->problem;
     enum roof_plan_rejection against = ROOF_REJECTED_COUNT;
-    int64_t fits = plan.batch;
-    while (more - fits > 1) {
-        bool one_fits = false;
-        plan.batch = fits + (more - fits) / 2;
-        TRY(plan_fits(&one_fits, s, &plan));
-        fits = one_fits ? plan.batch : fits;
-        more = one_fits ? more : plan.batch;
+    for (int tries = 0; more.batch - least.batch > 1; tries++) {
+        struct sized one = {.batch = between(&least, &more, tries)};
+        plan.batch = one.batch;
+        TRY(find_room(&one.room, s, &plan));
+        *(one.room >= 0 ? &least : &more) = one;
     }
+    const int64_t fits = least.batch;
     const bool listed = bsearch(&fits, q->batch, q->batches, sizeof fits, by_batch) != NULL;
     plan.batch = fits;
     plan.engines = engines_of(q, &plan, formats, fits);
@@ -463,13 +490,15 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     for (size_t b = 0; b < batches; b++) {
         enum roof_plan_rejection against = ROOF_REJECTED_COUNT;
         const struct roof_plan before = plan;
+        const struct sized last = {plan.batch, s->room};
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
         TRY(predict_batch(s, &plan, b == 0, &against));
         if (against != ROOF_REJECTED_COUNT) {
             s->out->rejected[against] += uses * (batches - b);
             return against == ROOF_REJECTED_MEMORY && b > 0 && q->largest
-                       ? judge_largest(s, before, formats, plan.batch)
+                       ? judge_largest(s, before, formats, last,
+                                       (struct sized){plan.batch, s->room})
                        : ROOF_OK;
         }
         TRY(judge_copies(s, &plan));

@@ -32,6 +32,8 @@ struct builder {
     int64_t rows;       /* tokens whose logits are wanted */
     int64_t kv_heads;   /* on this device */
     struct roof_stage stage;
+    struct roof_formats formats[ROOF_WEIGHT_COUNT]; /* of the classes that are known */
+    bool known[ROOF_WEIGHT_COUNT];
     bool full;
 };
 
@@ -57,7 +59,7 @@ static enum roof_precision default_format(const struct builder *b, enum roof_wei
  * apart from `weights` takes inputs in the wider of `activations` and what `precision` would pair
  * that format with: a bf16 head takes bf16 inputs beside FP8 layers.
  */
-static struct roof_formats class_formats(const struct builder *b, enum roof_weight weight)
+static struct roof_formats find_formats(const struct builder *b, enum roof_weight weight)
 {
     struct roof_formats f = b->s->common.formats;
     const int8_t *const stored = b->layer != NULL ? b->layer->format : b->model->format;
@@ -76,8 +78,25 @@ static struct roof_formats class_formats(const struct builder *b, enum roof_weig
     return f;
 }
 
+/* Returns the formats of an operator whose weights are of a class, which are found once. */
+static struct roof_formats class_formats(struct builder *b, enum roof_weight weight)
+{
+    if (!b->known[weight]) {
+        b->formats[weight] = find_formats(b, weight);
+        b->known[weight] = true;
+    }
+    return b->formats[weight];
+}
+
+/* Enters a class of layers; NULL: leaves all. */
+static void set_layer(struct builder *b, const struct roof_layer *layer)
+{
+    b->layer = layer;
+    memset(b->known, 0, sizeof b->known);
+}
+
 /* Vector operators read and write the residual's format. */
-static struct roof_formats vector_formats(const struct builder *b)
+static struct roof_formats vector_formats(struct builder *b)
 {
     struct roof_formats f = class_formats(b, ROOF_WEIGHT_NORM);
     f.activations = b->s->common.formats.out;
@@ -145,9 +164,8 @@ static void norm_node(struct builder *b, const char *name, int64_t tokens, int64
 }
 
 /* Makes the node of C = A B: rows tokens, n features out, k in, in the formats of a class. */
-static struct roof_node make_product(const struct builder *b, const char *name,
-                                     enum roof_weight weight, int64_t rows, int64_t n, int64_t k,
-                                     bool bias)
+static struct roof_node make_product(struct builder *b, const char *name, enum roof_weight weight,
+                                     int64_t rows, int64_t n, int64_t k, bool bias)
 {
     return (struct roof_node){
         .name = name,
@@ -202,7 +220,7 @@ static void residual(struct builder *b, const char *name)
 }
 
 /* Returns true if two products over the same input have one format and so can be one product. */
-static bool fuses(const struct builder *b, enum roof_weight first, enum roof_weight second)
+static bool fuses(struct builder *b, enum roof_weight first, enum roof_weight second)
 {
     const struct roof_formats x = class_formats(b, first);
     const struct roof_formats y = class_formats(b, second);
@@ -224,7 +242,7 @@ static void qkv(struct builder *b)
 }
 
 /* Attention reads Q in the residual's format and K, V as they are cached. */
-static struct roof_node attention_node(const struct builder *b, const struct group *g,
+static struct roof_node attention_node(struct builder *b, const struct group *g,
                                        enum roof_operator op)
 {
     const struct roof_model *const m = b->model;
@@ -450,7 +468,7 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
 }
 
 /* Gate and up share a kernel; where their formats differ, the kernel has the wider one. */
-static enum roof_weight gate_up_weight(const struct builder *b)
+static enum roof_weight gate_up_weight(struct builder *b)
 {
     const enum roof_precision gate = class_formats(b, ROOF_WEIGHT_EXPERT_GATE).weights;
     const enum roof_precision up = class_formats(b, ROOF_WEIGHT_EXPERT_UP).weights;
@@ -715,7 +733,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
         first_stage(&b);
     }
     for (int64_t c = 0; c < model->layer_classes; c++) {
-        b.layer = &model->layer[c];
+        set_layer(&b, &model->layer[c]);
         b.count = 0;
         for (int64_t i = b.stage.begin; i < b.stage.end; i++) {
             b.count += model->layer_class[i] == c;
@@ -725,7 +743,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
             out->kv_bytes += (double)b.count * cache_bytes(&b, b.layer->windowed);
         }
     }
-    b.layer = NULL;
+    set_layer(&b, NULL);
     if (stage + 1 == scenario->pp) {
         last_stage(&b);
     } else {
@@ -750,11 +768,11 @@ enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_
     norm_node(&b, "embedding_norm", b.tokens, hidden);
     norm_node(&b, "hidden_norm", b.tokens, hidden);
     product_node(&b, "join_proj", ROOF_WEIGHT_LM_HEAD, b.tokens, hidden, 2 * hidden, false);
-    b.layer = &model->layer[model->layer_class[model->layers - 1]];
+    set_layer(&b, &model->layer[model->layer_class[model->layers - 1]]);
     b.count = 1;
     layers(&b);
     out->kv_bytes = cache_bytes(&b, b.layer->windowed);
-    b.layer = NULL;
+    set_layer(&b, NULL);
     last_stage(&b);
     out->node[out->count - (scenario->tp > 1 ? 2 : 1)].borrowed = true; /* the head */
     return b.full ? roof_graph_full(model, error) : ROOF_OK;

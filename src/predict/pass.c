@@ -32,17 +32,22 @@ static double live_bytes(const struct roof_prediction *p)
     return live;
 }
 
-/* Finds the live bytes of an operator that is not predicted. */
+/* Finds the live bytes of an operator that is not predicted. A graph has resolved formats. */
 static enum roof_status find_live_bytes(double *out, const struct roof_node *node,
                                         struct roof_error *error)
 {
     struct roof_workload whole = node->workload;
     struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
-    TRY(roof_resolve(&whole, error));
+    struct roof_work work;
+    TRY(roof_sizes_resolve(&whole, error));
+    if (roof_operator_row(whole.op)->part_count == 0) {
+        roof_operator_work(&work, &whole, NULL);
+        *out = part_live_bytes(whole.op, &work);
+        return ROOF_OK;
+    }
     const int count = roof_workload_parts(parts, &whole);
     *out = 0;
     for (int i = 0; i < count; i++) {
-        struct roof_work work;
         roof_operator_work(&work, &parts[i], NULL);
         *out = fmax(*out, part_live_bytes(parts[i].op, &work));
     }
