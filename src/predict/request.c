@@ -105,13 +105,34 @@ static enum roof_status add_chunks(struct roof_step_times *out, struct roof_requ
     return ROOF_OK;
 }
 
+/* Returns the largest of some parts that a number is dealt into. */
+static int64_t largest_part(int64_t value, int64_t parts)
+{
+    return (value + parts - 1) / parts;
+}
+
+/* Returns what tells the times of a step from those of others of the request. A draft is for all
+ * sequences at once. */
+static struct roof_whole_step key_of(const struct roof_request *r, int64_t decoding, int64_t chunks)
+{
+    const struct roof_scenario s = make_step(r, decoding, chunks, 1, 1);
+    const int64_t parts = roof_microbatches(&s);
+    return (struct roof_whole_step){
+        .parts = parts,
+        .decoding = r->asked.draft_tokens > 0 ? decoding : largest_part(decoding, parts),
+        .chunks = largest_part(chunks, parts)};
+}
+
 /* Works out a step of whole numbers, once. */
 static enum roof_status whole_step(struct roof_step_times *out, struct roof_request *r,
                                    int64_t decoding, int64_t chunks, struct roof_error *error)
 {
+    struct roof_whole_step step = key_of(r, decoding, chunks);
     for (size_t i = 0; i < r->count; i++) {
-        if (r->known[i].decoding == decoding && r->known[i].chunks == chunks) {
-            *out = r->known[i].times;
+        const struct roof_whole_step *const known = &r->known[i];
+        if (known->parts == step.parts && known->decoding == step.decoding &&
+            known->chunks == step.chunks) {
+            *out = known->times;
             return ROOF_OK;
         }
     }
@@ -123,7 +144,8 @@ static enum roof_status whole_step(struct roof_step_times *out, struct roof_requ
         TRY(run_step(out, r, &s, decoding, error));
     }
     if (r->count < ROOF_STEPS_REMEMBERED) {
-        r->known[r->count++] = (struct roof_whole_step){decoding, chunks, *out};
+        step.times = *out;
+        r->known[r->count++] = step;
     }
     return ROOF_OK;
 }
@@ -242,8 +264,8 @@ enum roof_status roof_request_memory(struct roof_memory *out, struct roof_reques
         const struct roof_pass none = {0};
         r->native = pass.native;
         r->as_stored = pass.as_stored;
-        r->known[r->count++] = (struct roof_whole_step){.decoding = r->asked.common.shape.batch,
-                                                        .times = step_of(&pass, &none, &r->decode)};
+        r->known[r->count] = key_of(r, r->asked.common.shape.batch, 0);
+        r->known[r->count++].times = step_of(&pass, &none, &r->decode);
     }
     return memory_of(out, r, &pass, error);
 }

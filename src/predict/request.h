@@ -15,8 +15,10 @@ struct roof_request_times {
     bool as_stored;
 };
 
-/* A step with whole numbers of sequences and chunks. */
+/* A step with whole numbers of sequences and chunks, by its microbatches, each of the size of the
+ * largest. */
 struct roof_whole_step {
+    int64_t parts;
     int64_t decoding;
     int64_t chunks;
     struct roof_step_times times;
