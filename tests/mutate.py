@@ -49,6 +49,7 @@ TESTS = {
     "predict": ["predict", "operator", "sweep", "model_prediction"],
     "scenario": ["graph", "model_prediction", "model", "latent", "layout"],
     "graph": ["graph", "model_prediction", "model", "latent", "layout"],
+    "stage": ["graph", "model_prediction", "model", "latent", "layout"],
     "sweep": ["sweep", "input", "predict"],
     "recommend": ["recommend", "crossover"],
     "accuracy": ["precision"],
@@ -77,8 +78,8 @@ TESTS = {
     "safetensors_formats": ["safetensors"],
     "safetensors_weights": ["safetensors"],
 }
-MODULES = ["operator", "workload", "predict", "scenario", "graph", "model_size", "sweep",
-           "recommend"]
+MODULES = ["operator", "workload", "predict", "scenario", "graph", "stage", "model_size",
+           "sweep", "recommend"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware"]
 

@@ -686,7 +686,8 @@ reproducible() {
 installed_with_blanks() {
     root="$scratch/a root"
     build_in "$first" install DESTDIR="$root" prefix='/opt/my apps'
-    flags=$(PKG_CONFIG_PATH="$root/opt/my apps/lib/pkgconfig" ${PKG_CONFIG:-pkg-config} --cflags --libs roofline)
+    flags=$(PKG_CONFIG_SYSROOT_DIR='' PKG_CONFIG_PATH="$root/opt/my apps/lib/pkgconfig" \
+        ${PKG_CONFIG:-pkg-config} --cflags --libs roofline)
     case $flags in
     *'-I/opt/my\ apps/include'*'-L/opt/my\ apps/lib -lroofline'*) ;;
     *) echo "pkg-config does not keep the blank: $flags" ;;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "decide/plan.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,116 +9,17 @@
 #include "model/layout.h"
 #include "predict/request.h"
 
-#define COSTS_REMEMBERED 1021
-
-const char *roof_plan_limit_name(enum roof_plan_limit limit)
-{
-    static const char *const names[ROOF_PLAN_LIMIT_COUNT] = {
-        [ROOF_PLAN_LIMIT_TTFT] = "time to first token",
-        [ROOF_PLAN_LIMIT_TPOT] = "time per token",
-        [ROOF_PLAN_LIMIT_TOKENS_PER_S] = "tokens/s",
-        [ROOF_PLAN_LIMIT_CONCURRENCY] = "concurrency",
-        [ROOF_PLAN_LIMIT_COST] = "cost",
-        [ROOF_PLAN_LIMIT_POWER] = "power"};
-    return names[limit];
-}
-
-const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
-{
-    static const char *const names[ROOF_REJECTED_COUNT] = {
-        [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device, or the split",
-        [ROOF_REJECTED_WIDER] = "no narrower than what the model is published in",
-        [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
-        [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
-        [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
-        [ROOF_REJECTED_MEMORY] = "does not fit in memory",
-        [ROOF_REJECTED_UNKNOWN] = "an operator has no expected time",
-        [ROOF_REJECTED_LIMIT] = "misses a limit"};
-    return names[rejection];
-}
+#define COSTS_REMEMBERED 16381
 
 /* --- one candidate ------------------------------------------------------------------------- */
-
-void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
-                        const struct roof_plan_problem *problem)
-{
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    *out = problem->base;
-    if (s->layout == NULL) {
-        out->common.formats.weights = s->weights;
-        out->common.formats.activations = s->activations;
-    }
-    out->common.formats.kv = s->kv;
-    out->common.shape.batch = plan->batch;
-    out->common.shape.ep = plan->ep;
-    out->tp = plan->tp;
-    out->pp = plan->pp;
-}
-
-void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
-                         const struct roof_plan *plan, const struct roof_plan_problem *problem)
-{
-    struct roof_scenario both;
-    roof_plan_scenario(&both, plan, problem);
-    roof_scenario_phases(prefill, decode, &both);
-    prefill->common.shape.batch = 1;
-    if (both.generate > 0) { /* the step that a closed loop has */
-        decode->context = both.prompt + both.generate / 2;
-    }
-}
-
-void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
-                    const struct roof_plan_problem *problem)
-{
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    *out = (struct roof_plan_row){.plan = *plan,
-                                  .rank = rank,
-                                  .model = problem->model->id,
-                                  .hardware = problem->hardware[plan->hardware]->id,
-                                  .formats = s->id,
-                                  .layout = s->layout,
-                                  .weights = s->weights,
-                                  .activations = s->activations,
-                                  .kv = s->kv,
-                                  .context = problem->base.generate > 0
-                                                 ? problem->base.prompt + problem->base.generate
-                                                 : problem->base.context};
-    size_t used = 0;
-    for (size_t i = 0; i < problem->engines->count; i++) {
-        const char *const id = problem->engines->engine[i].id;
-        if ((plan->engines >> i & 1) != 0 && used + strlen(id) + 2 < sizeof out->engines) {
-            used += (size_t)snprintf(out->engines + used, sizeof out->engines - used, "%s%s",
-                                     used == 0 ? "" : " ", id);
-        }
-    }
-}
-
-void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
-                        const struct roof_plan_problem *problem)
-{
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
-    const struct {
-        const char *label;
-        int64_t value;
-    } splits[] = {{"dp", plan->dp}, {"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
-    bool any = false;
-    for (size_t i = 0; i < COUNT(splits); i++) {
-        if (splits[i].value > 1) {
-            roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
-                             splits[i].value);
-            any = true;
-        }
-    }
-    roof_text_printf(out, "%s, %s, KV cache %s, batch %" PRId64, any ? ")" : "", s->id,
-                     roof_format(s->kv)->name, plan->batch);
-}
 
 /* A search that is going on. */
 struct search {
     const struct roof_plan_problem *problem;
     struct roof_plans *out;
     size_t capacity;
+    double room; /* bytes that the plan predicted last leaves free; NAN: not known */
+    bool beyond; /* only plans that lose more accuracy than is allowed are searched */
     struct roof_model_prediction *model_prediction;
     struct roof_hardware unmeasured; /* the device that is searched, without expected times */
     struct roof_pass_memo memo;      /* owned; plans share most of their operators */
@@ -334,8 +233,14 @@ static int by_batch(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Tells whether a plan fits into memory. */
-static enum roof_status plan_fits(bool *out, struct search *s, const struct roof_plan *plan)
+/* Returns the bytes that a need leaves free: below 0 it does not fit, NAN where that is unknown. */
+static double room_of(const struct roof_memory *m)
+{
+    return m->capacity - m->reserve - (m->weights + m->kv + m->activations);
+}
+
+/* Finds the room that a plan leaves. */
+static enum roof_status find_room(double *out, struct search *s, const struct roof_plan *plan)
 {
     const struct roof_plan_problem *const q = s->problem;
     const struct roof_model *const model = s->out->model[plan->serving];
@@ -346,11 +251,11 @@ static enum roof_status plan_fits(bool *out, struct search *s, const struct roof
     if (q->base.generate > 0) {
         struct roof_request request;
         TRY(roof_request_open(&request, model, &scenario, &s->unmeasured, &s->memo, s->error));
-        TRY(roof_request_memory(&memory, &request, s->error));
+        TRY(roof_request_memory_alone(&memory, &request, s->error));
     } else {
         TRY(roof_memory_needed(&memory, model, &scenario, &s->unmeasured, s->error));
     }
-    *out = memory.fits == ROOF_FIT_YES;
+    *out = room_of(&memory);
     return ROOF_OK;
 }
 
@@ -374,10 +279,10 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     size_t fits = from; /* the batches before this one fit */
     for (size_t end = *to; fits < end;) {
         const size_t middle = fits + (end - fits) / 2;
-        bool one_fits = false;
+        double room = 0;
         least.batch = q->batch[middle];
-        TRY(plan_fits(&one_fits, s, &least));
-        if (one_fits) {
+        TRY(find_room(&room, s, &least));
+        if (room >= 0) {
             fits = middle + 1;
         } else {
             end = middle;
@@ -464,12 +369,12 @@ static enum roof_status predict_requests(struct search *s, struct roof_plan *pla
         status = roof_request_open(&open, model, &request, hardware, &s->memo, s->error);
     }
     if (status == ROOF_OK) {
-        open.bounds = &s->unmeasured;
         status = roof_request_memory(&memory, &open, s->error);
     }
     if (status != ROOF_OK) {
         return status == ROOF_USAGE ? ROOF_OK : status;
     }
+    s->room = room_of(&memory);
     if (memory.fits != ROOF_FIT_YES && !q->native_only) { /* nor does a larger batch */
         *against = ROOF_REJECTED_MEMORY;
         return ROOF_OK;
@@ -492,6 +397,7 @@ static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, 
     if (s->problem->base.generate > 0) {
         return predict_requests(s, plan, against);
     }
+    s->room = ROOF_UNKNOWN;
     const struct roof_plan_problem *const q = s->problem;
     const struct roof_hardware *const hardware = q->hardware[plan->hardware];
     const struct roof_model *const model = s->out->model[plan->serving];
@@ -527,21 +433,39 @@ static enum roof_status predict_batch(struct search *s, struct roof_plan *plan, 
     return ROOF_OK;
 }
 
+/* A batch and the room that it leaves. */
+struct sized {
+    int64_t batch;
+    double room;
+};
+
+/* Returns the batch to be tried between one that fits and one that does not. Memory is nearly a
+ * line in the batch; where it is not, or not known, halves end the search. */
+static int64_t between(const struct sized *fits, const struct sized *more, int tries)
+{
+    const int64_t steps = more->batch - fits->batch;
+    const double part = fits->room / (fits->room - more->room);
+    const int64_t guess = fits->batch + (int64_t)((double)steps * part);
+    return tries % 3 == 2 || !(part >= 0 && part <= 1) ? fits->batch + steps / 2
+           : guess <= fits->batch                      ? fits->batch + 1
+           : guess >= more->batch                      ? more->batch - 1
+                                                       : guess;
+}
+
 /* Looks for the largest batch that fits between one that does and a larger one that does not, and
  * judges it. */
 static enum roof_status judge_largest(struct search *s, struct roof_plan plan, unsigned formats,
-                                      int64_t more)
+                                      struct sized least, struct sized more)
 {
     const struct roof_plan_problem *const q = s->problem;
     enum roof_plan_rejection against = ROOF_REJECTED_COUNT;
-    int64_t fits = plan.batch;
-    while (more - fits > 1) {
-        bool one_fits = false;
-        plan.batch = fits + (more - fits) / 2;
-        TRY(plan_fits(&one_fits, s, &plan));
-        fits = one_fits ? plan.batch : fits;
-        more = one_fits ? more : plan.batch;
+    for (int tries = 0; more.batch - least.batch > 1; tries++) {
+        struct sized one = {.batch = between(&least, &more, tries)};
+        plan.batch = one.batch;
+        TRY(find_room(&one.room, s, &plan));
+        *(one.room >= 0 ? &least : &more) = one;
     }
+    const int64_t fits = least.batch;
     const bool listed = bsearch(&fits, q->batch, q->batches, sizeof fits, by_batch) != NULL;
     plan.batch = fits;
     plan.engines = engines_of(q, &plan, formats, fits);
@@ -566,13 +490,15 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     for (size_t b = 0; b < batches; b++) {
         enum roof_plan_rejection against = ROOF_REJECTED_COUNT;
         const struct roof_plan before = plan;
+        const struct sized last = {plan.batch, s->room};
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
         TRY(predict_batch(s, &plan, b == 0, &against));
         if (against != ROOF_REJECTED_COUNT) {
             s->out->rejected[against] += uses * (batches - b);
             return against == ROOF_REJECTED_MEMORY && b > 0 && q->largest
-                       ? judge_largest(s, before, formats, plan.batch)
+                       ? judge_largest(s, before, formats, last,
+                                       (struct sized){plan.batch, s->room})
                        : ROOF_OK;
         }
         TRY(judge_copies(s, &plan));
@@ -651,7 +577,6 @@ static enum roof_status search_all(struct search *s)
     for (size_t h = 0; h < q->hardware_count; h++) {
         s->unmeasured = *q->hardware[h];
         s->unmeasured.calibration = NULL;
-        memset(s->memo.entry, 0, s->memo.size * sizeof *s->memo.entry);
         for (size_t f = 0; f < q->engines->servings; f++) {
             struct roof_plan plan = {.hardware = h, .serving = f};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {
@@ -659,14 +584,73 @@ static enum roof_status search_all(struct search *s)
             }
             plan.engines = roof_plan_engines(q, f, h);
             plan.loss = roof_plan_loss(q, f);
-            TRY(search_splits(s, plan,
-                              plan.engines == 0         ? ROOF_REJECTED_ENGINE
-                              : is_wider(s, f, h)       ? ROOF_REJECTED_WIDER
-                              : plan.loss > q->max_loss ? ROOF_REJECTED_LOSS
-                                                        : ROOF_REJECTED_COUNT));
+            const enum roof_plan_rejection against = plan.engines == 0   ? ROOF_REJECTED_ENGINE
+                                                     : is_wider(s, f, h) ? ROOF_REJECTED_WIDER
+                                                     : plan.loss > q->max_loss
+                                                         ? ROOF_REJECTED_LOSS
+                                                         : ROOF_REJECTED_COUNT;
+            if (!s->beyond) {
+                TRY(search_splits(s, plan, against));
+            } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond) {
+                TRY(search_splits(s, plan, ROOF_REJECTED_COUNT));
+            }
         }
     }
     return ROOF_OK;
+}
+
+/* Puts the plans of two searches in the order of one: by hardware and formats. */
+static void merge(struct roof_plan *out, const struct roof_plans *a, const struct roof_plans *b)
+{
+    size_t j = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct roof_plan *const next = &a->plan[i];
+        while (j < b->count &&
+               (b->plan[j].hardware < next->hardware ||
+                (b->plan[j].hardware == next->hardware && b->plan[j].serving < next->serving))) {
+            *out++ = b->plan[j++];
+        }
+        *out++ = *next;
+    }
+    while (j < b->count) {
+        *out++ = b->plan[j++];
+    }
+}
+
+/* Keeps the best of the plans, not ranked, and of those beyond the allowed loss, if it is one of
+ * the latter. */
+static enum roof_status keep_beyond(struct roof_plans *out, const struct roof_plans *beyond,
+                                    const struct search *s)
+{
+    struct roof_plans all = {.count = out->count + beyond->count};
+    all.plan = malloc(all.count * sizeof *all.plan);
+    if (all.plan == NULL) {
+        return roof_no_memory(s->error);
+    }
+    merge(all.plan, out, beyond);
+    const enum roof_status status = roof_plans_rank(&all, s->problem, s->error);
+    if (status == ROOF_OK && all.plan[0].loss > s->problem->max_loss) {
+        out->beyond = all.plan[0];
+    }
+    free(all.plan);
+    return status;
+}
+
+/* Searches the plans that lose more than is allowed. */
+static enum roof_status search_beyond(struct search *s)
+{
+    struct roof_plans *const out = s->out;
+    struct roof_plans beyond = {.closest_excess = (double)INFINITY, .model = out->model};
+    s->out = &beyond;
+    s->capacity = 0;
+    s->beyond = true;
+    enum roof_status status = search_all(s);
+    if (status == ROOF_OK && beyond.count > 0) {
+        status = keep_beyond(out, &beyond, s);
+    }
+    free(beyond.plan);
+    s->out = out;
+    return status;
 }
 
 /* --- models with layouts ------------------------------------------------------------------- */
@@ -719,6 +703,9 @@ static enum roof_status run_search(struct search *s)
 {
     TRY(make_models(s));
     TRY(search_all(s));
+    if (s->out->count > 0 && s->problem->beyond > s->problem->max_loss) {
+        TRY(search_beyond(s));
+    }
     return roof_plans_rank(s->out, s->problem, s->error);
 }
 

@@ -114,6 +114,7 @@ struct roof_plan_problem {
     enum roof_plan_objective objective;
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none */
     enum roof_accuracy_class max_loss;
+    enum roof_accuracy_class beyond; /**< up to this loss, if it is more, `beyond` is looked for */
     bool native_only; /**< each product runs on a unit for the format of its weights or KV cache:
                            nothing is stored narrower than it is multiplied */
 };
@@ -128,8 +129,8 @@ struct roof_plans {
     /** The candidate whose largest excess over a limit is least, and that excess; 1: no miss. */
     struct roof_plan closest;
     double closest_excess;
-    /** The best plan with more accuracy loss than is allowed, where it is better than all plans
-     * (roof_plan_answer_open finds it); else its batch is 0. */
+    /** The best plan with more accuracy loss than is allowed, where it is better than all plans;
+     * else its batch is 0. */
     struct roof_plan beyond;
     /** The model for each combination of formats, in its layout if it has one; NULL: the
      * combination is not for this model. The copies are owned. */

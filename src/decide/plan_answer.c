@@ -125,34 +125,15 @@ static enum roof_status explain(struct roof_plan_answer *answer,
     return status == ROOF_USAGE ? roof_error_prefix(error, ROOF_UNSATISFIED, "%s", "") : status;
 }
 
-/* Finds the plan that would be first if the worst loss that operators are recommended by default
- * were allowed. */
-static enum roof_status search_beyond(struct roof_plan_answer *answer,
-                                      const struct roof_plan_inputs *inputs,
-                                      struct roof_error *error)
-{
-    struct roof_plan_problem wider = answer->problem;
-    struct roof_plans plans;
-    if (!inputs->explain || inputs->emit != NULL || inputs->side[0] != NULL ||
-        answer->plans.count == 0 || wider.max_loss >= ROOF_ACCURACY_2_TO_5) {
-        return ROOF_OK;
-    }
-    wider.max_loss = ROOF_ACCURACY_2_TO_5;
-    TRY(roof_plan_search(&plans, &wider, error));
-    if (plans.plan[0].loss > answer->problem.max_loss) {
-        answer->plans.beyond = plans.plan[0];
-    }
-    roof_plans_free(&plans);
-    return ROOF_OK;
-}
-
 /* Searches a changed problem, and keeps its best plan as a change that helps. */
 static enum roof_status try_change(struct roof_plan_answer *answer,
                                    const struct roof_plan_problem *problem, const char *key,
                                    const char *value, struct roof_error *error)
 {
     struct roof_plans plans = {0};
-    const enum roof_status status = roof_plan_search(&plans, problem, error);
+    struct roof_plan_problem alone = *problem;
+    alone.beyond = ROOF_ACCURACY_NONE;
+    const enum roof_status status = roof_plan_search(&plans, &alone, error);
     if (status == ROOF_OK) {
         struct roof_plan_change *const change = &answer->change[answer->changes++];
         (void)snprintf(change->option, sizeof change->option, "%s %s", key, value);
@@ -199,11 +180,13 @@ static enum roof_status fill_answer(struct roof_plan_answer *out,
 {
     TRY(roof_plan_problem_make(out, inputs, error));
     TRY(search_others(out, inputs, error));
+    if (inputs->explain && inputs->emit == NULL && inputs->side[0] == NULL) {
+        out->problem.beyond = ROOF_ACCURACY_2_TO_5; /* the worst that is recommended by default */
+    }
     const enum roof_status status = roof_plan_search(&out->plans, &out->problem, error);
     if (status != ROOF_OK && status != ROOF_UNSATISFIED) {
         return status;
     }
-    TRY(search_beyond(out, inputs, error));
     if (out->plans.count == 0 && out->plans.missed[ROOF_PLAN_LIMIT_CONCURRENCY] > 0) {
         TRY(find_changes(out, error));
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "model/stage.h"
 
 /* --- building ------------------------------------------------------------------------------ */
 
@@ -30,8 +31,9 @@ struct builder {
     int64_t moe_tokens; /* of a pass, over all devices of the expert group */
     int64_t rows;       /* tokens whose logits are wanted */
     int64_t kv_heads;   /* on this device */
-    int64_t tp_within;  /* consecutive devices that the group lies within, a node or more */
-    int64_t stage_within;
+    struct roof_stage stage;
+    struct roof_formats formats[ROOF_WEIGHT_COUNT]; /* of the classes that are known */
+    bool known[ROOF_WEIGHT_COUNT];
     bool full;
 };
 
@@ -57,7 +59,7 @@ static enum roof_precision default_format(const struct builder *b, enum roof_wei
  * apart from `weights` takes inputs in the wider of `activations` and what `precision` would pair
  * that format with: a bf16 head takes bf16 inputs beside FP8 layers.
  */
-static struct roof_formats class_formats(const struct builder *b, enum roof_weight weight)
+static struct roof_formats find_formats(const struct builder *b, enum roof_weight weight)
 {
     struct roof_formats f = b->s->common.formats;
     const int8_t *const stored = b->layer != NULL ? b->layer->format : b->model->format;
@@ -76,8 +78,25 @@ static struct roof_formats class_formats(const struct builder *b, enum roof_weig
     return f;
 }
 
+/* Returns the formats of an operator whose weights are of a class, which are found once. */
+static struct roof_formats class_formats(struct builder *b, enum roof_weight weight)
+{
+    if (!b->known[weight]) {
+        b->formats[weight] = find_formats(b, weight);
+        b->known[weight] = true;
+    }
+    return b->formats[weight];
+}
+
+/* Enters a class of layers; NULL: leaves all. */
+static void set_layer(struct builder *b, const struct roof_layer *layer)
+{
+    b->layer = layer;
+    memset(b->known, 0, sizeof b->known);
+}
+
 /* Vector operators read and write the residual's format. */
-static struct roof_formats vector_formats(const struct builder *b)
+static struct roof_formats vector_formats(struct builder *b)
 {
     struct roof_formats f = class_formats(b, ROOF_WEIGHT_NORM);
     f.activations = b->s->common.formats.out;
@@ -145,9 +164,8 @@ static void norm_node(struct builder *b, const char *name, int64_t tokens, int64
 }
 
 /* Makes the node of C = A B: rows tokens, n features out, k in, in the formats of a class. */
-static struct roof_node make_product(const struct builder *b, const char *name,
-                                     enum roof_weight weight, int64_t rows, int64_t n, int64_t k,
-                                     bool bias)
+static struct roof_node make_product(struct builder *b, const char *name, enum roof_weight weight,
+                                     int64_t rows, int64_t n, int64_t k, bool bias)
 {
     return (struct roof_node){
         .name = name,
@@ -191,7 +209,7 @@ static void tp_sum(struct builder *b, const char *name)
 {
     if (b->s->tp > 1) {
         collective_node(b, name, ROOF_OPERATOR_ALL_REDUCE, b->s->common.formats.out,
-                        b->tokens * b->model->hidden, b->s->tp, b->tp_within);
+                        b->tokens * b->model->hidden, b->s->tp, b->stage.tp_within);
     }
 }
 
@@ -202,7 +220,7 @@ static void residual(struct builder *b, const char *name)
 }
 
 /* Returns true if two products over the same input have one format and so can be one product. */
-static bool fuses(const struct builder *b, enum roof_weight first, enum roof_weight second)
+static bool fuses(struct builder *b, enum roof_weight first, enum roof_weight second)
 {
     const struct roof_formats x = class_formats(b, first);
     const struct roof_formats y = class_formats(b, second);
@@ -224,7 +242,7 @@ static void qkv(struct builder *b)
 }
 
 /* Attention reads Q in the residual's format and K, V as they are cached. */
-static struct roof_node attention_node(const struct builder *b, const struct group *g,
+static struct roof_node attention_node(struct builder *b, const struct group *g,
                                        enum roof_operator op)
 {
     const struct roof_model *const m = b->model;
@@ -450,7 +468,7 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
 }
 
 /* Gate and up share a kernel; where their formats differ, the kernel has the wider one. */
-static enum roof_weight gate_up_weight(const struct builder *b)
+static enum roof_weight gate_up_weight(struct builder *b)
 {
     const enum roof_precision gate = class_formats(b, ROOF_WEIGHT_EXPERT_GATE).weights;
     const enum roof_precision up = class_formats(b, ROOF_WEIGHT_EXPERT_UP).weights;
@@ -512,13 +530,13 @@ static void exchange(struct builder *b, bool before)
     }
     if (ep == 1) {
         collective_node(b, name, before ? ROOF_OPERATOR_ALL_GATHER : ROOF_OPERATOR_REDUCE_SCATTER,
-                        sent, held * groups, groups, b->stage_within);
+                        sent, held * groups, groups, b->stage.within);
         return;
     }
     const double share = (double)(groups - 1) / (double)(ep - 1);
     const double given = (double)held * ((double)ep * met(b->model, ep)) * share;
     collective_node(b, name, ROOF_OPERATOR_ALL_TO_ALL, sent, (int64_t)ceil(given * (1 - 1e-14)), ep,
-                    b->stage_within);
+                    b->stage.within);
 }
 
 static void moe(struct builder *b)
@@ -627,7 +645,7 @@ static void last_stage(struct builder *b)
     add_node(b, &head);
     if (b->s->tp > 1) {
         collective_node(b, "logits_all_gather", ROOF_OPERATOR_ALL_GATHER, b->s->common.formats.out,
-                        b->rows * m->vocab, b->s->tp, b->tp_within);
+                        b->rows * m->vocab, b->s->tp, b->stage.tp_within);
     }
 }
 
@@ -676,48 +694,11 @@ static double cache_bytes(const struct builder *b, bool windowed)
     return roof_kv_bytes(b->model, s->common.formats.kv, b->kv_heads, tokens);
 }
 
-/* Returns the first layer of a stage: layers are spread evenly, and the first stages take the
- * rest. */
-static int64_t stage_begin(const struct roof_scenario *s, int64_t layer_count, int64_t stage)
+/* Adds the send of the hidden states to the next stage. */
+static void send_node(struct builder *b)
 {
-    const int64_t rest = layer_count % s->pp;
-    return layer_count / s->pp * stage + (stage < rest ? stage : rest);
-}
-
-/*
- * Devices are numbered tp first, then attention_dp, then pp. A group of `devices` from `first` on
- * that has devices of two nodes counts as one that lies within more than a node.
- */
-static int64_t group_within(int64_t first, int64_t devices, int64_t node_size)
-{
-    const bool crosses = node_size > 0 && first / node_size != (first + devices - 1) / node_size;
-    return crosses && devices <= node_size ? node_size + 1 : devices;
-}
-
-/* The tensor-parallel groups of a stage lie side by side: the slowest counts. */
-static void set_links(struct builder *b, int64_t stage, int64_t node_size)
-{
-    const int64_t devices = roof_stage_devices(b->s);
-    const int64_t first = stage * devices;
-    b->stage_within = group_within(first, devices, node_size);
-    b->tp_within = b->s->tp;
-    for (int64_t i = 0; i < b->s->attention_dp; i++) {
-        const int64_t within = group_within(first + i * b->s->tp, b->s->tp, node_size);
-        b->tp_within = within > b->tp_within ? within : b->tp_within;
-    }
-}
-
-/* Adds the send of the hidden states to the same place in the next stage: the pair lies within a
- * node, or not. */
-static void send_node(struct builder *b, int64_t stage, int64_t node_size)
-{
-    const int64_t size = roof_stage_devices(b->s);
-    int64_t within = 2;
-    for (int64_t i = stage * size; i < (stage + 1) * size && node_size > 0; i++) {
-        within = i / node_size != (i + size) / node_size ? node_size + 1 : within;
-    }
     collective_node(b, "send", ROOF_OPERATOR_SEND, b->s->common.formats.out,
-                    b->tokens * b->model->hidden, 0, within);
+                    b->tokens * b->model->hidden, 0, b->stage.send_within);
 }
 
 enum roof_status roof_graph_full(const struct roof_model *model, struct roof_error *error)
@@ -735,7 +716,7 @@ static struct builder begin(struct roof_graph *out, const struct roof_model *mod
     out->count = 0;
     out->kv_bytes = 0;
     set_groups(&b);
-    set_links(&b, stage, node_size);
+    b.stage = roof_stage_of(scenario, model->layers, stage, node_size);
     b.kv_heads = model->kv_heads >= scenario->tp ? model->kv_heads / scenario->tp : 1;
     out->residual_bytes =
         roof_tensor_bytes(scenario->common.formats.out, (double)b.tokens * (double)model->hidden, 1,
@@ -751,12 +732,10 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     if (stage == 0) {
         first_stage(&b);
     }
-    const int64_t begin = stage_begin(scenario, model->layers, stage);
-    const int64_t end = stage_begin(scenario, model->layers, stage + 1);
     for (int64_t c = 0; c < model->layer_classes; c++) {
-        b.layer = &model->layer[c];
+        set_layer(&b, &model->layer[c]);
         b.count = 0;
-        for (int64_t i = begin; i < end; i++) {
+        for (int64_t i = b.stage.begin; i < b.stage.end; i++) {
             b.count += model->layer_class[i] == c;
         }
         if (b.count > 0) {
@@ -764,11 +743,11 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
             out->kv_bytes += (double)b.count * cache_bytes(&b, b.layer->windowed);
         }
     }
-    b.layer = NULL;
+    set_layer(&b, NULL);
     if (stage + 1 == scenario->pp) {
         last_stage(&b);
     } else {
-        send_node(&b, stage, node_size);
+        send_node(&b);
     }
     return b.full ? roof_graph_full(model, error) : ROOF_OK;
 }
@@ -789,11 +768,11 @@ enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_
     norm_node(&b, "embedding_norm", b.tokens, hidden);
     norm_node(&b, "hidden_norm", b.tokens, hidden);
     product_node(&b, "join_proj", ROOF_WEIGHT_LM_HEAD, b.tokens, hidden, 2 * hidden, false);
-    b.layer = &model->layer[model->layer_class[model->layers - 1]];
+    set_layer(&b, &model->layer[model->layer_class[model->layers - 1]]);
     b.count = 1;
     layers(&b);
     out->kv_bytes = cache_bytes(&b, b.layer->windowed);
-    b.layer = NULL;
+    set_layer(&b, NULL);
     last_stage(&b);
     out->node[out->count - (scenario->tp > 1 ? 2 : 1)].borrowed = true; /* the head */
     return b.full ? roof_graph_full(model, error) : ROOF_OK;

@@ -29,8 +29,17 @@ struct product {
 /* The tiles that kernel libraries are built for; the first is a good guess, which prunes others. */
 static const struct tile {
     double m, n;
-} tiles[] = {{128, 128}, {128, 256}, {256, 128}, {256, 256}, {64, 128}, {128, 64},
-             {64, 256},  {64, 64},   {32, 128},  {32, 64},   {16, 128}, {16, 64}};
+    double per_m, per_n; /* inverses, which are exact: sizes are powers of two */
+} tiles[] = {
+#define TILE(m, n)                                                                                 \
+    {                                                                                              \
+        (m), (n), 1. / (m), 1. / (n)                                                               \
+    }
+    TILE(128, 128), TILE(128, 256), TILE(256, 128), TILE(256, 256), TILE(64, 128),
+    TILE(128, 64),  TILE(64, 256),  TILE(64, 64),   TILE(32, 128),  TILE(32, 64),
+    TILE(16, 128),  TILE(16, 64)
+#undef TILE
+};
 static const double splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 
 /* The costs that every tiling shares. */
@@ -123,8 +132,9 @@ static double gemm_time(struct roof_expected *out, const struct product *g, cons
     for (size_t q = 0; q < COUNT(tiles); q++) {
         /* Likely winners first; the order does not change the result. */
         const struct tile *const t = &tiles[g->m < 64 ? COUNT(tiles) - 1 - q : q];
-        const double grid = g->batch * round_up(g->m / t->m) * round_up(g->n / t->n);
-        const double compute = c.flop * 2 * t->m * t->n * (1 + p[P_TILE] * (64 / t->m + 64 / t->n));
+        const double grid = g->batch * round_up(g->m * t->per_m) * round_up(g->n * t->per_n);
+        const double compute =
+            c.flop * 2 * t->m * t->n * (1 + p[P_TILE] * (64 * t->per_m + 64 * t->per_n));
         const double operands = (t->n * g->w_element + t->m * g->x_element) * c.feed;
         const double inner = roof_larger(compute, roof_larger(operands, c.step));
         const double ends = c.prologue + t->m * t->n * c.epilogue;

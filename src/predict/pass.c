@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "model/stage.h"
 #include "operator/resolve.h"
 #include "predict/pass.h"
 
@@ -13,18 +14,44 @@ static int64_t node_size(const struct roof_hardware *hardware)
     return isnan(devices) ? 0 : (int64_t)devices;
 }
 
+/* Returns what a part of an operator holds beside the weights and the cache. */
+static double part_live_bytes(enum roof_operator op, const struct roof_work *work)
+{
+    const bool expanded = op == ROOF_OPERATOR_MLA_PREFILL; /* K and V are temporary */
+    return work->bytes[ROOF_ROLE_ACTIVATIONS] + work->bytes[ROOF_ROLE_OUT] +
+           (expanded ? work->bytes[ROOF_ROLE_KV] : 0);
+}
+
 /* Returns what an operator, or the largest part of one, holds beside the weights and the cache. */
 static double live_bytes(const struct roof_prediction *p)
 {
     double live = 0;
     for (int i = 0; i < p->part_count; i++) {
-        const double *const bytes = p->part[i].work.bytes;
-        const bool expanded =
-            p->part[i].op == ROOF_OPERATOR_MLA_PREFILL; /* K and V are temporary */
-        live = fmax(live, bytes[ROOF_ROLE_ACTIVATIONS] + bytes[ROOF_ROLE_OUT] +
-                              (expanded ? bytes[ROOF_ROLE_KV] : 0));
+        live = fmax(live, part_live_bytes(p->part[i].op, &p->part[i].work));
     }
     return live;
+}
+
+/* Finds the live bytes of an operator that is not predicted. A graph has resolved formats. */
+static enum roof_status find_live_bytes(double *out, const struct roof_node *node,
+                                        struct roof_error *error)
+{
+    struct roof_workload whole = node->workload;
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    struct roof_work work;
+    TRY(roof_sizes_resolve(&whole, error));
+    if (roof_operator_row(whole.op)->part_count == 0) {
+        roof_operator_work(&work, &whole, NULL);
+        *out = part_live_bytes(whole.op, &work);
+        return ROOF_OK;
+    }
+    const int count = roof_workload_parts(parts, &whole);
+    *out = 0;
+    for (int i = 0; i < count; i++) {
+        roof_operator_work(&work, &parts[i], NULL);
+        *out = fmax(*out, part_live_bytes(parts[i].op, &work));
+    }
+    return ROOF_OK;
 }
 
 bool roof_runs_as_stored(const struct roof_prediction *p)
@@ -197,39 +224,80 @@ struct source {
     struct roof_pass_memo *memo;        /* NULL: none */
 };
 
-/* Adds the operators of a stage to its sums and to the pass; index receives where each stands among
- * those that are kept. */
-static enum roof_status run_stage(struct stage *sum, struct roof_pass *pass,
-                                  const struct roof_graph *graph, const struct source *from,
-                                  size_t *index, struct roof_error *error)
+/* A stage with the costs of its operators. */
+struct costed {
+    struct roof_graph graph;
+    struct roof_node_cost cost[ROOF_GRAPH_MAX];
+    size_t index[ROOF_GRAPH_MAX]; /* where each operator stands among those that are kept */
+};
+
+/* Finds the costs of the operators of a stage. */
+static enum roof_status find_costs(struct costed *stage, const struct source *from,
+                                   struct roof_error *error)
 {
-    for (size_t i = 0; i < graph->count; i++) {
-        const struct roof_node *const node = &graph->node[i];
-        struct roof_node_cost cost;
+    for (size_t i = 0; i < stage->graph.count; i++) {
+        const struct roof_node *const node = &stage->graph.node[i];
         if (from->memo != NULL) {
-            TRY(recall(&cost, node, from->hardware, from->memo, error));
+            TRY(recall(&stage->cost[i], node, from->hardware, from->memo, error));
         } else {
-            TRY(keep_node(&cost, node, from->hardware, from->kept, &index[i], error));
+            TRY(keep_node(&stage->cost[i], node, from->hardware, from->kept, &stage->index[i],
+                          error));
         }
-        add_to_stage(sum, pass, node, &cost);
     }
     return ROOF_OK;
+}
+
+/* Adds a stage to a pass, and returns its time. */
+static double add_costed(struct roof_pass *pass, const struct costed *stage)
+{
+    struct stage sum = {0};
+    for (size_t i = 0; i < stage->graph.count; i++) {
+        add_to_stage(&sum, pass, &stage->graph.node[i], &stage->cost[i]);
+    }
+    end_stage(pass, &sum, &stage->graph);
+    return sum.time_s;
 }
 
 static enum roof_status run_stages(struct roof_pass *out, const struct roof_model *model,
                                    const struct roof_scenario *s, const struct source *from,
                                    struct roof_error *error)
 {
-    struct roof_graph graph;
+    struct costed here;
     struct roof_model_prediction *const kept = from->kept;
+    const int64_t node = node_size(from->hardware);
+    *out = (struct roof_pass){.native = true, .as_stored = true};
+    for (int64_t stage = 0; stage < s->pp; stage++) {
+        if (kept != NULL || !roof_stage_repeats(model, s, stage, node)) {
+            TRY(roof_graph_build(&here.graph, model, s, stage, node, error));
+            TRY(find_costs(&here, from, error));
+        }
+        const double slowest = out->bound.slowest_s;
+        const double time = add_costed(out, &here);
+        if (kept != NULL && (stage == 0 || time > slowest)) {
+            count_for_device(kept, &here.graph, here.index);
+        }
+    }
+    return ROOF_OK;
+}
+
+enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model *model,
+                                  const struct roof_scenario *s,
+                                  const struct roof_hardware *hardware, struct roof_error *error)
+{
+    struct roof_graph graph;
+    const int64_t node = node_size(hardware);
     *out = (struct roof_pass){.native = true, .as_stored = true};
     for (int64_t stage = 0; stage < s->pp; stage++) {
         struct stage sum = {0};
-        size_t index[ROOF_GRAPH_MAX] = {0};
-        TRY(roof_graph_build(&graph, model, s, stage, node_size(from->hardware), error));
-        TRY(run_stage(&sum, out, &graph, from, index, error));
-        if (kept != NULL && (stage == 0 || sum.time_s > out->bound.slowest_s)) {
-            count_for_device(kept, &graph, index);
+        if (roof_stage_repeats(model, s, stage, node)) {
+            continue;
+        }
+        TRY(roof_graph_build(&graph, model, s, stage, node, error));
+        for (size_t i = 0; i < graph.count; i++) {
+            double live = 0;
+            TRY(find_live_bytes(&live, &graph.node[i], error));
+            sum.weights_bytes += roof_node_bytes(&graph.node[i]);
+            sum.live_bytes = fmax(sum.live_bytes, live);
         }
         end_stage(out, &sum, &graph);
     }
@@ -304,18 +372,17 @@ static enum roof_status run_predictor(struct roof_pass *out, const struct roof_s
 {
     const struct roof_scenario d = without_drafts(s);
     const double modules = (double)s->draft->predict_layers;
-    struct roof_graph graph;
+    struct costed module;
+    const struct roof_graph *const graph = &module.graph;
     const struct source from = {.hardware = hardware};
-    struct stage sum = {0};
-    size_t index[ROOF_GRAPH_MAX] = {0};
-    TRY(roof_graph_predictor(&graph, s->draft, &d, node_size(hardware), error));
-    TRY(run_stage(&sum, out, &graph, &from, index, error));
-    end_stage(out, &sum, &graph);
-    out->kv_bytes = modules * graph.kv_bytes;
+    TRY(roof_graph_predictor(&module.graph, s->draft, &d, node_size(hardware), error));
+    TRY(find_costs(&module, &from, error));
+    add_costed(out, &module);
+    out->kv_bytes = modules * graph->kv_bytes;
     out->weights_bytes = 0;
-    for (size_t i = 0; i < graph.count; i++) {
-        const bool shared = graph.node[i].weight == ROOF_WEIGHT_EMBEDDING;
-        out->weights_bytes += (shared ? 1 : modules) * roof_node_bytes(&graph.node[i]);
+    for (size_t i = 0; i < graph->count; i++) {
+        const bool shared = graph->node[i].weight == ROOF_WEIGHT_EMBEDDING;
+        out->weights_bytes += (shared ? 1 : modules) * roof_node_bytes(&graph->node[i]);
     }
     repeat(out, &d, s->draft_tokens);
     return ROOF_OK;

@@ -82,6 +82,11 @@ enum roof_status roof_pass_recall(struct roof_pass *out, const struct roof_model
                                   const struct roof_hardware *hardware, struct roof_pass_memo *memo,
                                   struct roof_error *error);
 
+/* Works out the memory of a pass, and nothing else of it. */
+enum roof_status roof_pass_memory(struct roof_pass *out, const struct roof_model *model,
+                                  const struct roof_scenario *scenario,
+                                  const struct roof_hardware *hardware, struct roof_error *error);
+
 /* Runs the draft model of a scenario, if it has one: one decode step per proposed token, on the
  * same devices. The paths of *out are those of all these steps. */
 enum roof_status roof_pass_draft(struct roof_pass *out, const struct roof_scenario *scenario,

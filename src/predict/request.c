@@ -105,13 +105,34 @@ static enum roof_status add_chunks(struct roof_step_times *out, struct roof_requ
     return ROOF_OK;
 }
 
+/* Returns the largest of some parts that a number is dealt into. */
+static int64_t largest_part(int64_t value, int64_t parts)
+{
+    return (value + parts - 1) / parts;
+}
+
+/* Returns what tells the times of a step from those of others of the request. A draft is for all
+ * sequences at once. */
+static struct roof_whole_step key_of(const struct roof_request *r, int64_t decoding, int64_t chunks)
+{
+    const struct roof_scenario s = make_step(r, decoding, chunks, 1, 1);
+    const int64_t parts = roof_microbatches(&s);
+    return (struct roof_whole_step){
+        .parts = parts,
+        .decoding = r->asked.draft_tokens > 0 ? decoding : largest_part(decoding, parts),
+        .chunks = largest_part(chunks, parts)};
+}
+
 /* Works out a step of whole numbers, once. */
 static enum roof_status whole_step(struct roof_step_times *out, struct roof_request *r,
                                    int64_t decoding, int64_t chunks, struct roof_error *error)
 {
+    struct roof_whole_step step = key_of(r, decoding, chunks);
     for (size_t i = 0; i < r->count; i++) {
-        if (r->known[i].decoding == decoding && r->known[i].chunks == chunks) {
-            *out = r->known[i].times;
+        const struct roof_whole_step *const known = &r->known[i];
+        if (known->parts == step.parts && known->decoding == step.decoding &&
+            known->chunks == step.chunks) {
+            *out = known->times;
             return ROOF_OK;
         }
     }
@@ -123,7 +144,8 @@ static enum roof_status whole_step(struct roof_step_times *out, struct roof_requ
         TRY(run_step(out, r, &s, decoding, error));
     }
     if (r->count < ROOF_STEPS_REMEMBERED) {
-        r->known[r->count++] = (struct roof_whole_step){decoding, chunks, *out};
+        step.times = *out;
+        r->known[r->count++] = step;
     }
     return ROOF_OK;
 }
@@ -162,7 +184,7 @@ enum roof_status roof_request_open(struct roof_request *out, const struct roof_m
     const int64_t batch = asked->common.shape.batch;
     struct roof_request *const r = out;
     r->model = model;
-    r->hardware = r->bounds = hardware;
+    r->hardware = hardware;
     r->memo = memo;
     r->asked = *asked;
     r->native = r->as_stored = true;
@@ -217,28 +239,43 @@ static struct roof_scenario widest_step(const struct roof_request *r)
     return make_step(r, batch - r->lanes, r->lanes, tokens, context);
 }
 
-enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *r,
-                                     struct roof_error *error)
+/* Works out the memory of a request from the pass of its decode step. */
+static enum roof_status memory_of(struct roof_memory *out, const struct roof_request *r,
+                                  struct roof_pass *pass, struct roof_error *error)
 {
     const struct roof_scenario step = widest_step(r);
     struct roof_scenario last = r->decode; /* at the end of all requests */
-    struct roof_pass pass;
     struct roof_pass widest;
     struct roof_pass draft;
     last.context = r->decode.held;
-    TRY(roof_pass_recall(&pass, r->model, &r->decode, r->hardware, r->memo, error));
     TRY(roof_pass_draft(&draft, &last, r->hardware, error));
+    TRY(roof_pass_memory(&widest, r->model, &step, r->hardware, error));
+    pass->activation_bytes = fmax(pass->activation_bytes, widest.activation_bytes);
+    *out = roof_memory_of(pass, &draft, r->model, &r->asked, r->hardware);
+    return ROOF_OK;
+}
+
+enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *r,
+                                     struct roof_error *error)
+{
+    struct roof_pass pass;
+    TRY(roof_pass_recall(&pass, r->model, &r->decode, r->hardware, r->memo, error));
     if (r->asked.draft_tokens == 0) { /* the times come with the memory */
         const struct roof_pass none = {0};
         r->native = pass.native;
         r->as_stored = pass.as_stored;
-        r->known[r->count++] = (struct roof_whole_step){.decoding = r->asked.common.shape.batch,
-                                                        .times = step_of(&pass, &none, &r->decode)};
+        r->known[r->count] = key_of(r, r->asked.common.shape.batch, 0);
+        r->known[r->count++].times = step_of(&pass, &none, &r->decode);
     }
-    TRY(roof_pass_recall(&widest, r->model, &step, r->bounds, r->memo, error));
-    pass.activation_bytes = fmax(pass.activation_bytes, widest.activation_bytes);
-    *out = roof_memory_of(&pass, &draft, r->model, &r->asked, r->hardware);
-    return ROOF_OK;
+    return memory_of(out, r, &pass, error);
+}
+
+enum roof_status roof_request_memory_alone(struct roof_memory *out, const struct roof_request *r,
+                                           struct roof_error *error)
+{
+    struct roof_pass pass;
+    TRY(roof_pass_memory(&pass, r->model, &r->decode, r->hardware, error));
+    return memory_of(out, r, &pass, error);
 }
 
 /* --- predictions --------------------------------------------------------------------------- */

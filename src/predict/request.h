@@ -15,8 +15,10 @@ struct roof_request_times {
     bool as_stored;
 };
 
-/* A step with whole numbers of sequences and chunks. */
+/* A step with whole numbers of sequences and chunks, by its microbatches, each of the size of the
+ * largest. */
 struct roof_whole_step {
+    int64_t parts;
     int64_t decoding;
     int64_t chunks;
     struct roof_step_times times;
@@ -27,7 +29,6 @@ struct roof_whole_step {
 struct roof_request {
     const struct roof_model *model;
     const struct roof_hardware *hardware;
-    const struct roof_hardware *bounds; /* the same device, or it without expected times */
     struct roof_pass_memo *memo;
     struct roof_scenario asked;  /* resolved */
     struct roof_scenario decode; /* resolved: a step of all sequences at the mean context */
@@ -42,14 +43,17 @@ struct roof_request {
     struct roof_whole_step known[ROOF_STEPS_REMEMBERED];
 };
 
-/* Opens a resolved request that is no static batch. Nothing is to be closed. A caller may set
- * `bounds` afterwards, from which passes come that only memory needs. */
+/* Opens a resolved request that is no static batch. Nothing is to be closed. */
 enum roof_status roof_request_open(struct roof_request *out, const struct roof_model *model,
                                    const struct roof_scenario *asked,
                                    const struct roof_hardware *hardware,
                                    struct roof_pass_memo *memo, struct roof_error *error);
 enum roof_status roof_request_memory(struct roof_memory *out, struct roof_request *request,
                                      struct roof_error *error);
+/* Works out the memory without the times, of which a device may lack what they take. */
+enum roof_status roof_request_memory_alone(struct roof_memory *out,
+                                           const struct roof_request *request,
+                                           struct roof_error *error);
 enum roof_status roof_request_run(struct roof_request_times *out, struct roof_request *request,
                                   struct roof_error *error);
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+/* Pipeline stages: the layers and the places of the devices of each. */
+#ifndef ROOF_STAGE_H
+#define ROOF_STAGE_H
+
+#include "model/scenario.h"
+
+/* All that tells the graphs of stages apart, but for the ends of the model in the first and last.
+ * Groups of devices lie within so many consecutive devices, a node or more. */
+struct roof_stage {
+    int64_t begin; /* the first layer */
+    int64_t end;   /* the layer behind the last one */
+    int64_t tp_within;
+    int64_t within;      /* of all devices of the stage */
+    int64_t send_within; /* of a pair that sends to the next stage; 0: there is none */
+};
+
+/* Finds stage `number` (from 0) of a resolved scenario; node_size 0: unknown, large enough. */
+struct roof_stage roof_stage_of(const struct roof_scenario *scenario, int64_t layers,
+                                int64_t number, int64_t node_size);
+
+/* Tells whether a stage surely has the graph of the stage before it. */
+bool roof_stage_repeats(const struct roof_model *model, const struct roof_scenario *scenario,
+                        int64_t number, int64_t node_size);
+
+#endif
