@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "decide/plan.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,32 +10,6 @@
 #include "predict/request.h"
 
 #define COSTS_REMEMBERED 1021
-
-const char *roof_plan_limit_name(enum roof_plan_limit limit)
-{
-    static const char *const names[ROOF_PLAN_LIMIT_COUNT] = {
-        [ROOF_PLAN_LIMIT_TTFT] = "time to first token",
-        [ROOF_PLAN_LIMIT_TPOT] = "time per token",
-        [ROOF_PLAN_LIMIT_TOKENS_PER_S] = "tokens/s",
-        [ROOF_PLAN_LIMIT_CONCURRENCY] = "concurrency",
-        [ROOF_PLAN_LIMIT_COST] = "cost",
-        [ROOF_PLAN_LIMIT_POWER] = "power"};
-    return names[limit];
-}
-
-const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
-{
-    static const char *const names[ROOF_REJECTED_COUNT] = {
-        [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device, or the split",
-        [ROOF_REJECTED_WIDER] = "no narrower than what the model is published in",
-        [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
-        [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
-        [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
-        [ROOF_REJECTED_MEMORY] = "does not fit in memory",
-        [ROOF_REJECTED_UNKNOWN] = "an operator has no expected time",
-        [ROOF_REJECTED_LIMIT] = "misses a limit"};
-    return names[rejection];
-}
 
 /* --- one candidate ------------------------------------------------------------------------- */
 
@@ -69,53 +41,6 @@ void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *de
     }
 }
 
-void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
-                    const struct roof_plan_problem *problem)
-{
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    *out = (struct roof_plan_row){.plan = *plan,
-                                  .rank = rank,
-                                  .model = problem->model->id,
-                                  .hardware = problem->hardware[plan->hardware]->id,
-                                  .formats = s->id,
-                                  .layout = s->layout,
-                                  .weights = s->weights,
-                                  .activations = s->activations,
-                                  .kv = s->kv,
-                                  .context = problem->base.generate > 0
-                                                 ? problem->base.prompt + problem->base.generate
-                                                 : problem->base.context};
-    size_t used = 0;
-    for (size_t i = 0; i < problem->engines->count; i++) {
-        const char *const id = problem->engines->engine[i].id;
-        if ((plan->engines >> i & 1) != 0 && used + strlen(id) + 2 < sizeof out->engines) {
-            used += (size_t)snprintf(out->engines + used, sizeof out->engines - used, "%s%s",
-                                     used == 0 ? "" : " ", id);
-        }
-    }
-}
-
-void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
-                        const struct roof_plan_problem *problem)
-{
-    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
-    const struct {
-        const char *label;
-        int64_t value;
-    } splits[] = {{"dp", plan->dp}, {"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
-    bool any = false;
-    for (size_t i = 0; i < COUNT(splits); i++) {
-        if (splits[i].value > 1) {
-            roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
-                             splits[i].value);
-            any = true;
-        }
-    }
-    roof_text_printf(out, "%s, %s, KV cache %s, batch %" PRId64, any ? ")" : "", s->id,
-                     roof_format(s->kv)->name, plan->batch);
-}
-
 /* A search that is going on. */
 struct search {
     const struct roof_plan_problem *problem;
@@ -142,8 +67,21 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_
 
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving, size_t hardware)
 {
+    const bool any = problem->by == 0 ||
+                     (problem->by_measured && problem->hardware[hardware]->calibration == NULL);
     return roof_engines_run(problem->engines, serving, problem->hardware[hardware]) &
-           (problem->by == 0 ? ~0U : problem->by);
+           (any ? ~0U : problem->by);
+}
+
+/* Computes the rates that follow from the bounds. */
+static void set_bound_rates(struct roof_plan *p, const struct roof_plan_problem *q)
+{
+    const double batch = (double)p->batch;
+    const double generate = (double)q->base.generate;
+    const double rate = generate > 0 ? batch * generate / p->bound_e2e_s : batch / p->bound_step_s;
+    p->bound_tokens_per_s = (double)p->dp * rate;
+    p->bound_tokens_per_s_per_user = generate > 0 ? generate / p->bound_e2e_s : rate / batch;
+    p->bound_tokens_per_s_per_device = rate / ((double)p->devices / (double)p->dp);
 }
 
 /* Computes what follows from the times. */
@@ -161,6 +99,7 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     p->tokens_per_s = copies * rate;
     p->tokens_per_s_per_user = generate > 0 ? generate / p->e2e_s : rate / batch;
     p->tokens_per_s_per_device = rate / group;
+    set_bound_rates(p, q);
     p->watt = devices * tdp;
     p->joule = group * tdp / rate;
     p->cost = q->price == NULL ? ROOF_UNKNOWN : q->price[p->hardware] * group / 3600 / rate * 1e6;
@@ -206,11 +145,12 @@ struct verdict {
     enum roof_plan_limit last; /* the last limit that it misses */
     double most;               /* the largest excess, 1 when there is none */
     bool open;                 /* a limit on times holds so far: longer ones may miss it */
+    enum roof_plan_basis basis;
 };
 
 static struct verdict verdict_of(const struct roof_plan_problem *q, const struct roof_plan *plan)
 {
-    struct verdict v = {.last = ROOF_PLAN_LIMIT_COUNT, .most = 1};
+    struct verdict v = {.last = ROOF_PLAN_LIMIT_COUNT, .most = 1, .basis = plan->basis};
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         const double over = isnan(q->limit[i]) ? 1 : excess(limit, plan->value[i], q->limit[i]);
@@ -225,18 +165,35 @@ static struct verdict verdict_of(const struct roof_plan_problem *q, const struct
     return v;
 }
 
+/* Tells whether a plan with this verdict comes before one that exceeds a limit by so much. A bound
+ * is never nearer than what is expected. */
+static bool comes_before(const struct verdict *v, enum roof_plan_basis basis, double most)
+{
+    return v->basis == basis ? v->most < most : v->basis < basis;
+}
+
 /* Tells whether a plan that misses one limit alone is nearer to it than those before. */
 static bool is_nearer(const struct search *s, const struct verdict *v)
 {
     const enum roof_plan_limit limit = v->last;
+    const struct roof_plan *const nearest = &s->out->nearest[limit];
     return s->out->missed[limit] == 0 ||
-           v->most < excess(limit, s->out->nearest[limit].value[limit], s->problem->limit[limit]);
+           comes_before(v, nearest->basis,
+                        excess(limit, nearest->value[limit], s->problem->limit[limit]));
+}
+
+/* Tells whether a plan is closer to all limits than those before. An infinite excess is that of an
+ * unknown value. */
+static bool is_closer(const struct search *s, const struct verdict *v)
+{
+    return isfinite(v->most) && (isinf(s->out->closest_excess) ||
+                                 comes_before(v, s->out->closest.basis, s->out->closest_excess));
 }
 
 static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 {
     const struct verdict v = verdict_of(s->problem, plan);
-    if (v.most < s->out->closest_excess) {
+    if (is_closer(s, &v)) {
         s->out->closest_excess = v.most;
         s->out->closest = *plan;
     }
@@ -257,8 +214,7 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
  * case, it is known how many limits it misses, and it comes no nearer to them than others did. */
 static bool surely_out(const struct search *s, const struct verdict *v)
 {
-    return v->misses > 0 && v->most >= s->out->closest_excess &&
-           (v->misses > 1 || (!v->open && !is_nearer(s, v)));
+    return v->misses > 0 && !is_closer(s, v) && (v->misses > 1 || (!v->open && !is_nearer(s, v)));
 }
 
 /* --- the search ---------------------------------------------------------------------------- */
@@ -390,6 +346,18 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     return ROOF_OK;
 }
 
+/* Gives a plan of bounds its times: they are the bounds, and nothing is expected. */
+static void take_bounds(struct roof_plan *plan)
+{
+    if (plan->basis == ROOF_PLAN_BOUND) {
+        plan->ttft_s = plan->bound_ttft_s;
+        plan->step_s = plan->bound_step_s;
+        plan->tpot_s = plan->bound_tpot_s;
+        plan->e2e_s = plan->bound_e2e_s;
+        plan->near = plan->ttft_near = ROOF_UNKNOWN;
+    }
+}
+
 /* Takes the times of a request in a closed loop. The expressions are those of predictions. */
 static void set_request(struct roof_plan *plan, const struct roof_request_times *t,
                         const struct roof_plan_problem *q)
@@ -413,6 +381,7 @@ static void set_request(struct roof_plan *plan, const struct roof_request_times 
     plan->bound_tpot_s = later > 0 ? next[ROOF_STEP_BOUND] : ROOF_UNKNOWN;
     plan->e2e_s = plan->ttft_s + (later > 0 ? later * plan->tpot_s : 0);
     plan->bound_e2e_s = plan->bound_ttft_s + (later > 0 ? later * plan->bound_tpot_s : 0);
+    take_bounds(plan);
 }
 
 static void set_decode(struct roof_plan *plan, const struct roof_model_prediction *i, unsigned lent)
@@ -424,6 +393,7 @@ static void set_decode(struct roof_plan *plan, const struct roof_model_predictio
     plan->step_high_s = plan->step_s * (i->total.expected_high_s / i->total.expected_s);
     plan->near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
     plan->memory_bytes = i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
+    take_bounds(plan);
 }
 
 static void set_prefill(struct roof_plan *plan, const struct roof_model_prediction *i,
@@ -434,6 +404,7 @@ static void set_prefill(struct roof_plan *plan, const struct roof_model_predicti
     plan->ttft_low_s = plan->ttft_s * (i->total.expected_low_s / i->total.expected_s);
     plan->ttft_high_s = plan->ttft_s * (i->total.expected_high_s / i->total.expected_s);
     plan->ttft_near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
+    take_bounds(plan);
 }
 
 /* Tells whether each product of a decode step multiplies what is stored, on a unit for it. */
@@ -649,11 +620,13 @@ static enum roof_status search_all(struct search *s)
 {
     const struct roof_plan_problem *const q = s->problem;
     for (size_t h = 0; h < q->hardware_count; h++) {
+        const enum roof_plan_basis basis =
+            q->hardware[h]->calibration == NULL ? ROOF_PLAN_BOUND : ROOF_PLAN_EXPECTED;
         s->unmeasured = *q->hardware[h];
         s->unmeasured.calibration = NULL;
         memset(s->memo.entry, 0, s->memo.size * sizeof *s->memo.entry);
         for (size_t f = 0; f < q->engines->servings; f++) {
-            struct roof_plan plan = {.hardware = h, .serving = f};
+            struct roof_plan plan = {.basis = basis, .hardware = h, .serving = f};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {
                 continue;
             }

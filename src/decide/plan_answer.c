@@ -19,6 +19,7 @@ static enum roof_status search_others(struct roof_plan_answer *answer,
     }
     struct roof_plan_problem problem = answer->problem;
     problem.by = roof_engines_measured(inputs->engines);
+    problem.by_measured = true;
     if (!inputs->stack_given) {
         problem.base.common.stack = ROOF_STACK_BEST;
     }
@@ -100,7 +101,7 @@ static enum roof_status explain_best(struct roof_plan_answer *answer, struct roo
     from.serving = roof_plan_least_loss(plans, &answer->problem, best->hardware);
     bool differs = from.serving != best->serving;
     for (size_t i = 1; i < plans->count && !differs; i++) {
-        differs = plans->plan[i].hardware != best->hardware;
+        differs = plans->plan[i].hardware != best->hardware && plans->plan[i].basis == best->basis;
         from.hardware = plans->plan[i].hardware;
         from.serving = plans->plan[i].serving;
     }
@@ -139,7 +140,8 @@ static enum roof_status search_beyond(struct roof_plan_answer *answer,
     }
     wider.max_loss = ROOF_ACCURACY_2_TO_5;
     TRY(roof_plan_search(&plans, &wider, error));
-    if (plans.plan[0].loss > answer->problem.max_loss) {
+    if (plans.plan[0].loss > answer->problem.max_loss &&
+        plans.plan[0].basis == answer->plans.plan[0].basis) {
         answer->plans.beyond = plans.plan[0];
     }
     roof_plans_free(&plans);
@@ -236,6 +238,8 @@ void roof_plan_answer_free(struct roof_plan_answer *answer)
         free(answer->serving);
         free(answer->batch);
         free(answer->devices);
+        free(answer->bare);
+        free(answer->bares);
         free(answer);
     }
 }

@@ -53,6 +53,9 @@ static int by_score(const void *a, const void *b)
 {
     const struct ranked *const x = a;
     const struct ranked *const y = b;
+    if (x->plan.basis != y->plan.basis) {
+        return x->plan.basis < y->plan.basis ? -1 : 1;
+    }
     if (isnan(x->score) != isnan(y->score)) {
         return isnan(y->score) ? -1 : 1;
     }
@@ -69,6 +72,9 @@ static int by_user(const void *a, const void *b)
 {
     const struct ranked *const x = a;
     const struct ranked *const y = b;
+    if (x->plan.basis != y->plan.basis) {
+        return x->plan.basis < y->plan.basis ? -1 : 1;
+    }
     const double user = y->plan.tokens_per_s_per_user - x->plan.tokens_per_s_per_user;
     const double device = y->plan.tokens_per_s_per_device - x->plan.tokens_per_s_per_device;
     const int order = user != 0 ? (user > 0) - (user < 0) : (device > 0) - (device < 0);
@@ -90,6 +96,7 @@ enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_
     qsort(all, out->count, sizeof *all, by_user);
     double most = -1;
     for (size_t i = 0; i < out->count; i++) {
+        most = i > 0 && all[i].plan.basis != all[i - 1].plan.basis ? -1 : most;
         all[i].plan.pareto = all[i].plan.tokens_per_s_per_device > most;
         most = fmax(most, all[i].plan.tokens_per_s_per_device);
     }

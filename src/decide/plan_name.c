@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+/* The names of plans, and of what is said of them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "decide/plan.h"
+
+const char *roof_plan_limit_name(enum roof_plan_limit limit)
+{
+    static const char *const names[ROOF_PLAN_LIMIT_COUNT] = {
+        [ROOF_PLAN_LIMIT_TTFT] = "time to first token",
+        [ROOF_PLAN_LIMIT_TPOT] = "time per token",
+        [ROOF_PLAN_LIMIT_TOKENS_PER_S] = "tokens/s",
+        [ROOF_PLAN_LIMIT_CONCURRENCY] = "concurrency",
+        [ROOF_PLAN_LIMIT_COST] = "cost",
+        [ROOF_PLAN_LIMIT_POWER] = "power"};
+    return names[limit];
+}
+
+const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
+{
+    static const char *const names[ROOF_REJECTED_COUNT] = {
+        [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device, or the split",
+        [ROOF_REJECTED_WIDER] = "no narrower than what the model is published in",
+        [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
+        [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
+        [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
+        [ROOF_REJECTED_MEMORY] = "does not fit in memory",
+        [ROOF_REJECTED_UNKNOWN] = "an operator has no expected time",
+        [ROOF_REJECTED_LIMIT] = "misses a limit"};
+    return names[rejection];
+}
+
+void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
+                    const struct roof_plan_problem *problem)
+{
+    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
+    *out = (struct roof_plan_row){.plan = *plan,
+                                  .rank = rank,
+                                  .model = problem->model->id,
+                                  .hardware = problem->hardware[plan->hardware]->id,
+                                  .formats = s->id,
+                                  .layout = s->layout,
+                                  .weights = s->weights,
+                                  .activations = s->activations,
+                                  .kv = s->kv,
+                                  .context = problem->base.generate > 0
+                                                 ? problem->base.prompt + problem->base.generate
+                                                 : problem->base.context};
+    size_t used = 0;
+    for (size_t i = 0; i < problem->engines->count; i++) {
+        const char *const id = problem->engines->engine[i].id;
+        if ((plan->engines >> i & 1) != 0 && used + strlen(id) + 2 < sizeof out->engines) {
+            used += (size_t)snprintf(out->engines + used, sizeof out->engines - used, "%s%s",
+                                     used == 0 ? "" : " ", id);
+        }
+    }
+}
+
+void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
+                        const struct roof_plan_problem *problem)
+{
+    const struct roof_serving *const s = &problem->engines->serving[plan->serving];
+    roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
+    const struct {
+        const char *label;
+        int64_t value;
+    } splits[] = {{"dp", plan->dp}, {"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
+    bool any = false;
+    for (size_t i = 0; i < COUNT(splits); i++) {
+        if (splits[i].value > 1) {
+            roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
+                             splits[i].value);
+            any = true;
+        }
+    }
+    roof_text_printf(out, "%s, %s, KV cache %s, batch %" PRId64, any ? ")" : "", s->id,
+                     roof_format(s->kv)->name, plan->batch);
+}
