@@ -256,18 +256,18 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
                      bound ? "at most " : "", roof_format_short(rate, p->tokens_per_s));
     end_remark(e);
     if (e->problem->model->positions > 0 && e->context > e->problem->model->positions) {
-        roof_text_printf(e->remark, "beware: the model was made for contexts up to %" PRId64,
+        roof_text_printf(e->remark, "note: the model was made for contexts up to %" PRId64,
                          e->problem->model->positions);
         end_remark(e);
     }
     if (e->engine->beware != NULL && !bound) {
-        roof_text_printf(e->remark, "beware: %s", e->engine->beware);
+        roof_text_printf(e->remark, "note: %s", e->engine->beware);
         end_remark(e);
     } else if (p->near > 0.1) {
         roof_text_printf(e->remark,
-                         "beware: %s of a decode step is as measured on other devices, "
-                         "stacks or formats",
-                         roof_format_quantity(rate, p->near, ROOF_UNIT_FRACTION));
+                         "note: %.0f%% of a decode step is estimated from other devices, "
+                         "libraries or formats",
+                         100 * p->near);
         end_remark(e);
     }
     const struct roof_plan *const best =

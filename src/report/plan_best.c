@@ -13,23 +13,22 @@
 
 /* --- its figures --------------------------------------------------------------------------- */
 
-/* Writes a time with its range: "385.2 ms (356 ms to 421 ms)". */
+/* Writes a time with its range: "385.2 ms (356 to 421 ms)". */
 static void put_band(struct roof_text *out, double value, double low, double high)
 {
     char text[ROOF_QUANTITY_SIZE];
-    roof_text_put(out, roof_format_quantity(text, value, ROOF_UNIT_MILLISECONDS));
-    roof_text_printf(out, " (%s", roof_format_quantity(text, low, ROOF_UNIT_MILLISECONDS));
-    roof_text_printf(out, " to %s)", roof_format_quantity(text, high, ROOF_UNIT_MILLISECONDS));
+    char range[ROOF_RANGE_SIZE];
+    roof_text_printf(out, "%s (%s)", roof_format_quantity(text, value, ROOF_UNIT_MILLISECONDS),
+                     roof_format_range(range, low, high, ROOF_UNIT_MILLISECONDS));
 }
 
 static void put_near(struct roof_text *out, double part, const char *what)
 {
-    char text[ROOF_QUANTITY_SIZE];
     if (part > 0.1) {
         roof_text_printf(out,
-                         "  beware:   %s of the %s is as measured on other devices, stacks or "
-                         "formats\n",
-                         roof_format_quantity(text, part, ROOF_UNIT_FRACTION), what);
+                         "  note:        %.0f%% of the %s is estimated from other devices, "
+                         "libraries or formats\n",
+                         100 * part, what);
     }
 }
 
@@ -38,7 +37,7 @@ static void put_rates(struct roof_text *out, const struct roof_plan *plan)
     char all[ROOF_QUANTITY_SIZE];
     char user[ROOF_QUANTITY_SIZE];
     char device[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "            %s%s tokens/s generated (%s per user, %s per device)\n",
+    roof_text_printf(out, "               %s%s tokens/s generated (%s per user, %s per device)\n",
                      plan->basis == ROOF_PLAN_BOUND ? "at most " : "",
                      roof_format_short(all, plan->tokens_per_s),
                      roof_format_short(user, plan->tokens_per_s_per_user),
@@ -50,14 +49,14 @@ static void put_expected(struct roof_text *out, const struct roof_plan *plan, co
 {
     char ttft[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
-    roof_text_put(out, "  expected: first token ");
+    roof_text_put(out, "  expected:    first token ");
     put_band(out, plan->ttft_s, plan->ttft_low_s, plan->ttft_high_s);
     roof_text_put(out, ", a step ");
     put_band(out, plan->step_s, plan->step_low_s, plan->step_high_s);
-    roof_text_printf(out, "\n            %s per token%s\n",
+    roof_text_printf(out, "\n               %s per token%s\n",
                      roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
     put_rates(out, plan);
-    roof_text_printf(out, "  at best:  first token %s, %s per token",
+    roof_text_printf(out, "  lower bound: first token %s, %s per token\n",
                      roof_format_quantity(ttft, plan->bound_ttft_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(tpot, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS));
 }
@@ -68,7 +67,8 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan, cons
     char ttft[ROOF_QUANTITY_SIZE];
     char step[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "  lower bound: first token %s, a step %s\n            %s per token%s\n",
+    roof_text_printf(out,
+                     "  lower bound: first token %s, a step %s\n               %s per token%s\n",
                      roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(step, plan->step_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
@@ -87,29 +87,28 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_name(&row, plan, 1, problem);
     roof_text_put(out, "Use ");
     roof_plan_describe(out, plan, problem);
-    roof_text_printf(out, ", with %s.\n", row.engines);
+    roof_text_printf(out, "\n  engines:     %s\n", row.engines);
     (bound ? put_bounds : put_expected)(out, plan, note);
-    roof_text_printf(out, "%smemory %s on each device; accuracy loss %s\n",
-                     bound ? "            " : "; ",
+    roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
                      roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
     put_near(out, plan->ttft_near, "first token");
     put_near(out, plan->near, "step");
     if (*problem->hardware[plan->hardware]->architecture == '\0') {
-        roof_text_printf(out,
-                         "  note:     %s names no architecture: these engines may not run on it\n",
-                         row.hardware);
+        roof_text_printf(
+            out, "  note:        %s names no architecture: these engines may not run on it\n",
+            row.hardware);
     }
     if (problem->model->positions > 0 && row.context > problem->model->positions) {
-        roof_text_printf(out, "  beware:   the model was made for contexts up to %" PRId64 "\n",
+        roof_text_printf(out, "  note:        the model was made for contexts up to %" PRId64 "\n",
                          problem->model->positions);
     }
     if (!isnan(plan->joule)) {
-        roof_text_printf(out, "  energy:   %s%s J per token, were every device at its TDP\n",
+        roof_text_printf(out, "  energy:      %s%s J per token, were every device at its TDP\n",
                          bound ? "" : "at most ", roof_format_short(number, plan->joule));
     }
     if (!isnan(plan->cost)) {
-        roof_text_printf(out, "  cost:     %s%s per million generated tokens%s\n",
+        roof_text_printf(out, "  cost:        %s%s per million generated tokens%s\n",
                          bound ? "at least " : "", roof_format_short(number, plan->cost),
                          requests ? ", their prompts included" : ", prompts not counted");
     }
@@ -174,7 +173,7 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     struct roof_scenario scenario[2];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
-    roof_text_put(out, "\nThe same numbers, with what other options were given here:\n");
+    roof_text_put(out, "\nReproduce (add any other options you used):\n");
     if (problem->base.generate > 0) {
         roof_plan_scenario(&scenario[0], plan, problem);
         put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
@@ -190,7 +189,7 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
 
 /* --- why ----------------------------------------------------------------------------------- */
 
-/* Writes "  a step  41.2 ms -> 20.7 ms, 1.99x: by memory 91.0%, kernels 9.0%" */
+/* Writes "  a step  41.2 ms -> 20.7 ms, 1.99x: by memory 91.0%, kernels 9.0%", on two lines */
 static void put_phase(struct roof_text *out, const char *label, const struct roof_gain *gain)
 {
     const double saved = gain->from_s - gain->to_s;
@@ -203,7 +202,7 @@ static void put_phase(struct roof_text *out, const char *label, const struct roo
     roof_text_printf(out, "  %-15s %s -> %s, %.2fx", label,
                      roof_format_quantity(from, gain->from_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(to, gain->to_s, ROOF_UNIT_MILLISECONDS), gain->speedup);
-    roof_speedup_report_shares(out, gain, ": by ");
+    roof_speedup_report_shares(out, gain, ",\n                  by ");
     roof_text_put(out, "\n");
 }
 
@@ -235,14 +234,14 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
     roof_text_printf(out, "    %-16s %10s -> %-10s %.2fx", row->name,
                      roof_format_quantity(from, gain->from_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(to, gain->to_s, ROOF_UNIT_MILLISECONDS), gain->speedup);
-    roof_text_printf(out, "  %s-bound", roof_bottleneck_name(before));
+    roof_text_printf(out, "  %s", roof_bottleneck_name(before));
     if (before != after) {
-        roof_text_printf(out, " -> %s-bound", roof_bottleneck_name(after));
+        roof_text_printf(out, " -> %s", roof_bottleneck_name(after));
     }
     if (isnan(batch)) {
         roof_text_put(out, "\n");
     } else {
-        roof_text_printf(out, "; its bound is compute from batch %.0f on\n", batch);
+        roof_text_printf(out, "; bound: compute from batch %.0f\n", batch);
     }
 }
 
@@ -280,7 +279,7 @@ static void put_operators(struct roof_text *out, const struct roof_plan_speedup 
 
 void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup)
 {
-    roof_text_printf(out, "\nWhy %s: against %s, with the same split and batch%s\n",
+    roof_text_printf(out, "\nWhy %s: against %s,\nwith the same split and batch%s\n",
                      speedup->to_name, speedup->from_name,
                      speedup->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
     put_phase(out, "first token", gain_of(&speedup->prefill.total, speedup));

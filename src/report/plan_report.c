@@ -14,25 +14,26 @@
 
 /* --- for people ---------------------------------------------------------------------------- */
 
-/* Compares a plan by the objective: "0.45x the tokens/s per device, with 4 x h100-sxm ...". */
+/* Each objective compares plans by one of their values. */
+static const struct {
+    const char *name;
+    size_t offset;
+} measures[] = {[ROOF_PLAN_THROUGHPUT] = {"tokens/s per device",
+                                          offsetof(struct roof_plan, tokens_per_s_per_device)},
+                [ROOF_PLAN_LATENCY] = {"time per token", offsetof(struct roof_plan, tpot_s)},
+                [ROOF_PLAN_COST] = {"cost", offsetof(struct roof_plan, cost)},
+                [ROOF_PLAN_ENERGY] = {"energy", offsetof(struct roof_plan, joule)}};
+
+/* Compares a plan by the objective: "0.45x  4 x h100-sxm ...". */
 static void put_against(struct roof_text *out, const char *label, const struct roof_plan *plan,
                         const struct roof_plan *best, const struct roof_plan_problem *problem)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } measures[] = {[ROOF_PLAN_THROUGHPUT] = {"tokens/s per device",
-                                              offsetof(struct roof_plan, tokens_per_s_per_device)},
-                    [ROOF_PLAN_LATENCY] = {"time per token", offsetof(struct roof_plan, tpot_s)},
-                    [ROOF_PLAN_COST] = {"cost", offsetof(struct roof_plan, cost)},
-                    [ROOF_PLAN_ENERGY] = {"energy", offsetof(struct roof_plan, joule)}};
     const size_t offset = measures[problem->objective].offset;
     const double value = *(const double *)(const void *)((const char *)plan + offset);
     const double of = *(const double *)(const void *)((const char *)best + offset);
     char ratio[ROOF_QUANTITY_SIZE];
-    roof_text_printf(out, "  %-22s %sx the %s, with ", label,
-                     isnan(value / of) ? "?" : roof_format_short(ratio, value / of),
-                     measures[problem->objective].name);
+    roof_text_printf(out, "  %-22s %7sx  ", label,
+                     isnan(value / of) ? "?" : roof_format_short(ratio, value / of));
     roof_plan_describe(out, plan, problem);
     roof_text_put(out, "\n");
 }
@@ -71,8 +72,9 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     enum roof_accuracy_class loss = best->loss;
     char label[64];
     size_t fastest = 0;
-    roof_text_printf(out, "\nWhat it gives up\n  %-22s typically %s\n", "accuracy",
-                     roof_accuracy_name(best->loss));
+    roof_text_printf(
+        out, "\nWhat it gives up (%s of other plans, against this one)\n  %-22s typically %s\n",
+        measures[problem->objective].name, "accuracy", roof_accuracy_name(best->loss));
     for (size_t i = 1; i < plans->count; i++) {
         const struct roof_plan *const p = &plans->plan[i];
         const bool same = p->basis == best->basis;
@@ -125,13 +127,12 @@ static void put_by_batch(struct roof_text *out, const struct roof_plans *plans,
             (last == NULL || p->serving != last->serving || p->hardware != last->hardware)) {
             struct roof_plan_row row;
             roof_plan_name(&row, p, 0, problem);
-            roof_text_printf(out, "%s%s on %s, KV cache %s, from %" PRId64,
-                             last == NULL ? "\nBest by batch: " : "; ", row.formats, row.hardware,
-                             roof_format(row.kv)->name, p->batch);
+            roof_text_printf(out, "%s  from %-6" PRId64 " %s on %s, KV cache %s\n",
+                             last == NULL ? "\nBest by batch\n" : "", p->batch, row.formats,
+                             row.hardware, roof_format(row.kv)->name);
             last = p;
         }
     }
-    roof_text_put(out, last == NULL ? "" : "\n");
 }
 
 /* Describes a candidate that is no plan. */
@@ -167,14 +168,35 @@ static void put_limit(struct roof_text *out, enum roof_plan_limit limit, double 
     }
 }
 
+#define REASON_SIZE 128
+
+/* Writes why candidates are no plans; returns out. Published weights have their format named: "not
+ * smaller than the published checkpoint (fp8_block128)". */
+static const char *reason_of(char out[REASON_SIZE], enum roof_plan_rejection reason,
+                             const struct roof_plans *plans,
+                             const struct roof_plan_problem *problem)
+{
+    const struct roof_engines *const engines = problem->engines;
+    const char *published = NULL;
+    for (size_t i = 0; i < engines->servings && reason == ROOF_REJECTED_WIDER; i++) {
+        if (plans->model[i] != NULL && roof_serving_published(&engines->serving[i])) {
+            published = roof_format(engines->serving[i].weights)->name;
+        }
+    }
+    (void)snprintf(out, REASON_SIZE, published == NULL ? "%s" : "%s (%s)",
+                   roof_plan_rejection_name(reason), published);
+    return out;
+}
+
 static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
                          const struct roof_plan_problem *problem)
 {
+    char reason[REASON_SIZE];
     bool begun = false;
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
         if (plans->rejected[i] > 0) {
             roof_text_printf(out, "%s  %8zu  %s\n", begun ? "" : "\nLeft out\n", plans->rejected[i],
-                             roof_plan_rejection_name((enum roof_plan_rejection)i));
+                             reason_of(reason, (enum roof_plan_rejection)i, plans, problem));
             begun = true;
         }
     }
@@ -186,7 +208,7 @@ static void put_rejected(struct roof_text *out, const struct roof_plans *plans,
             put_limit(out, limit, plans->nearest[i].value[i]);
             roof_text_put(out, " for ");
             put_limit(out, limit, problem->limit[i]);
-            roof_text_put(out, ": ");
+            roof_text_put(out, ":\n            ");
             put_candidate(out, &plans->nearest[i], problem);
             roof_text_put(out, "\n");
         }
@@ -221,7 +243,7 @@ static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
                 put_limit(out, limit, plans->closest.value[i]);
                 roof_text_put(out, " for ");
                 put_limit(out, limit, problem->limit[i]);
-                separator = ", ";
+                separator = ",\n       ";
             }
         }
         roof_text_put(out, "\n");
@@ -252,9 +274,13 @@ static void put_nothing(struct roof_text *out, const struct roof_plans *plans,
 
 void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans,
                            const struct roof_plan_problem *problem,
-                           const struct roof_plan_speedup *speedup, size_t top)
+                           const struct roof_plan_speedup *speedup, size_t top,
+                           const struct roof_question *question)
 {
     roof_text_printf(out, "%s", problem->model->id);
+    if (problem->hardware[0]->by_default) {
+        roof_text_printf(out, " on %s (default)", problem->hardware[0]->id);
+    }
     if (problem->base.generate > 0) {
         roof_text_printf(out, ": prompts of %" PRId64 " tokens, %" PRId64 " generated",
                          problem->base.prompt, problem->base.generate);
@@ -271,14 +297,15 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plans *plans
         }
         put_alternatives(out, plans, problem);
         put_by_batch(out, plans, problem);
-        roof_plan_put_tables(out, plans, problem, top);
+        roof_plan_put_tables(out, plans, problem, top, question);
     }
     put_rejected(out, plans, problem);
     if (plans->count > 0) {
         roof_plan_put_commands(out, &plans->plan[0], problem);
         roof_text_put(out,
-                      "\nAccuracy classes are typical losses of quantised models, not a promise "
-                      "for the model at hand: roofline list precisions ID\n");
+                      "\nAccuracy classes are typical losses of quantised weights and "
+                      "activations, not a promise\nfor the model at hand: roofline list precisions "
+                      "ID\n");
     }
 }
 
@@ -400,10 +427,11 @@ void roof_plan_report_json(struct roof_text *out, const struct roof_plans *plans
     }
     roof_text_printf(out, "],\n  \"count\": %zu,\n  \"rejected\": [", plans->count);
     const char *separator = "\n    ";
+    char reason[REASON_SIZE];
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
         if (plans->rejected[i] > 0) {
             roof_text_printf(out, "%s{\"reason\": ", separator);
-            roof_json_quote(out, roof_plan_rejection_name((enum roof_plan_rejection)i));
+            roof_json_quote(out, reason_of(reason, (enum roof_plan_rejection)i, plans, problem));
             roof_text_printf(out, ", \"count\": %zu}", plans->rejected[i]);
             separator = ",\n    ";
         }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The tables of the report on plans: the best ones, and those that nothing beats in both rates. */
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "decide/question.h"
 #include "report/plan_parts.h"
 #include "report/render.h"
 
@@ -84,6 +86,67 @@ static bool same_rows(struct rows a, struct rows b)
 
 /* --- columns ------------------------------------------------------------------------------- */
 
+/* Rows of tables have these values in common, or none larger. */
+struct common {
+    int formats; /* width of the longest name */
+    int hardware;
+    bool priced;
+    bool one_device; /* kind of device */
+    int64_t dp;      /* the largest */
+    int64_t tp;
+    int64_t pp;
+    int64_t ep;
+};
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Takes the rows of a table to what they have in common. */
+static void add_common(struct common *c, struct rows rows, const struct roof_plan_problem *problem)
+{
+    c->one_device = problem->hardware_count == 1;
+    for (size_t i = 0; next_row(&i, &rows);) {
+        const struct roof_plan *const p = &rows.plans->plan[i];
+        struct roof_plan_row row;
+        roof_plan_name(&row, p, 0, problem);
+        c->formats = (int)larger(c->formats, (int64_t)roof_text_width(row.formats));
+        c->hardware = (int)larger(c->hardware, (int64_t)roof_text_width(row.hardware));
+        c->priced = c->priced || !isnan(p->cost);
+        c->dp = larger(c->dp, p->dp);
+        c->tp = larger(c->tp, p->tp);
+        c->pp = larger(c->pp, p->pp);
+        c->ep = larger(c->ep, p->ep);
+    }
+}
+
+/* Leaves out columns that say nothing, and makes names as wide as they are. */
+static void hide_common(struct roof_table *table, const struct common *c)
+{
+    const struct {
+        const char *key;
+        bool hidden;
+    } columns[] = {{"pareto", true},
+                   {"cost_per_million_tokens", !c->priced},
+                   {"hardware", c->one_device},
+                   {"dp", c->dp == 1},
+                   {"tp", c->tp == 1},
+                   {"pp", c->pp == 1},
+                   {"ep", c->ep == 1}};
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        if (columns[i].hidden) {
+            roof_table_hide(table, columns[i].key);
+        }
+    }
+    for (size_t i = 0; i < table->columns.count; i++) {
+        struct roof_field *const f = &table->columns.field[i];
+        f->width = strcmp(f->key, "formats") == 0    ? -c->formats
+                   : strcmp(f->key, "hardware") == 0 ? -c->hardware
+                                                     : f->width;
+    }
+}
+
 /* Shows the bounds of a table of plans in place of expected values, under the same headings. */
 static void show_bounds(struct roof_fields *columns)
 {
@@ -102,7 +165,8 @@ static void show_bounds(struct roof_fields *columns)
 }
 
 static void put_rows(struct roof_text *out, struct rows rows,
-                     const struct roof_plan_problem *problem)
+                     const struct roof_plan_problem *problem, const struct common *common,
+                     const struct roof_question *question)
 {
     struct roof_table table;
     (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, NULL,
@@ -110,6 +174,10 @@ static void put_rows(struct roof_text *out, struct rows rows,
     if (rows.basis == ROOF_PLAN_BOUND) {
         show_bounds(&table.columns);
     }
+    if (!roof_asked(question, ROOF_INPUT_WIDE)) {
+        hide_common(&table, common);
+    }
+    roof_table_narrow(&table, question);
     roof_table_begin(&table, out);
     for (size_t i = 0; next_row(&i, &rows);) {
         struct roof_plan_row row;
@@ -143,7 +211,8 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
 }
 
 void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
-                          const struct roof_plan_problem *problem, size_t top)
+                          const struct roof_plan_problem *problem, size_t top,
+                          const struct roof_question *question)
 {
     static const enum roof_plan_basis bases[] = {ROOF_PLAN_EXPECTED, ROOF_PLAN_BOUND};
     for (size_t b = 0; b < COUNT(bases); b++) {
@@ -153,8 +222,11 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
         if (count == 0) {
             continue;
         }
+        struct common common = {0};
+        add_common(&common, best, problem);
+        add_common(&common, front, problem);
         put_heading(out, bases[b], count);
-        put_rows(out, best, problem);
+        put_rows(out, best, problem, &common, question);
         if (same_rows(best, front)) {
             roof_text_put(out, "\nThese are the Pareto front");
         } else {
@@ -163,7 +235,7 @@ void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
         roof_text_put(out, ": no plan has both more tokens/s per user and per device\n");
         if (!same_rows(best, front)) {
             roof_text_put(out, "\n");
-            put_rows(out, front, problem);
+            put_rows(out, front, problem, &common, question);
         }
     }
 }
