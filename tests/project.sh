@@ -763,7 +763,7 @@ workflow() {
         cd "$scratch/workflow"
         PATH=$scratch/bin:$PATH sh -e "$scratch/step"
     ) > "$scratch/printed" || { echo "the step ends with $?"; cat "$scratch/printed"; }
-    grep -q '^roofline/plan/1,1,' "$scratch/workflow/plans.csv" || echo "the step makes no plans"
+    grep -q '^roofline/plan/2,1,' "$scratch/workflow/plans.csv" || echo "the step makes no plans"
 }
 
 # mutants FOLDER: each mistake of its lists can be made, and that at one place.

@@ -128,7 +128,8 @@ static enum roof_status write_model(struct roof_text *out, const struct model_in
         return write_report(out, in, a->question, error);
     }
     if (roof_asking_report(a)) {
-        roof_model_report_text(out, &m->prediction, &m->limits, top, in->product);
+        roof_model_report_text(out, &m->prediction, &m->limits, top,
+                               roof_asking_has(a, ROOF_INPUT_WIDE), in->product);
         return in->why ? put_why(out, &m->prediction, top, error) : ROOF_OK;
     }
     if (a->format == ROOF_JSON) {

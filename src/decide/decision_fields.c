@@ -2,6 +2,7 @@
 #include "decide/decision_fields.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "predict/prediction_fields.h"
@@ -72,7 +73,7 @@ void roof_candidate_values(struct roof_value *out, const struct roof_fields *fie
 
 /* --- plans --------------------------------------------------------------------------------- */
 
-enum plan_value { PLAN_SCHEMA = 1, PLAN_RANK, PLAN_LOSS, PLAN_PARETO };
+enum plan_value { PLAN_SCHEMA = 1, PLAN_RANK, PLAN_BASIS, PLAN_LOSS, PLAN_PARETO };
 
 #define AT(member) .offset = offsetof(struct roof_plan_row, member)
 #define TEXT(member) .type = ROOF_TYPE_TEXT, AT(member)
@@ -82,7 +83,8 @@ enum plan_value { PLAN_SCHEMA = 1, PLAN_RANK, PLAN_LOSS, PLAN_PARETO };
 
 static const struct roof_field plan_fields[] = {
     {.key = "schema", DERIVED_TEXT(PLAN_SCHEMA)},
-    {.key = "rank", .derived = PLAN_RANK, .width = 5},
+    {.key = "rank", .derived = PLAN_RANK, .width = 4},
+    {.key = "basis", DERIVED_TEXT(PLAN_BASIS)},
     {.key = "model", TEXT(model)},
     {.key = "hardware", TEXT(hardware), .width = -14},
     {.key = "formats", TEXT(formats), .width = -11},
@@ -92,28 +94,31 @@ static const struct roof_field plan_fields[] = {
     {.key = "kv", FORMAT(kv), .width = -8},
     {.key = "engines", .type = ROOF_TYPE_CHARS, AT(engines)},
     {.key = "devices", SIZE(devices), .width = 7},
-    {.key = "dp", SIZE(dp), .width = 3},
-    {.key = "tp", SIZE(tp), .width = 3},
-    {.key = "pp", SIZE(pp), .width = 3},
-    {.key = "ep", SIZE(ep), .width = 3},
-    {.key = "batch", SIZE(batch), .width = 6},
+    {.key = "dp", SIZE(dp), .width = 2},
+    {.key = "tp", SIZE(tp), .width = 2},
+    {.key = "pp", SIZE(pp), .width = 2},
+    {.key = "ep", SIZE(ep), .width = 2},
+    {.key = "batch", SIZE(batch), .width = 5},
     {.key = "ttft_ms", TIME(bound_ttft_s)},
     {.key = "step_ms", TIME(bound_step_s)},
     {.key = "tpot_ms", TIME(bound_tpot_s)},
-    {.key = "expected_ttft_ms", TIME(ttft_s), .width = 9, .label = "TTFT ms"},
+    {.key = "tokens_per_s", NUMBER(plan.bound_tokens_per_s, NONE)},
+    {.key = "tokens_per_s_per_user", NUMBER(plan.bound_tokens_per_s_per_user, NONE)},
+    {.key = "tokens_per_s_per_device", NUMBER(plan.bound_tokens_per_s_per_device, NONE)},
+    {.key = "expected_ttft_ms", TIME(ttft_s), .width = 7, .label = "TTFT ms"},
     {.key = "expected_ttft_low_ms", TIME(ttft_low_s)},
     {.key = "expected_ttft_high_ms", TIME(ttft_high_s)},
-    {.key = "expected_step_ms", TIME(step_s), .width = 9, .label = "step ms"},
+    {.key = "expected_step_ms", TIME(step_s), .width = 7, .label = "step ms"},
     {.key = "expected_step_low_ms", TIME(step_low_s)},
     {.key = "expected_step_high_ms", TIME(step_high_s)},
-    {.key = "expected_tpot_ms", TIME(tpot_s), .width = 9, .label = "TPOT ms"},
+    {.key = "expected_tpot_ms", TIME(tpot_s), .width = 7, .label = "TPOT ms"},
     {.key = "expected_tokens_per_s",
      NUMBER(plan.tokens_per_s, NONE),
-     .width = 9,
+     .width = 8,
      .label = "tokens/s"},
     {.key = "expected_tokens_per_s_per_user",
      NUMBER(plan.tokens_per_s_per_user, NONE),
-     .width = 9,
+     .width = 8,
      .label = "per user"},
     {.key = "expected_tokens_per_s_per_device",
      NUMBER(plan.tokens_per_s_per_device, NONE),
@@ -139,10 +144,13 @@ static void derive_plan(struct roof_value *out, enum plan_value wanted,
 {
     switch (wanted) {
     case PLAN_SCHEMA:
-        out->text = "roofline/plan/1";
+        out->text = "roofline/plan/2";
         break;
     case PLAN_RANK:
         out->number = rank_value(row->rank);
+        break;
+    case PLAN_BASIS:
+        out->text = row->plan.basis == ROOF_PLAN_BOUND ? "bound" : "expected";
         break;
     case PLAN_LOSS:
         out->text = roof_accuracy_name(row->plan.loss);
@@ -160,6 +168,9 @@ void roof_plan_values(struct roof_value *out, const struct roof_fields *fields,
     for (size_t i = 0; i < fields->count; i++) {
         if (fields->field[i].derived != 0) {
             derive_plan(&out[i], (enum plan_value)fields->field[i].derived, plan);
+        } else if (plan->plan.basis == ROOF_PLAN_BOUND &&
+                   strncmp(fields->field[i].key, "expected_", strlen("expected_")) == 0) {
+            out[i].number = ROOF_UNKNOWN;
         }
     }
 }

@@ -237,6 +237,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
 {
     const struct roof_plan *const p = e->plan;
     const size_t rank = (size_t)(p - plans->plan) + 1;
+    const bool bound = p->basis == ROOF_PLAN_BOUND;
     char ttft[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
     char rate[ROOF_QUANTITY_SIZE];
@@ -248,25 +249,25 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
         roof_text_printf(e->remark, " (there %s)", e->format->id);
     }
     end_remark(e);
-    roof_text_printf(e->remark,
-                     "expected: first token %s, %s per token, %s tokens/s of all sequences",
+    roof_text_printf(e->remark, "%s: first token %s, %s per token, %s%s tokens/s of all sequences",
+                     bound ? "lower bound" : "expected",
                      roof_format_quantity(ttft, p->ttft_s, ROOF_UNIT_MILLISECONDS),
                      roof_format_quantity(tpot, p->tpot_s, ROOF_UNIT_MILLISECONDS),
-                     roof_format_short(rate, p->tokens_per_s));
+                     bound ? "at most " : "", roof_format_short(rate, p->tokens_per_s));
     end_remark(e);
     if (e->problem->model->positions > 0 && e->context > e->problem->model->positions) {
-        roof_text_printf(e->remark, "beware: the model was made for contexts up to %" PRId64,
+        roof_text_printf(e->remark, "note: the model was made for contexts up to %" PRId64,
                          e->problem->model->positions);
         end_remark(e);
     }
-    if (e->engine->beware != NULL) {
-        roof_text_printf(e->remark, "beware: %s", e->engine->beware);
+    if (e->engine->beware != NULL && !bound) {
+        roof_text_printf(e->remark, "note: %s", e->engine->beware);
         end_remark(e);
     } else if (p->near > 0.1) {
         roof_text_printf(e->remark,
-                         "beware: %s of a decode step is as measured on other devices, "
-                         "stacks or formats",
-                         roof_format_quantity(rate, p->near, ROOF_UNIT_FRACTION));
+                         "note: %.0f%% of a decode step is estimated from other devices, "
+                         "libraries or formats",
+                         100 * p->near);
         end_remark(e);
     }
     const struct roof_plan *const best =

@@ -344,10 +344,19 @@ unsigned roof_engines_measured(const struct roof_engines *engines)
     return measured;
 }
 
-/* Tells whether an engine runs a format of its own on the architecture of a device. */
+/* Tells whether a device has a unit for both formats of a product. */
+static bool has_units(const struct roof_engine_format *f, const struct roof_hardware *hardware)
+{
+    const struct roof_compute *const weights = &hardware->compute[f->weights];
+    const struct roof_compute *const activations = &hardware->compute[f->activations];
+    return weights->native && activations->native;
+}
+
+/* Tells whether an engine runs a format of its own on the architecture of a device. A device that
+ * tells no architecture may run what it has units for. */
 static bool runs_on(const struct roof_engine_format *f, const struct roof_hardware *hardware)
 {
-    bool on = false;
+    bool on = *hardware->architecture == '\0' && has_units(f, hardware);
     for (const char *const *a = f->on; *a != NULL; a++) {
         on = on || strncmp(hardware->architecture, *a, strlen(*a)) == 0;
     }

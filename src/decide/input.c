@@ -496,8 +496,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                  .kind = ROOF_INPUT_FLAG,
                  .max = 1,
                  .help = "print all columns of a text table, however wide",
-                 .commands =
-                     TABLES & ~(unsigned)ROOF_COMMAND_COMPARE & ~(unsigned)ROOF_COMMAND_RECOMMEND,
+                 .commands = TABLES & ~(unsigned)ROOF_COMMAND_COMPARE,
                  .group = ROOF_GROUP_OUTPUT},
     ROW(OUTPUT) = {.option = "output",
                    .letter = 'o',

@@ -41,8 +41,21 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_
 
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving, size_t hardware)
 {
+    const bool any = problem->by == 0 ||
+                     (problem->by_measured && problem->hardware[hardware]->calibration == NULL);
     return roof_engines_run(problem->engines, serving, problem->hardware[hardware]) &
-           (problem->by == 0 ? ~0U : problem->by);
+           (any ? ~0U : problem->by);
+}
+
+/* Computes the rates that follow from the bounds. */
+static void set_bound_rates(struct roof_plan *p, const struct roof_plan_problem *q)
+{
+    const double batch = (double)p->batch;
+    const double generate = (double)q->base.generate;
+    const double rate = generate > 0 ? batch * generate / p->bound_e2e_s : batch / p->bound_step_s;
+    p->bound_tokens_per_s = (double)p->dp * rate;
+    p->bound_tokens_per_s_per_user = generate > 0 ? generate / p->bound_e2e_s : rate / batch;
+    p->bound_tokens_per_s_per_device = rate / ((double)p->devices / (double)p->dp);
 }
 
 /* Computes what follows from the times. */
@@ -60,6 +73,7 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     p->tokens_per_s = copies * rate;
     p->tokens_per_s_per_user = generate > 0 ? generate / p->e2e_s : rate / batch;
     p->tokens_per_s_per_device = rate / group;
+    set_bound_rates(p, q);
     p->watt = devices * tdp;
     p->joule = group * tdp / rate;
     p->cost = q->price == NULL ? ROOF_UNKNOWN : q->price[p->hardware] * group / 3600 / rate * 1e6;
@@ -105,11 +119,12 @@ struct verdict {
     enum roof_plan_limit last; /* the last limit that it misses */
     double most;               /* the largest excess, 1 when there is none */
     bool open;                 /* a limit on times holds so far: longer ones may miss it */
+    enum roof_plan_basis basis;
 };
 
 static struct verdict verdict_of(const struct roof_plan_problem *q, const struct roof_plan *plan)
 {
-    struct verdict v = {.last = ROOF_PLAN_LIMIT_COUNT, .most = 1};
+    struct verdict v = {.last = ROOF_PLAN_LIMIT_COUNT, .most = 1, .basis = plan->basis};
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const enum roof_plan_limit limit = (enum roof_plan_limit)i;
         const double over = isnan(q->limit[i]) ? 1 : excess(limit, plan->value[i], q->limit[i]);
@@ -124,18 +139,35 @@ static struct verdict verdict_of(const struct roof_plan_problem *q, const struct
     return v;
 }
 
+/* Tells whether a plan with this verdict comes before one that exceeds a limit by so much. A bound
+ * is never nearer than what is expected. */
+static bool comes_before(const struct verdict *v, enum roof_plan_basis basis, double most)
+{
+    return v->basis == basis ? v->most < most : v->basis < basis;
+}
+
 /* Tells whether a plan that misses one limit alone is nearer to it than those before. */
 static bool is_nearer(const struct search *s, const struct verdict *v)
 {
     const enum roof_plan_limit limit = v->last;
+    const struct roof_plan *const nearest = &s->out->nearest[limit];
     return s->out->missed[limit] == 0 ||
-           v->most < excess(limit, s->out->nearest[limit].value[limit], s->problem->limit[limit]);
+           comes_before(v, nearest->basis,
+                        excess(limit, nearest->value[limit], s->problem->limit[limit]));
+}
+
+/* Tells whether a plan is closer to all limits than those before. An infinite excess is that of an
+ * unknown value. */
+static bool is_closer(const struct search *s, const struct verdict *v)
+{
+    return isfinite(v->most) && (isinf(s->out->closest_excess) ||
+                                 comes_before(v, s->out->closest.basis, s->out->closest_excess));
 }
 
 static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 {
     const struct verdict v = verdict_of(s->problem, plan);
-    if (v.most < s->out->closest_excess) {
+    if (is_closer(s, &v)) {
         s->out->closest_excess = v.most;
         s->out->closest = *plan;
     }
@@ -156,8 +188,7 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
  * case, it is known how many limits it misses, and it comes no nearer to them than others did. */
 static bool surely_out(const struct search *s, const struct verdict *v)
 {
-    return v->misses > 0 && v->most >= s->out->closest_excess &&
-           (v->misses > 1 || (!v->open && !is_nearer(s, v)));
+    return v->misses > 0 && !is_closer(s, v) && (v->misses > 1 || (!v->open && !is_nearer(s, v)));
 }
 
 /* --- the search ---------------------------------------------------------------------------- */
@@ -295,6 +326,18 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     return ROOF_OK;
 }
 
+/* Gives a plan of bounds its times: they are the bounds, and nothing is expected. */
+static void take_bounds(struct roof_plan *plan)
+{
+    if (plan->basis == ROOF_PLAN_BOUND) {
+        plan->ttft_s = plan->bound_ttft_s;
+        plan->step_s = plan->bound_step_s;
+        plan->tpot_s = plan->bound_tpot_s;
+        plan->e2e_s = plan->bound_e2e_s;
+        plan->near = plan->ttft_near = ROOF_UNKNOWN;
+    }
+}
+
 /* Takes the times of a request in a closed loop. The expressions are those of predictions. */
 static void set_request(struct roof_plan *plan, const struct roof_request_times *t,
                         const struct roof_plan_problem *q)
@@ -318,6 +361,7 @@ static void set_request(struct roof_plan *plan, const struct roof_request_times 
     plan->bound_tpot_s = later > 0 ? next[ROOF_STEP_BOUND] : ROOF_UNKNOWN;
     plan->e2e_s = plan->ttft_s + (later > 0 ? later * plan->tpot_s : 0);
     plan->bound_e2e_s = plan->bound_ttft_s + (later > 0 ? later * plan->bound_tpot_s : 0);
+    take_bounds(plan);
 }
 
 static void set_decode(struct roof_plan *plan, const struct roof_model_prediction *i, unsigned lent)
@@ -329,6 +373,7 @@ static void set_decode(struct roof_plan *plan, const struct roof_model_predictio
     plan->step_high_s = plan->step_s * (i->total.expected_high_s / i->total.expected_s);
     plan->near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
     plan->memory_bytes = i->weights_memory_bytes + i->kv_cache_bytes + i->activation_memory_bytes;
+    take_bounds(plan);
 }
 
 static void set_prefill(struct roof_plan *plan, const struct roof_model_prediction *i,
@@ -339,6 +384,7 @@ static void set_prefill(struct roof_plan *plan, const struct roof_model_predicti
     plan->ttft_low_s = plan->ttft_s * (i->total.expected_low_s / i->total.expected_s);
     plan->ttft_high_s = plan->ttft_s * (i->total.expected_high_s / i->total.expected_s);
     plan->ttft_near = (plan->engines & ~lent) == 0 ? 1 : i->expected_near;
+    take_bounds(plan);
 }
 
 /* Tells whether each product of a decode step multiplies what is stored, on a unit for it. */
@@ -575,10 +621,12 @@ static enum roof_status search_all(struct search *s)
 {
     const struct roof_plan_problem *const q = s->problem;
     for (size_t h = 0; h < q->hardware_count; h++) {
+        const enum roof_plan_basis basis =
+            q->hardware[h]->calibration == NULL ? ROOF_PLAN_BOUND : ROOF_PLAN_EXPECTED;
         s->unmeasured = *q->hardware[h];
         s->unmeasured.calibration = NULL;
         for (size_t f = 0; f < q->engines->servings; f++) {
-            struct roof_plan plan = {.hardware = h, .serving = f};
+            struct roof_plan plan = {.basis = basis, .hardware = h, .serving = f};
             if (s->out->model[f] == NULL || !asked_for(q, f)) {
                 continue;
             }
@@ -599,43 +647,6 @@ static enum roof_status search_all(struct search *s)
     return ROOF_OK;
 }
 
-/* Puts the plans of two searches in the order of one: by hardware and formats. */
-static void merge(struct roof_plan *out, const struct roof_plans *a, const struct roof_plans *b)
-{
-    size_t j = 0;
-    for (size_t i = 0; i < a->count; i++) {
-        const struct roof_plan *const next = &a->plan[i];
-        while (j < b->count &&
-               (b->plan[j].hardware < next->hardware ||
-                (b->plan[j].hardware == next->hardware && b->plan[j].serving < next->serving))) {
-            *out++ = b->plan[j++];
-        }
-        *out++ = *next;
-    }
-    while (j < b->count) {
-        *out++ = b->plan[j++];
-    }
-}
-
-/* Keeps the best of the plans, not ranked, and of those beyond the allowed loss, if it is one of
- * the latter. */
-static enum roof_status keep_beyond(struct roof_plans *out, const struct roof_plans *beyond,
-                                    const struct search *s)
-{
-    struct roof_plans all = {.count = out->count + beyond->count};
-    all.plan = malloc(all.count * sizeof *all.plan);
-    if (all.plan == NULL) {
-        return roof_no_memory(s->error);
-    }
-    merge(all.plan, out, beyond);
-    const enum roof_status status = roof_plans_rank(&all, s->problem, s->error);
-    if (status == ROOF_OK && all.plan[0].loss > s->problem->max_loss) {
-        out->beyond = all.plan[0];
-    }
-    free(all.plan);
-    return status;
-}
-
 /* Searches the plans that lose more than is allowed. */
 static enum roof_status search_beyond(struct search *s)
 {
@@ -646,7 +657,7 @@ static enum roof_status search_beyond(struct search *s)
     s->beyond = true;
     enum roof_status status = search_all(s);
     if (status == ROOF_OK && beyond.count > 0) {
-        status = keep_beyond(out, &beyond, s);
+        status = roof_plans_keep_beyond(out, &beyond, s->problem, s->error);
     }
     free(beyond.plan);
     s->out = out;

@@ -42,14 +42,22 @@ enum roof_plan_rejection {
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
     ROOF_REJECTED_SPLIT,   /**< the split does not divide the model, or a link is unknown */
     ROOF_REJECTED_MEMORY,  /**< does not fit, or the capacity is unknown */
-    ROOF_REJECTED_UNKNOWN, /**< an operator has no expected time */
+    ROOF_REJECTED_UNKNOWN, /**< an operator has no time of the plan's basis */
     ROOF_REJECTED_LIMIT,   /**< misses one or more limits */
     ROOF_REJECTED_COUNT
 };
 const char *roof_plan_rejection_name(enum roof_plan_rejection rejection);
 
-/** A way to serve a model. Its times are expected ones, with the bounds beside them. */
+/** The times that a plan is judged and ranked by. */
+enum roof_plan_basis {
+    ROOF_PLAN_EXPECTED, /**< those that are expected of real kernels */
+    ROOF_PLAN_BOUND     /**< the lower bounds, of a device without calibration */
+};
+
+/** A way to serve a model. Its times and rates are those of its basis, with the bounds beside them;
+ * the bands and the near fractions are those of expected times, and NAN without them. */
 struct roof_plan {
+    enum roof_plan_basis basis;
     size_t hardware; /**< number in the problem */
     size_t serving;  /**< number in the engines */
     unsigned engines;
@@ -75,6 +83,9 @@ struct roof_plan {
     double tokens_per_s; /**< rate of all sequences of all copies, their prefills in between */
     double tokens_per_s_per_user;
     double tokens_per_s_per_device;
+    double bound_tokens_per_s; /**< the rates at the bounds: no kernels reach more */
+    double bound_tokens_per_s_per_user;
+    double bound_tokens_per_s_per_device;
     double memory_bytes; /**< need of the device that needs most */
     double near;      /**< fraction of step_s that other devices, stacks or formats stand in for; 1
                            where the kernels of none of the engines were measured */
@@ -83,7 +94,7 @@ struct roof_plan {
     double joule;     /**< per token, every device at its TDP; NAN without one */
     double watt;      /**< TDP of all devices */
     enum roof_accuracy_class loss;
-    bool pareto; /**< nothing has both more tokens/s per user and per device */
+    bool pareto; /**< nothing of its basis has both more tokens/s per user and per device */
     double value[ROOF_PLAN_LIMIT_COUNT]; /**< the values that the limits are compared with */
 };
 
@@ -92,7 +103,8 @@ struct roof_plan_problem {
     const struct roof_model *published; /**< the model in the formats of its file, which are then
                                              those of the layout "checkpoint"; NULL: its config says
                                              them */
-    const struct roof_hardware *const *hardware; /**< with their calibrations */
+    const struct roof_hardware *const *hardware; /**< with their calibrations: the plans of a device
+                                                     without one are of its bounds */
     size_t hardware_count;
     const double *price; /**< per hour and device, of each hardware; NAN: unknown. May be NULL */
     const struct roof_engines *engines;
@@ -104,6 +116,7 @@ struct roof_plan_problem {
     const enum roof_precision *formats; /**< formats of weights that may be used; NULL: all */
     size_t format_count;
     unsigned by;          /**< engines that may run a plan, bits by number; 0: all */
+    bool by_measured;     /**< `by` is a default: a device without calibration has all engines */
     const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
@@ -120,13 +133,15 @@ struct roof_plan_problem {
 };
 
 struct roof_plans {
-    struct roof_plan *plan; /**< best first; owned */
+    struct roof_plan *plan; /**< those with expected times first, then best first; owned */
     size_t count;
     size_t rejected[ROOF_REJECTED_COUNT];
-    /** Candidates that miss this limit alone, and the one that misses it least. */
+    /** Candidates that miss this limit alone, and the one that misses it least: one with expected
+     * times where there is one. */
     size_t missed[ROOF_PLAN_LIMIT_COUNT];
     struct roof_plan nearest[ROOF_PLAN_LIMIT_COUNT];
-    /** The candidate whose largest excess over a limit is least, and that excess; 1: no miss. */
+    /** The candidate whose largest excess over a limit is least, and that excess; 1: no miss. One
+     * with expected times is preferred, too. */
     struct roof_plan closest;
     double closest_excess;
     /** The best plan with more accuracy loss than is allowed, where it is better than all plans;
@@ -147,9 +162,16 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
                                   struct roof_error *error);
 void roof_plans_free(struct roof_plans *plans);
 
-/** Ranks plans, and marks those that nothing beats in both rates. */
+/** Ranks plans, those with expected times before those of bounds, and marks those that no plan of
+ * their basis beats in both rates. */
 enum roof_status roof_plans_rank(struct roof_plans *plans, const struct roof_plan_problem *problem,
                                  struct roof_error *error);
+
+/** Keeps the best of the plans, not ranked yet, and of those beyond the allowed loss, in
+ * out->beyond, if it is one of the latter and has the basis of the former. */
+enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roof_plans *beyond,
+                                        const struct roof_plan_problem *problem,
+                                        struct roof_error *error);
 
 /** A plan with its names, for tables. The plan stands first, so that a row is one. */
 struct roof_plan_row {

@@ -19,6 +19,7 @@ static enum roof_status search_others(struct roof_plan_answer *answer,
     }
     struct roof_plan_problem problem = answer->problem;
     problem.by = roof_engines_measured(inputs->engines);
+    problem.by_measured = true;
     if (!inputs->stack_given) {
         problem.base.common.stack = ROOF_STACK_BEST;
     }
@@ -100,7 +101,7 @@ static enum roof_status explain_best(struct roof_plan_answer *answer, struct roo
     from.serving = roof_plan_least_loss(plans, &answer->problem, best->hardware);
     bool differs = from.serving != best->serving;
     for (size_t i = 1; i < plans->count && !differs; i++) {
-        differs = plans->plan[i].hardware != best->hardware;
+        differs = plans->plan[i].hardware != best->hardware && plans->plan[i].basis == best->basis;
         from.hardware = plans->plan[i].hardware;
         from.serving = plans->plan[i].serving;
     }
@@ -219,6 +220,8 @@ void roof_plan_answer_free(struct roof_plan_answer *answer)
         free(answer->serving);
         free(answer->batch);
         free(answer->devices);
+        free(answer->bare);
+        free(answer->bares);
         free(answer);
     }
 }

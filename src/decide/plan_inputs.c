@@ -140,9 +140,6 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
     const struct roof_scenario *const base = &inputs->base;
-    if (inputs->ranking != ROOF_RANKING_EXPECTED) {
-        return roof_error_set(error, ROOF_USAGE, "plans of models rank by expected times");
-    }
     if ((base->prompt > 0) != (base->generate > 0)) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("prompt") " and " ROOF_KEY("generate") " go together");
@@ -306,7 +303,8 @@ static enum roof_status check_stack(const struct roof_plan_answer *answer,
 }
 
 /* Takes the engines that are named, or the one whose words are wanted, or those whose kernels were
- * measured: the times of the others are only lent. */
+ * measured: the times of the others are only lent. On a device without calibration these are all.
+ */
 static enum roof_status choose_engines(struct roof_plan_answer *out,
                                        const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
@@ -325,7 +323,10 @@ static enum roof_status choose_engines(struct roof_plan_answer *out,
         TRY(roof_engine_find(&number, inputs->engines, name, error));
         problem->by |= 1U << number;
     }
-    problem->by = problem->by == 0 ? roof_engines_measured(inputs->engines) : problem->by;
+    if (problem->by == 0) {
+        problem->by = roof_engines_measured(inputs->engines);
+        problem->by_measured = true;
+    }
     if (!inputs->stack_given) {
         take_stack(problem);
     }
@@ -442,6 +443,28 @@ static enum roof_status copy_model(struct roof_plan_answer *out,
     return ROOF_OK;
 }
 
+/* Takes the calibrations from the devices, where the bounds are to rank all plans. */
+static enum roof_status forget_expected(struct roof_plan_answer *out,
+                                        const struct roof_plan_inputs *inputs,
+                                        struct roof_error *error)
+{
+    if (inputs->ranking != ROOF_RANKING_IDEAL) {
+        return ROOF_OK;
+    }
+    out->bare = calloc(inputs->hardware_count, sizeof *out->bare);
+    out->bares = calloc(inputs->hardware_count, sizeof *out->bares);
+    if (out->bare == NULL || out->bares == NULL) {
+        return roof_no_memory(error);
+    }
+    for (size_t h = 0; h < inputs->hardware_count; h++) {
+        out->bare[h] = *inputs->hardware[h];
+        out->bare[h].calibration = NULL;
+        out->bares[h] = &out->bare[h];
+    }
+    out->problem.hardware = out->bares;
+    return ROOF_OK;
+}
+
 /* Sets the default context, and checks that the model takes the lengths. */
 static enum roof_status set_context(struct roof_plan_problem *problem, struct roof_error *error)
 {
@@ -475,6 +498,7 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
     TRY(choose_engines(out, inputs, error));
     TRY(choose_formats(out, inputs, error));
     TRY(check_hardware(inputs, error));
+    TRY(forget_expected(out, inputs, error));
     TRY(check_prices(inputs, error));
     TRY(copy_model(out, inputs, error));
     TRY(roof_accuracy_load(&out->accuracy, error));

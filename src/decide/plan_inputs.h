@@ -32,11 +32,12 @@ struct roof_plan_inputs {
     const int64_t *devices; /**< in any order; NULL: 1, 2, 4 and 8 */
     size_t device_counts;
     const char *formats; /**< names, "fp8,bf16" (roof_serving_called); NULL or "all": any */
-    const char *engine;  /**< ids, "vllm,trtllm", or "all"; NULL: those with measured kernels */
+    const char *engine;  /**< ids, "vllm,trtllm", or "all"; NULL: those with measured kernels, and
+                              all on a device without calibration */
     const char *emit;    /**< the engine whose words are wanted: the only one, unless `engine` says
                               others; NULL: none */
     enum roof_plan_objective objective;
-    enum roof_ranking ranking; /**< ROOF_RANKING_EXPECTED is the only one that plans have */
+    enum roof_ranking ranking; /**< ROOF_RANKING_IDEAL: all plans are of bounds */
     enum roof_accuracy_class max_loss;
     bool native_only;
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none. The concurrency is one more batch, too */
@@ -92,6 +93,8 @@ struct roof_plan_answer {
     bool *serving;
     int64_t *batch;
     int64_t *devices;
+    struct roof_hardware *bare; /**< the devices without their calibrations, and pointers to them */
+    const struct roof_hardware **bares;
 };
 
 /**

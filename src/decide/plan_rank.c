@@ -53,6 +53,9 @@ static int by_score(const void *a, const void *b)
 {
     const struct ranked *const x = a;
     const struct ranked *const y = b;
+    if (x->plan.basis != y->plan.basis) {
+        return x->plan.basis < y->plan.basis ? -1 : 1;
+    }
     if (isnan(x->score) != isnan(y->score)) {
         return isnan(y->score) ? -1 : 1;
     }
@@ -69,6 +72,9 @@ static int by_user(const void *a, const void *b)
 {
     const struct ranked *const x = a;
     const struct ranked *const y = b;
+    if (x->plan.basis != y->plan.basis) {
+        return x->plan.basis < y->plan.basis ? -1 : 1;
+    }
     const double user = y->plan.tokens_per_s_per_user - x->plan.tokens_per_s_per_user;
     const double device = y->plan.tokens_per_s_per_device - x->plan.tokens_per_s_per_device;
     const int order = user != 0 ? (user > 0) - (user < 0) : (device > 0) - (device < 0);
@@ -90,6 +96,7 @@ enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_
     qsort(all, out->count, sizeof *all, by_user);
     double most = -1;
     for (size_t i = 0; i < out->count; i++) {
+        most = i > 0 && all[i].plan.basis != all[i - 1].plan.basis ? -1 : most;
         all[i].plan.pareto = all[i].plan.tokens_per_s_per_device > most;
         most = fmax(most, all[i].plan.tokens_per_s_per_device);
     }
@@ -99,4 +106,51 @@ enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_
     }
     free(all);
     return ROOF_OK;
+}
+
+/* Puts the plans of two searches in the order of one: by hardware and formats. */
+static void merge(struct roof_plan *out, const struct roof_plans *a, const struct roof_plans *b)
+{
+    size_t j = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct roof_plan *const next = &a->plan[i];
+        while (j < b->count &&
+               (b->plan[j].hardware < next->hardware ||
+                (b->plan[j].hardware == next->hardware && b->plan[j].serving < next->serving))) {
+            *out++ = b->plan[j++];
+        }
+        *out++ = *next;
+    }
+    while (j < b->count) {
+        *out++ = b->plan[j++];
+    }
+}
+
+/* Returns the basis of the plans that rank first. */
+static enum roof_plan_basis first_basis(const struct roof_plans *plans)
+{
+    enum roof_plan_basis first = plans->plan[0].basis;
+    for (size_t i = 1; i < plans->count; i++) {
+        first = plans->plan[i].basis < first ? plans->plan[i].basis : first;
+    }
+    return first;
+}
+
+enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roof_plans *beyond,
+                                        const struct roof_plan_problem *problem,
+                                        struct roof_error *error)
+{
+    struct roof_plans all = {.count = out->count + beyond->count};
+    all.plan = malloc(all.count * sizeof *all.plan);
+    if (all.plan == NULL) {
+        return roof_no_memory(error);
+    }
+    merge(all.plan, out, beyond);
+    const enum roof_status status = roof_plans_rank(&all, problem, error);
+    if (status == ROOF_OK && all.plan[0].loss > problem->max_loss &&
+        all.plan[0].basis == first_basis(out)) {
+        out->beyond = all.plan[0];
+    }
+    free(all.plan);
+    return status;
 }

@@ -168,14 +168,17 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     roof_model_band(&low_s, &high_s, r, expected_s);
     if (r->expected_near > 0.01) {
         snprintf(near, sizeof near,
-                 "; %.0f%% of the time is estimated from other devices, libraries or formats",
+                 "%.0f%% of the time is estimated from other devices, libraries or formats",
                  100 * r->expected_near);
     }
-    snprintf(detail, sizeof detail, "range %s; %s-bound%s",
+    snprintf(detail, sizeof detail, "range %s; %s-bound",
              roof_format_range(range, low_s, high_s, ROOF_UNIT_MILLISECONDS),
-             roof_bottleneck_name(total->expected_bottleneck), near);
+             roof_bottleneck_name(total->expected_bottleneck));
     put_line(out, "  expected", roof_format_quantity(value, expected_s, ROOF_UNIT_MILLISECONDS),
              detail);
+    if (*near != '\0') {
+        put_line(out, "", "", near);
+    }
     if (!isnan(r->expected_tokens_per_s)) {
         snprintf(detail, sizeof detail, "%s per user",
                  roof_model_report_rate(user, r->expected_tokens_per_s_per_user));
@@ -384,7 +387,7 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
     if (r->model->positions > 0 && r->scenario.context > r->model->positions) {
         snprintf(detail, sizeof detail, "the model supports contexts up to %" PRId64,
                  r->model->positions);
-        put_line(out, "beware", detail, "");
+        put_line(out, "note", detail, "");
     }
 }
 
@@ -408,10 +411,48 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
     }
 }
 
-#define BAR_WIDTH 20
+#define BOUND_WIDTH 7 /* as wide as "compute" */
+
+/* Writes a row of the table of operators; with its shape if the table may be wide. */
+static void put_operator(struct roof_text *out, const struct roof_model_prediction *r, size_t node,
+                         double batch, bool wide)
+{
+    const struct roof_node_prediction *const n = &r->node[node];
+    const struct roof_prediction *const p = &n->prediction;
+    const char *const bound = roof_bottleneck_name(p->bottleneck);
+    const bool expected = !isnan(r->total.expected_s);
+    const bool product = roof_is_product(p->workload.op);
+    char time[ROOF_QUANTITY_SIZE];
+    char percent[ROOF_QUANTITY_SIZE];
+    char from[32] = "never";
+    if (!isnan(batch)) {
+        snprintf(from, sizeof from, "%.0f", batch);
+    }
+    snprintf(percent, sizeof percent, "%.1f%%", 100 * roof_model_share(r, node));
+    roof_text_printf(out, "  %-24s %5" PRId64 "  %10s  %6s  %s", n->node.name, n->node.count,
+                     roof_format_quantity(time, roof_model_time(n), ROOF_UNIT_MICROSECONDS),
+                     percent, bound);
+    if (expected || wide || product) { /* no blanks stand at the end of a line */
+        roof_text_fill(out, ' ', strlen(bound) < BOUND_WIDTH ? BOUND_WIDTH - strlen(bound) : 0);
+        roof_text_printf(out, "  %10s", product ? from : "");
+    }
+    if (expected) {
+        roof_text_printf(out, "  %10s",
+                         roof_format_quantity(time, (double)n->node.count * p->expected_s,
+                                              ROOF_UNIT_MICROSECONDS));
+    }
+    if (wide) {
+        roof_text_put(out, "  ");
+        roof_report_workload(out, &p->workload);
+    }
+    if (wide && p->role_bytes[ROOF_ROLE_WEIGHTS] > 0) {
+        roof_text_printf(out, " (%s)", roof_format(p->workload.formats.weights)->name);
+    }
+    roof_text_put(out, "\n");
+}
 
 static void put_operators(struct roof_text *out, const struct roof_model_prediction *r,
-                          const struct roof_limits *limits, size_t top)
+                          const struct roof_limits *limits, size_t top, bool wide)
 {
     size_t order[ROOF_GRAPH_MAX];
     const size_t count = roof_model_report_order(order, r);
@@ -420,43 +461,16 @@ static void put_operators(struct roof_text *out, const struct roof_model_predict
             out, "\nFor the operators, ask for one phase: --phase prefill or --phase decode.\n");
         return;
     }
-    const bool expected = !isnan(r->total.expected_s);
-    roof_text_printf(out, "\n  %-24s %5s  %10s  %6s  %-20s  %-7s  %10s%s  %s\n", "operator",
-                     "count", "time", "share", "", "bound", "from batch",
-                     expected ? "    expected" : "", "shape");
+    roof_text_printf(out, "\n  %-24s %5s  %10s  %6s  %-7s  %10s%s%s\n", "operator", "count", "time",
+                     "share", "bound", "from batch",
+                     isnan(r->total.expected_s) ? "" : "    expected", wide ? "  shape" : "");
     double rest = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct roof_node_prediction *const n = &r->node[order[i]];
-        const struct roof_prediction *const p = &n->prediction;
-        const double share = roof_model_share(r, order[i]);
         if (i >= top) {
-            rest += roof_model_time(n);
-            continue;
+            rest += roof_model_time(&r->node[order[i]]);
+        } else {
+            put_operator(out, r, order[i], limits->compute_bound_batch[order[i]], wide);
         }
-        char time[ROOF_QUANTITY_SIZE];
-        char percent[ROOF_QUANTITY_SIZE];
-        char from[32] = "";
-        const double batch = limits->compute_bound_batch[order[i]];
-        if (roof_is_product(p->workload.op)) {
-            snprintf(from, sizeof from, "%.0f", batch);
-        }
-        snprintf(percent, sizeof percent, "%.1f%%", 100 * share);
-        const int bar = (int)lround(share * BAR_WIDTH);
-        roof_text_printf(out, "  %-24s %5" PRId64 "  %10s  %6s  %-20.*s  %-7s  %10s  ",
-                         n->node.name, n->node.count,
-                         roof_format_quantity(time, roof_model_time(n), ROOF_UNIT_MICROSECONDS),
-                         percent, bar, "####################", roof_bottleneck_name(p->bottleneck),
-                         isnan(batch) ? (*from == '\0' ? "" : "never") : from);
-        if (expected) {
-            roof_text_printf(out, "%10s  ",
-                             roof_format_quantity(time, (double)n->node.count * p->expected_s,
-                                                  ROOF_UNIT_MICROSECONDS));
-        }
-        roof_report_workload(out, &p->workload);
-        if (p->role_bytes[ROOF_ROLE_WEIGHTS] > 0) {
-            roof_text_printf(out, " (%s)", roof_format(p->workload.formats.weights)->name);
-        }
-        roof_text_put(out, "\n");
     }
     if (count > top) {
         char time[ROOF_QUANTITY_SIZE];
@@ -489,7 +503,7 @@ static void put_remarks(struct roof_text *out, const struct roof_model_predictio
 
 void roof_model_report_text(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
-                            const struct roof_limits *limits, size_t top,
+                            const struct roof_limits *limits, size_t top, bool wide,
                             const struct roof_hardware *product)
 {
     const struct roof_model_prediction *const r = model_prediction;
@@ -504,7 +518,7 @@ void roof_model_report_text(struct roof_text *out,
     put_times(out, r);
     put_memory(out, r, limits);
     put_limits(out, limits);
-    put_operators(out, r, limits, top);
+    put_operators(out, r, limits, top, wide);
     if (r->devices > 1 && r->total.link.latency_s == 0) {
         roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; --set "
                            "link_latency_us=VALUE adds a latency for each step.\n");

@@ -28,11 +28,11 @@ const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
 void roof_model_report_unexpected(struct roof_text *out,
                                   const struct roof_model_prediction *model_prediction);
 
-/** Writes a summary for people, then the `top` largest operators. product is as in
- * roof_report_text. */
+/** Writes a summary for people, then the `top` largest operators, with their shapes if the table
+ * may be wide. product is as in roof_report_text. */
 void roof_model_report_text(struct roof_text *out,
                             const struct roof_model_prediction *model_prediction,
-                            const struct roof_limits *limits, size_t top,
+                            const struct roof_limits *limits, size_t top, bool wide,
                             const struct roof_hardware *product);
 
 /** Writes the prediction as a JSON object with "limits" and "operators", in the order of the model.

@@ -21,6 +21,9 @@ static const struct {
     {ROOF_TABLE_MODEL_PREDICTIONS,
      {"pp", "ep", "kv", "activations", "tp", "tokens_per_s_per_user", "phase", "generate", "prompt",
       "context", "weights", "bottleneck", "fits", "expected_ttft_ms", "ttft_ms"}},
+    {ROOF_TABLE_PLANS,
+     {"expected_step_ms", "step_ms", "expected_tokens_per_s", "tokens_per_s", "devices", "kv",
+      "expected_ttft_ms", "ttft_ms"}},
     {ROOF_TABLE_HARDWARE, {"int4_tflops", "int8_tflops", "tdp_w", "basis"}},
     {ROOF_TABLE_PRECISIONS, {"block_elements", "block_bytes", "highest", "family"}},
     {ROOF_TABLE_OPERATORS, {"dimensions"}},
@@ -41,8 +44,9 @@ static bool varies(const struct roof_question *question, const char *key)
            (strcmp(key, "weights") == 0 && is_list(question, ROOF_INPUT_PRECISION_BOTH));
 }
 
-static void remove_column(struct roof_fields *columns, const char *key)
+void roof_table_hide(struct roof_table *table, const char *key)
 {
+    struct roof_fields *const columns = &table->columns;
     size_t kept = 0;
     for (size_t i = 0; i < columns->count; i++) {
         if (strcmp(columns->field[i].key, key) != 0) {
@@ -64,7 +68,7 @@ void roof_table_narrow(struct roof_table *table, const struct roof_question *que
                            roof_table_width(table) > WIDTH_MOST;
              k++) {
             if (!varies(question, key[k])) {
-                remove_column(&table->columns, key[k]);
+                roof_table_hide(table, key[k]);
             }
         }
     }

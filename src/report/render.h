@@ -12,6 +12,9 @@ void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum 
 /* Returns the width of a row of a text table. */
 int roof_table_width(const struct roof_table *table);
 
+/* Removes a column, if the table has it. */
+void roof_table_hide(struct roof_table *table, const char *key);
+
 /* Writes a row with a value for each column. */
 void roof_table_row(struct roof_table *table, struct roof_text *out,
                     const struct roof_value *values);

@@ -9,8 +9,9 @@ import subprocess
 import sys
 
 MODELS = "llama-3.1-8b llama-3.3-70b mixtral-8x7b qwen3-8b deepseek-r1 gpt-oss-120b".split()
-DEVICES = "h100-sxm hgx-b200 l40s a100-sxm-80gb".split()
-TIMES = "ttft_ms tpot_ms step_ms expected_ttft_ms expected_tpot_ms expected_step_ms".split()
+DEVICES = "h100-sxm hgx-b200 l40s a100-sxm-80gb mi300x m4-max".split()
+TIMES = "ttft_ms tpot_ms step_ms".split()
+RATES = ["tokens_per_s"]
 
 
 def ask(path, arguments):
@@ -36,7 +37,10 @@ def differences(path, shared, plan):
         return ["refused: " + " ".join(command)]
     got["memory_bytes"] = got["weights_memory_bytes"] + got["kv_cache_bytes"] + \
         got["activation_memory_bytes"]
-    keys = TIMES + ["memory_bytes"] + (["expected_tokens_per_s"] if plan["dp"] == 1 else [])
+    keys = TIMES + (RATES if plan["dp"] == 1 else [])
+    if plan["basis"] == "expected":
+        keys = keys + ["expected_" + key for key in keys]
+    keys = keys + ["memory_bytes"]
     found = [f"{key}: {got.get(key)}, plan {plan.get(key)}: {' '.join(command)}" for key in keys
              if got.get(key) != plan.get(key)]
     return found if got["fits"] else found + ["does not fit: " + " ".join(command)]
@@ -57,9 +61,15 @@ def main():
                   random.choice("1 2 20 500".split())]
         if random.random() < 0.6:
             shared += ["--chunk", random.choice("0 512 3000".split())]
+        by_bound = random.random() < 0.2
         answer = ask(options.program, ["recommend", *shared, "--devices",
-                                       random.choice("1,2 4 8".split())])
+                                       random.choice("1,2 4 8".split()),
+                                       *(["--by", "ideal"] if by_bound else [])])
         plans = answer["candidates"] if answer else []
+        bare = by_bound or shared[3] in ("mi300x", "m4-max")
+        found += [f"basis of {' '.join(shared)}" for plan in plans
+                  if plan["basis"] != ("bound" if bare else "expected") or
+                  bare and any(key.startswith("expected_") for key in plan)]
         for plan in random.sample(plans, min(12, len(plans))):
             compared += 1
             found += differences(options.program, shared, plan)

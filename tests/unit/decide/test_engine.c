@@ -325,6 +325,13 @@ static void test_use(void **state)
     struct roof_hardware *const mine =
         parse_device("{\"id\": \"mine\", \"bandwidth_gb_s\": 1, \"peak_tflops\": {\"fp16\": 1}}");
     assert_int_equal(roof_engines_use(engines, P(NVFP4), false, mine), ROOF_ENGINE_USE_UNKNOWN);
+    for (size_t i = 0; i < engines->servings; i++) { /* it may run what it has a unit for */
+        const struct roof_serving *const s = &engines->serving[i];
+        const bool runs = roof_engines_run(engines, i, mine) != 0;
+        assert_true(runs || s->weights != P(FP16) || s->activations != P(FP16));
+        assert_true(!runs || s->activations == P(FP16));
+        assert_true(!runs || roof_format(s->weights)->unit == P(FP16));
+    }
     roof_hardware_free(mine);
 }
 

@@ -262,6 +262,9 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
         p->bound_tpot_s = p->bound_step_s;
     }
     const double group = (double)(p->tp * p->pp * p->ep);
+    const double least = generate > 0 ? p->bound_e2e_s : p->bound_step_s;
+    p->bound_tokens_per_s = (double)p->dp * (batch * (generate > 0 ? generate : 1) / least);
+    p->bound_tokens_per_s_per_user = (generate > 0 ? generate : 1) / least;
     p->tokens_per_s = (double)p->dp * rate;
     p->tokens_per_s_per_device = rate / group;
     p->cost = q->price == NULL ? NONE : q->price[p->hardware] * group / 3600 / rate * 1e6;
@@ -295,6 +298,21 @@ static bool is_lent(const struct roof_plan *p, const struct roof_plan_problem *q
     return measured == 0;
 }
 
+/* A device without calibration has plans of bounds: nothing is expected there. */
+static void take_basis(struct roof_plan *p, const struct roof_plan_problem *q)
+{
+    if (q->hardware[p->hardware]->calibration == NULL) {
+        p->basis = ROOF_PLAN_BOUND;
+        p->ttft_s = p->bound_ttft_s;
+        p->step_s = p->bound_step_s;
+        p->tpot_s = p->bound_tpot_s;
+        p->e2e_s = p->bound_e2e_s;
+        p->near = p->ttft_near = NONE;
+    } else {
+        p->basis = ROOF_PLAN_EXPECTED;
+    }
+}
+
 /* Fills in what requests take. */
 static enum roof_plan_rejection predict_request(struct roof_plan *p,
                                                 const struct roof_plan_problem *q)
@@ -320,6 +338,7 @@ static enum roof_plan_rejection predict_request(struct roof_plan *p,
     p->step_s = i->expected_step_s;
     p->bound_step_s = i->step_s;
     p->e2e_s = i->expected_e2e_s;
+    p->bound_e2e_s = i->e2e_s;
     p->ttft_low_s = p->ttft_high_s = p->ttft_near = NONE; /* of steps that have no name here */
     struct roof_scenario s[2];
     static struct roof_model_prediction step;
@@ -331,6 +350,7 @@ static enum roof_plan_rejection predict_request(struct roof_plan *p,
     p->step_low_s = step.expected_step_s * (step.total.expected_low_s / step.total.expected_s);
     p->step_high_s = step.expected_step_s * (step.total.expected_high_s / step.total.expected_s);
     p->near = is_lent(p, q) ? 1 : step.expected_near;
+    take_basis(p, q);
     if (isnan(p->step_s) || isnan(p->ttft_s)) {
         return ROOF_REJECTED_UNKNOWN;
     }
@@ -371,6 +391,7 @@ static enum roof_plan_rejection predict(struct roof_plan *p, const struct roof_p
     p->ttft_low_s = i->expected_ttft_s * (i->total.expected_low_s / i->total.expected_s);
     p->ttft_high_s = i->expected_ttft_s * (i->total.expected_high_s / i->total.expected_s);
     p->ttft_near = lent ? 1 : i->expected_near;
+    take_basis(p, q);
     if (isnan(p->step_s) || isnan(p->ttft_s)) {
         return ROOF_REJECTED_UNKNOWN;
     }
@@ -432,9 +453,22 @@ struct grid {
     size_t candidates;
     size_t rejected[ROOF_REJECTED_COUNT];
     size_t missed[ROOF_PLAN_LIMIT_COUNT];
+    /* Of candidates with expected times if there are any, else of bounds: */
+    enum roof_plan_basis nearest_basis[ROOF_PLAN_LIMIT_COUNT];
     double nearest[ROOF_PLAN_LIMIT_COUNT];
+    enum roof_plan_basis closest_basis;
     double closest; /* least of the largest excesses over the limits; 1: none */
 };
+
+/* Keeps the least value: of expected times if there is one, else of bounds. */
+static void keep_least(double *least, enum roof_plan_basis *basis, double value,
+                       const struct roof_plan *p, bool first)
+{
+    if (first || p->basis < *basis || (p->basis == *basis && value < *least)) {
+        *least = value;
+        *basis = p->basis;
+    }
+}
 
 static void judge(struct grid *g, const struct roof_plan *p, const struct roof_plan_problem *q)
 {
@@ -450,7 +484,9 @@ static void judge(struct grid *g, const struct roof_plan *p, const struct roof_p
             most = fmax(most, known(at_least(i) ? 1 / ratio : ratio));
         }
     }
-    g->closest = fmin(g->closest, most);
+    if (isfinite(most)) {
+        keep_least(&g->closest, &g->closest_basis, most, p, isinf(g->closest));
+    }
     if (misses == 0) {
         assert_true(g->count < GRID_MAX);
         g->plan[g->count++] = *p;
@@ -458,8 +494,8 @@ static void judge(struct grid *g, const struct roof_plan *p, const struct roof_p
         g->rejected[ROOF_REJECTED_LIMIT]++;
     }
     if (misses == 1) {
-        const double value = known(limited(p, last));
-        g->nearest[last] = g->missed[last]++ == 0 ? value : fmin(g->nearest[last], value);
+        keep_least(&g->nearest[last], &g->nearest_basis[last], known(limited(p, last)), p,
+                   g->missed[last]++ == 0);
     }
 }
 
@@ -618,9 +654,16 @@ static void check_plan(const struct roof_plan *p, const struct roof_plan *expect
         assert_same(p->ttft_near, expected->ttft_near);
     }
     assert_close(p->near, expected->near);
+    assert_int_equal(p->basis, expected->basis);
+    assert_close(p->bound_tokens_per_s, expected->bound_tokens_per_s);
+    assert_close(p->bound_tokens_per_s_per_user, expected->bound_tokens_per_s_per_user);
+    assert_close(p->bound_tokens_per_s_per_device,
+                 expected->bound_tokens_per_s / (double)expected->devices);
     assert_same(p->memory_bytes, expected->memory_bytes);
-    assert_true(p->ttft_s > p->bound_ttft_s);
-    assert_true(isnan(p->tpot_s) || p->tpot_s > p->bound_tpot_s);
+    if (p->basis == ROOF_PLAN_EXPECTED) {
+        assert_true(p->ttft_s > p->bound_ttft_s);
+        assert_true(isnan(p->tpot_s) || p->tpot_s > p->bound_tpot_s);
+    }
     assert_close(p->tokens_per_s, expected->tokens_per_s);
     assert_close(p->tokens_per_s_per_user,
                  expected->tokens_per_s / (double)(expected->batch * expected->dp));
@@ -645,6 +688,9 @@ static void check_pareto(const struct roof_plans *plans)
             const struct roof_plan *const other = &plans->plan[k];
             const double user = other->tokens_per_s_per_user - p->tokens_per_s_per_user;
             const double device = other->tokens_per_s_per_device - p->tokens_per_s_per_device;
+            if (other->basis != p->basis) {
+                continue;
+            }
             beaten = beaten || (user >= 0 && device >= 0 && user + device > 0);
             marked += k != i && user == 0 && device == 0 && other->pareto;
         }
@@ -664,7 +710,7 @@ static double ranked(const struct roof_plan *p, const struct roof_plan_problem *
     return published ? plain * (plain < 0 ? 1.05 : 1 / 1.05) : plain;
 }
 
-/* By the objective, then by accuracy loss, then as searched. */
+/* By the basis, then by the objective, then by accuracy loss, then as searched. */
 static void check_ranks(const struct roof_plans *plans, const struct roof_plan_problem *q,
                         const struct grid *g)
 {
@@ -673,6 +719,10 @@ static void check_ranks(const struct roof_plans *plans, const struct roof_plan_p
         const struct roof_plan *const b = &plans->plan[i];
         const double x = ranked(a, q);
         const double y = ranked(b, q);
+        assert_true(a->basis <= b->basis);
+        if (a->basis != b->basis) {
+            continue;
+        }
         assert_true(x <= y || x <= y + fabs(y) * 1e-14); /* times or over 1.05 rounds */
         if (x == y && !isinf(x)) {
             assert_true(a->loss <= b->loss);
@@ -704,12 +754,15 @@ static size_t check(const struct roof_plan_problem *q)
         check_plan(&plans.plan[at], &g->plan[i]);
         const double best = ranked(&plans.plan[0], q);
         const double other = ranked(&g->plan[i], q);
-        assert_true(best <= other || best - other <= TIGHT * fabs(other));
+        assert_true(plans.plan[0].basis <= g->plan[i].basis);
+        assert_true(plans.plan[0].basis < g->plan[i].basis || best <= other ||
+                    best - other <= TIGHT * fabs(other));
     }
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         assert_int_equal(plans.missed[i], g->missed[i]);
         if (g->missed[i] > 0) {
             struct roof_plan near = plans.nearest[i];
+            assert_int_equal(near.basis, g->nearest_basis[i]);
             assert_close(known(limited(&near, i)), g->nearest[i]);
             assert_int_equal(predict(&near, q), ROOF_REJECTED_COUNT);
             check_plan(&plans.nearest[i], &near);
@@ -723,6 +776,7 @@ static size_t check(const struct roof_plan_problem *q)
         assert_true(isinf(plans.closest_excess));
     } else {
         assert_near(plans.closest_excess, g->closest, TIGHT);
+        assert_int_equal(plans.closest.basis, g->closest_basis);
     }
     check_ranks(&plans, q, g);
     check_pareto(&plans);
@@ -765,8 +819,8 @@ static void test_grid(void **state)
     q = ask_less(EXPERTS);
     q.base.generate = 1; /* all of it from the prefill */
     assert_true(check(&q) > 50);
-    for (int i = 0; i < ROOF_REJECTED_LIMIT; i++) { /* each reason was met */
-        assert_true(rejected[i] > 0);
+    for (int i = 0; i < ROOF_REJECTED_LIMIT; i++) {                 /* each reason was met */
+        assert_true(rejected[i] > 0 || i == ROOF_REJECTED_UNKNOWN); /* test_one_unknown has it */
     }
 }
 
@@ -1024,23 +1078,85 @@ static void test_unknown_last(void **state)
         q.objective = cases[c].objective;
         const struct grid *const g = walk(&q);
         struct roof_plans plans = search(&q);
-        size_t last = 0;
+        size_t last = 0; /* unknown ones of this basis */
+        size_t count = 0;
         for (size_t i = 0; i < plans.count; i++) {
             const struct roof_plan *const p = &plans.plan[i];
             const bool unknown = isinf(goal(p, q.objective));
             assert_int_equal(unknown, p->hardware == cases[c].hardware);
+            const struct roof_plan *const before = &plans.plan[i == 0 ? 0 : i - 1];
+            last = before->basis == p->basis ? last : 0;
             assert_true(last == 0 || unknown);
             if (last > 0) {
-                const struct roof_plan *const before = &plans.plan[i - 1];
                 assert_true(before->loss <= p->loss);
                 assert_true(before->loss < p->loss ||
                             place_of(before, g->plan, g->count) < place_of(p, g->plan, g->count));
             }
             last += unknown;
+            count += unknown;
         }
-        assert_true(last > 10);
+        assert_true(count > 10);
         roof_plans_free(&plans);
     }
+}
+
+/* Devices with and without expected times, in both orders: what is expected comes first in any
+ * case, also as the nearest miss, and a bound is no better for being lower. */
+static void test_bases(void **state)
+{
+    (void)state;
+    const struct roof_hardware *const device[] = {world.device[UNMEASURED], world.device[HOPPER],
+                                                  world.device[UNMEASURED]};
+    for (int model = 0; model < MODELS; model++) {
+        for (int order = 0; order < 2; order++) {
+            struct roof_plan_problem q = ask_less(model);
+            q.hardware = &device[order];
+            q.hardware_count = 2;
+            q.price = NULL;
+            struct roof_plans all = search(&q);
+            assert_int_equal(all.plan[0].basis, ROOF_PLAN_EXPECTED);
+            assert_int_equal(all.plan[all.count - 1].basis, ROOF_PLAN_BOUND);
+            for (size_t k = 0; k < 3; k++) {
+                q.objective = objectives[k % COUNT(objectives)];
+                q.limit[ROOF_PLAN_LIMIT_TPOT] =
+                    part_of(&all, ROOF_PLAN_LIMIT_TPOT, 0.1 * (double)k);
+                q.limit[ROOF_PLAN_LIMIT_TTFT] = part_of(&all, ROOF_PLAN_LIMIT_TTFT, 0.3);
+                (void)check(&q);
+                q.limit[ROOF_PLAN_LIMIT_TPOT] = 1e-9; /* no plan is left */
+                assert_int_equal(check(&q), 0);
+                q.limit[ROOF_PLAN_LIMIT_TTFT] = NONE;
+                assert_int_equal(check(&q), 0);
+            }
+            roof_plans_free(&all);
+        }
+    }
+}
+
+/* Plans of bounds: rates and energies follow from the bound of the step. */
+static void test_bound_rates(void **state)
+{
+    (void)state;
+    struct roof_plan_problem q = ask_less(DENSE);
+    q.base.prompt = q.base.generate = 0;
+    q.base.context = 100;
+    q.hardware = (const struct roof_hardware *const *)&world.device[UNMEASURED];
+    q.hardware_count = 1;
+    struct roof_plans plans = search(&q);
+    assert_true(plans.count > 0);
+    assert_int_equal(plans.rejected[ROOF_REJECTED_UNKNOWN], 0);
+    for (size_t i = 0; i < plans.count; i++) {
+        const struct roof_plan *const p = &plans.plan[i];
+        const double batch = (double)p->batch;
+        assert_int_equal(p->basis, ROOF_PLAN_BOUND);
+        assert_same(p->step_s, p->bound_step_s);
+        assert_same(p->tpot_s, p->bound_step_s);
+        assert_close(p->tokens_per_s * p->step_s, batch * (double)p->dp);
+        assert_close(p->bound_tokens_per_s, p->tokens_per_s);
+        assert_close(p->tokens_per_s_per_user * p->step_s, 1);
+        assert_close(p->joule * p->tokens_per_s, 500 * (double)p->devices);
+        assert_true(isnan(p->near) && isnan(p->step_low_s) && isnan(p->ttft_high_s));
+    }
+    roof_plans_free(&plans);
 }
 
 /* One kernel without parameters, and one of the two predictions is unknown. */
@@ -1270,6 +1386,7 @@ int main(void)
         cmocka_unit_test(test_wider),        cmocka_unit_test(test_warm),
         cmocka_unit_test(test_nearest),      cmocka_unit_test(test_unknown_last),
         cmocka_unit_test(test_prefill_fits), cmocka_unit_test(test_one_unknown),
+        cmocka_unit_test(test_bases),        cmocka_unit_test(test_bound_rates),
         cmocka_unit_test(test_same_step),    cmocka_unit_test(test_splits),
         cmocka_unit_test(test_scenarios),    cmocka_unit_test(test_names),
         cmocka_unit_test(test_built_in),

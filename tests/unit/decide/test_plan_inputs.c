@@ -174,15 +174,57 @@ static void test_prices(void **unused)
                                              "hardware");
 }
 
+/* Bounds rank all plans if that is asked for; the devices keep their calibrations. */
+static void test_by_ideal(void **unused)
+{
+    (void)unused;
+    world.inputs.hardware_count = 2;
+    struct roof_plan_answer *expected = answer();
+    world.inputs.ranking = ROOF_RANKING_IDEAL;
+    struct roof_plan_answer *ideal = answer();
+    assert_true(ideal->plans.count > 0);
+    for (size_t i = 0; i < ideal->plans.count; i++) {
+        const struct roof_plan *const p = &ideal->plans.plan[i];
+        assert_int_equal(p->basis, ROOF_PLAN_BOUND);
+        assert_true(p->tpot_s == p->bound_tpot_s && isnan(p->near));
+    }
+    for (size_t i = 0; i < expected->plans.count; i++) {
+        assert_int_equal(expected->plans.plan[i].basis, ROOF_PLAN_EXPECTED);
+    }
+    assert_ptr_equal(expected->problem.hardware[0], world.hardware[0]);
+    assert_non_null(world.hardware[0]->calibration);
+    roof_plan_answer_free(expected);
+    roof_plan_answer_free(ideal);
+}
+
+/* A device without calibration has the engines that run on it; others those that were measured. */
+static void test_default_engines(void **unused)
+{
+    (void)unused;
+    struct roof_hardware *const bare = load_device("m4-max");
+    const struct roof_hardware *const devices[] = {world.hardware[0], bare};
+    size_t llama = 0;
+    assert_int_equal(roof_engine_find(&llama, world.engines, "llama.cpp", NULL), ROOF_OK);
+    world.inputs.hardware = devices;
+    world.inputs.hardware_count = COUNT(devices);
+    struct roof_plan_answer *const a = answer();
+    size_t on[COUNT(devices)] = {0};
+    for (size_t i = 0; i < a->plans.count; i++) {
+        const struct roof_plan *const p = &a->plans.plan[i];
+        on[p->hardware]++;
+        assert_int_equal(p->engines >> llama & 1U, p->hardware);
+    }
+    assert_true(on[0] > 0 && on[1] > 0);
+    roof_plan_answer_free(a);
+    roof_hardware_free(bare);
+}
+
 static void test_refusals(void **unused)
 {
     (void)unused;
     static const int64_t many[] = {ROOF_PLAN_DEVICES_MAX + 1};
     const struct roof_hardware *const twice[] = {world.hardware[0], world.hardware[0]};
     enum roof_plan_objective objective = ROOF_PLAN_THROUGHPUT;
-    world.inputs.ranking = ROOF_RANKING_IDEAL;
-    refuse(ROOF_USAGE, "plans of models rank by expected times");
-    (void)begin(NULL);
     world.inputs.base.prompt = 1;
     refuse(ROOF_USAGE, "prompt and generate go together");
     world.inputs.base.generate = 1;
@@ -331,6 +373,8 @@ int main(void)
         cmocka_unit_test_setup(test_refusals, begin),
         cmocka_unit_test_setup(test_explanations, begin),
         cmocka_unit_test_setup(test_no_plan, begin),
+        cmocka_unit_test_setup(test_by_ideal, begin),
+        cmocka_unit_test_setup(test_default_engines, begin),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_recommendations),
         cmocka_unit_test(test_shell_words),

@@ -210,6 +210,7 @@ static void test_names(void **unused)
     f.problem.hardware_count = 3;
     assert_string_equal(s[roof_plan_least_loss(&f.plans, &f.problem, 2)].id, "fp16");
     struct roof_hardware *const none = parse_device(SYNTHETIC);
+    none->architecture = "Gaudi 3";
     const struct roof_hardware *const list[] = {none};
     f.problem.hardware = list;
     assert_int_equal(roof_plan_least_loss(&f.plans, &f.problem, 0), f.engines->servings);

@@ -711,7 +711,7 @@ static struct roof_text text_of(const struct roof_model *m, struct roof_scenario
     struct roof_text text = ROOF_TEXT_INIT;
     const struct roof_model_prediction *const i = infer(m, s, b->device);
     assert_int_equal(roof_model_limits(&limits, i, &s, NULL), ROOF_OK);
-    roof_model_report_text(&text, i, &limits, 3, NULL);
+    roof_model_report_text(&text, i, &limits, 3, false, NULL);
     return text;
 }
 
@@ -1055,7 +1055,7 @@ static void test_missing_kernel(void **state)
             infer_into(&without, m, &kinds[k], b.device);
             same_ideal(&with, &without);
             check_keys(&without, &kinds[k]);
-            roof_model_report_text(&text, &without, &limits, 3, NULL);
+            roof_model_report_text(&text, &without, &limits, 3, false, NULL);
             const unsigned known = cases[c].without;
             if ((known >> k & 1) != 0) {
                 assert_true(without.expected_step_s == with.expected_step_s);

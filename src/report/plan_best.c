@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+/* What the report on plans says of the best one: its figures, why it is first, and the commands
+ * that predict it. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "base/shell.h"
+#include "decide/input.h"
+#include "report/plan_parts.h"
+#include "report/speedup_report.h"
+
+/* --- its figures --------------------------------------------------------------------------- */
+
+/* Writes a time with its range: "385.2 ms (356 to 421 ms)". */
+static void put_band(struct roof_text *out, double value, double low, double high)
+{
+    char text[ROOF_QUANTITY_SIZE];
+    char range[ROOF_RANGE_SIZE];
+    roof_text_printf(out, "%s (%s)", roof_format_quantity(text, value, ROOF_UNIT_MILLISECONDS),
+                     roof_format_range(range, low, high, ROOF_UNIT_MILLISECONDS));
+}
+
+static void put_near(struct roof_text *out, double part, const char *what)
+{
+    if (part > 0.1) {
+        roof_text_printf(out,
+                         "  note:        %.0f%% of the %s is estimated from other devices, "
+                         "libraries or formats\n",
+                         100 * part, what);
+    }
+}
+
+static void put_rates(struct roof_text *out, const struct roof_plan *plan)
+{
+    char all[ROOF_QUANTITY_SIZE];
+    char user[ROOF_QUANTITY_SIZE];
+    char device[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "               %s%s tokens/s generated (%s per user, %s per device)\n",
+                     plan->basis == ROOF_PLAN_BOUND ? "at most " : "",
+                     roof_format_short(all, plan->tokens_per_s),
+                     roof_format_short(user, plan->tokens_per_s_per_user),
+                     roof_format_short(device, plan->tokens_per_s_per_device));
+}
+
+/* Writes the times of the best plan, expected ones with their ranges and the bounds. */
+static void put_expected(struct roof_text *out, const struct roof_plan *plan, const char *note)
+{
+    char ttft[ROOF_QUANTITY_SIZE];
+    char tpot[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "  expected:    first token ");
+    put_band(out, plan->ttft_s, plan->ttft_low_s, plan->ttft_high_s);
+    roof_text_put(out, ", a step ");
+    put_band(out, plan->step_s, plan->step_low_s, plan->step_high_s);
+    roof_text_printf(out, "\n               %s per token%s\n",
+                     roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
+    put_rates(out, plan);
+    roof_text_printf(out, "  lower bound: first token %s, %s per token\n",
+                     roof_format_quantity(ttft, plan->bound_ttft_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(tpot, plan->bound_tpot_s, ROOF_UNIT_MILLISECONDS));
+}
+
+/* Writes the times of the best plan where these are bounds. */
+static void put_bounds(struct roof_text *out, const struct roof_plan *plan, const char *note)
+{
+    char ttft[ROOF_QUANTITY_SIZE];
+    char step[ROOF_QUANTITY_SIZE];
+    char tpot[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out,
+                     "  lower bound: first token %s, a step %s\n               %s per token%s\n",
+                     roof_format_quantity(ttft, plan->ttft_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(step, plan->step_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(tpot, plan->tpot_s, ROOF_UNIT_MILLISECONDS), note);
+    put_rates(out, plan);
+}
+
+void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
+                        const struct roof_plan_problem *problem)
+{
+    const bool requests = problem->base.generate > 0;
+    const bool bound = plan->basis == ROOF_PLAN_BOUND;
+    const char *const note = requests ? ": steps, some with prompts of others in them"
+                                      : ", without prompts: --prompt and --generate count them";
+    char number[ROOF_QUANTITY_SIZE];
+    struct roof_plan_row row;
+    roof_plan_name(&row, plan, 1, problem);
+    roof_text_put(out, "Use ");
+    roof_plan_describe(out, plan, problem);
+    roof_text_printf(out, "\n  engines:     %s\n", row.engines);
+    (bound ? put_bounds : put_expected)(out, plan, note);
+    roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
+                     roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
+                     roof_accuracy_name(plan->loss));
+    put_near(out, plan->ttft_near, "first token");
+    put_near(out, plan->near, "step");
+    if (*problem->hardware[plan->hardware]->architecture == '\0') {
+        roof_text_printf(
+            out, "  note:        %s names no architecture: these engines may not run on it\n",
+            row.hardware);
+    }
+    if (problem->model->positions > 0 && row.context > problem->model->positions) {
+        roof_text_printf(out, "  note:        the model was made for contexts up to %" PRId64 "\n",
+                         problem->model->positions);
+    }
+    if (!isnan(plan->joule)) {
+        roof_text_printf(out, "  energy:      %s%s J per token, were every device at its TDP\n",
+                         bound ? "" : "at most ", roof_format_short(number, plan->joule));
+    }
+    if (!isnan(plan->cost)) {
+        roof_text_printf(out, "  cost:        %s%s per million generated tokens%s\n",
+                         bound ? "at least " : "", roof_format_short(number, plan->cost),
+                         requests ? ", their prompts included" : ", prompts not counted");
+    }
+}
+
+/* Writes the word that names a model on a command line. */
+static void put_reference(struct roof_text *out, const char *reference, const char *id)
+{
+    roof_text_shell_word(out, reference == NULL ? id : reference);
+}
+
+/* Writes the command that predicts a scenario of a plan. */
+static void put_command(struct roof_text *out, const struct roof_plan_row *row,
+                        const char *hardware, const struct roof_plan_problem *problem,
+                        const struct roof_scenario *s)
+{
+    const bool request = s->generate > 0;
+    roof_text_put(out, "  roofline predict model ");
+    put_reference(out, problem->model->reference, problem->model->id);
+    roof_text_put(out, " -H ");
+    roof_text_shell_word(out, hardware);
+    roof_text_put(out, " ");
+    if (row->layout != NULL) {
+        roof_text_put(out, "--layout ");
+        roof_text_shell_word(out, row->layout);
+    } else {
+        roof_text_printf(out, "-w %s -a %s", roof_format(row->weights)->name,
+                         roof_format(row->activations)->name);
+    }
+    roof_text_printf(out, " --kv %s", roof_format(row->kv)->name);
+    const struct {
+        const char *option;
+        int64_t value;
+        int64_t usual;
+    } numbers[] = {{"tp", s->tp, 1},
+                   {"pp", s->pp, 1},
+                   {"ep", s->common.shape.ep, 1},
+                   {"batch", s->common.shape.batch, 1},
+                   {"context", s->context, 0},
+                   {"prompt", s->prompt, 0},
+                   {"generate", s->generate, 0},
+                   {"chunk", request ? s->chunk : 0, request ? ROOF_REQUEST_CHUNK : 0}};
+    for (size_t k = 0; k < COUNT(numbers); k++) {
+        if (numbers[k].value != numbers[k].usual) {
+            roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
+        }
+    }
+    if (s->common.stack != ROOF_STACK_BEST) {
+        roof_text_printf(out, " --stack %s",
+                         roof_input(ROOF_INPUT_STACK)->choices[s->common.stack]);
+    }
+    if (!request) {
+        roof_text_printf(out, " --phase %s", roof_phase_name((enum roof_phase)s->phase));
+    }
+    roof_text_put(out, "\n");
+}
+
+/* Writes the prediction that is the plan, or without prompts the two of them. */
+void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
+                            const struct roof_plan_problem *problem)
+{
+    struct roof_scenario scenario[2];
+    struct roof_plan_row row;
+    roof_plan_name(&row, plan, 1, problem);
+    roof_text_put(out, "\nReproduce (add any other options you used):\n");
+    if (problem->base.generate > 0) {
+        roof_plan_scenario(&scenario[0], plan, problem);
+        put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
+        return;
+    }
+    roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
+    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
+    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[1]);
+}
+
+/* So many operators are named at most; those whose bottleneck changed are named too. */
+#define TOP_OPERATORS 4
+
+/* --- why ----------------------------------------------------------------------------------- */
+
+/* Writes "  a step  41.2 ms -> 20.7 ms, 1.99x: by memory 91.0%, kernels 9.0%", on two lines */
+static void put_phase(struct roof_text *out, const char *label, const struct roof_gain *gain)
+{
+    const double saved = gain->from_s - gain->to_s;
+    char from[ROOF_QUANTITY_SIZE];
+    char to[ROOF_QUANTITY_SIZE];
+    if (isnan(saved)) {
+        roof_text_printf(out, "  %-15s there is no time on one of the sides\n", label);
+        return;
+    }
+    roof_text_printf(out, "  %-15s %s -> %s, %.2fx", label,
+                     roof_format_quantity(from, gain->from_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(to, gain->to_s, ROOF_UNIT_MILLISECONDS), gain->speedup);
+    roof_speedup_report_shares(out, gain, ",\n                  by ");
+    roof_text_put(out, "\n");
+}
+
+static bool is_bound(const struct roof_plan_speedup *speedup)
+{
+    return speedup->to.basis == ROOF_PLAN_BOUND;
+}
+
+/* Returns what an operator, or all, gain by the times that the plan is ranked by. */
+static const struct roof_gain *gain_of(const struct roof_speedup_row *row,
+                                       const struct roof_plan_speedup *speedup)
+{
+    return is_bound(speedup) ? &row->bound : &row->expected;
+}
+
+/* Writes an operator of the step: "  gate_up_proj  9.175 ms -> 4.897 ms, 1.87x; compute-bound from
+ * 389". */
+static void put_operator(struct roof_text *out, const struct roof_plan_speedup *speedup, size_t i)
+{
+    const struct roof_speedup_row *const row = &speedup->decode.row[i];
+    const struct roof_gain *const gain = gain_of(row, speedup);
+    const enum roof_bottleneck before =
+        is_bound(speedup) ? row->from_bottleneck : row->expected_from_bottleneck;
+    const enum roof_bottleneck after =
+        is_bound(speedup) ? row->to_bottleneck : row->expected_to_bottleneck;
+    const double batch = speedup->compute_bound_batch[i];
+    char from[ROOF_QUANTITY_SIZE];
+    char to[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "    %-16s %10s -> %-10s %.2fx", row->name,
+                     roof_format_quantity(from, gain->from_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(to, gain->to_s, ROOF_UNIT_MILLISECONDS), gain->speedup);
+    roof_text_printf(out, "  %s", roof_bottleneck_name(before));
+    if (before != after) {
+        roof_text_printf(out, " -> %s", roof_bottleneck_name(after));
+    }
+    if (isnan(batch)) {
+        roof_text_put(out, "\n");
+    } else {
+        roof_text_printf(out, "; bound: compute from batch %.0f\n", batch);
+    }
+}
+
+/* Writes the operators that save most of a step, and those whose bottleneck changed. */
+static void put_operators(struct roof_text *out, const struct roof_plan_speedup *speedup)
+{
+    const struct roof_speedup *const s = &speedup->decode;
+    bool used[ROOF_GRAPH_MAX] = {false};
+    for (size_t n = 0; n < TOP_OPERATORS && n < s->count; n++) {
+        size_t most = s->count;
+        double saved = 0;
+        for (size_t i = 0; i < s->count; i++) {
+            const double one =
+                gain_of(&s->row[i], speedup)->from_s - gain_of(&s->row[i], speedup)->to_s;
+            if (!used[i] && one > saved) {
+                most = i;
+                saved = one;
+            }
+        }
+        if (most < s->count) {
+            used[most] = true;
+            put_operator(out, speedup, most);
+        }
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        const struct roof_speedup_row *const row = &s->row[i];
+        const bool changed = is_bound(speedup)
+                                 ? row->from_bottleneck != row->to_bottleneck
+                                 : row->expected_from_bottleneck != row->expected_to_bottleneck;
+        if (!used[i] && changed) {
+            put_operator(out, speedup, i);
+        }
+    }
+}
+
+void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *speedup)
+{
+    roof_text_printf(out, "\nWhy %s: against %s,\nwith the same split and batch%s\n",
+                     speedup->to_name, speedup->from_name,
+                     speedup->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
+    put_phase(out, "first token", gain_of(&speedup->prefill.total, speedup));
+    put_phase(out, speedup->to.pp > 1 ? "a pass" : "a step",
+              gain_of(&speedup->decode.total, speedup));
+    put_operators(out, speedup);
+}

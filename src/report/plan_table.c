@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/* The tables of the report on plans: the best ones, and those that nothing beats in both rates. */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "decide/question.h"
+#include "report/plan_parts.h"
+#include "report/render.h"
+
+size_t roof_plan_first_on(const struct roof_plans *plans, size_t hardware)
+{
+    size_t i = 0;
+    while (i < plans->count && plans->plan[i].hardware != hardware) {
+        i++;
+    }
+    return i;
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* The rows of one table, one after the other. */
+struct rows {
+    const struct roof_plans *plans;
+    enum roof_plan_basis basis;
+    bool pareto; /* those on the Pareto front; else the best */
+    size_t top;
+    size_t devices;
+    size_t next;   /* the place to look at next */
+    size_t shown;  /* rows so far */
+    size_t device; /* the device to look at next, when the best plans are through */
+};
+
+static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
+{
+    return a->hardware == b->hardware && a->serving == b->serving && a->tp == b->tp &&
+           a->pp == b->pp && a->ep == b->ep && a->batch == b->batch;
+}
+
+/* Finds the place of the next row; false at the end. Each device has a row among the best plans. */
+static bool next_row(size_t *out, struct rows *r)
+{
+    const struct roof_plan *const plan = r->plans->plan;
+    while (r->next < r->plans->count && r->shown < r->top) {
+        const size_t i = r->next++;
+        /* A plan with more copies of the one before says nothing new. */
+        const bool copies = i > 0 && same_copies(&plan[i - 1], &plan[i]);
+        if (plan[i].basis == r->basis && (r->pareto ? plan[i].pareto : !copies)) {
+            r->shown++;
+            *out = i;
+            return true;
+        }
+    }
+    while (r->device < r->devices && !r->pareto) {
+        const size_t i = roof_plan_first_on(r->plans, r->device++);
+        if (i >= r->next && i < r->plans->count && plan[i].basis == r->basis) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct rows rows_of(const struct roof_plans *plans, const struct roof_plan_problem *problem,
+                           enum roof_plan_basis basis, size_t top, bool pareto)
+{
+    return (struct rows){.plans = plans,
+                         .basis = basis,
+                         .pareto = pareto,
+                         .top = pareto ? plans->count : top,
+                         .devices = problem->hardware_count};
+}
+
+/* Tells whether two tables have the same rows. */
+static bool same_rows(struct rows a, struct rows b)
+{
+    bool same = true;
+    for (bool more = true; more && same;) {
+        size_t x = 0;
+        size_t y = 0;
+        more = next_row(&x, &a);
+        same = next_row(&y, &b) == more && x == y;
+    }
+    return same;
+}
+
+/* --- columns ------------------------------------------------------------------------------- */
+
+/* Rows of tables have these values in common, or none larger. */
+struct common {
+    int formats; /* width of the longest name */
+    int hardware;
+    bool priced;
+    bool one_device; /* kind of device */
+    int64_t dp;      /* the largest */
+    int64_t tp;
+    int64_t pp;
+    int64_t ep;
+};
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Takes the rows of a table to what they have in common. */
+static void add_common(struct common *c, struct rows rows, const struct roof_plan_problem *problem)
+{
+    c->one_device = problem->hardware_count == 1;
+    for (size_t i = 0; next_row(&i, &rows);) {
+        const struct roof_plan *const p = &rows.plans->plan[i];
+        struct roof_plan_row row;
+        roof_plan_name(&row, p, 0, problem);
+        c->formats = (int)larger(c->formats, (int64_t)roof_text_width(row.formats));
+        c->hardware = (int)larger(c->hardware, (int64_t)roof_text_width(row.hardware));
+        c->priced = c->priced || !isnan(p->cost);
+        c->dp = larger(c->dp, p->dp);
+        c->tp = larger(c->tp, p->tp);
+        c->pp = larger(c->pp, p->pp);
+        c->ep = larger(c->ep, p->ep);
+    }
+}
+
+/* Leaves out columns that say nothing, and makes names as wide as they are. */
+static void hide_common(struct roof_table *table, const struct common *c)
+{
+    const struct {
+        const char *key;
+        bool hidden;
+    } columns[] = {{"pareto", true},
+                   {"cost_per_million_tokens", !c->priced},
+                   {"hardware", c->one_device},
+                   {"dp", c->dp == 1},
+                   {"tp", c->tp == 1},
+                   {"pp", c->pp == 1},
+                   {"ep", c->ep == 1}};
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        if (columns[i].hidden) {
+            roof_table_hide(table, columns[i].key);
+        }
+    }
+    for (size_t i = 0; i < table->columns.count; i++) {
+        struct roof_field *const f = &table->columns.field[i];
+        f->width = strcmp(f->key, "formats") == 0    ? -c->formats
+                   : strcmp(f->key, "hardware") == 0 ? -c->hardware
+                                                     : f->width;
+    }
+}
+
+/* Shows the bounds of a table of plans in place of expected values, under the same headings. */
+static void show_bounds(struct roof_fields *columns)
+{
+    static const char expected[] = "expected_";
+    struct roof_fields all = {0};
+    roof_table_fields(&all, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, false);
+    for (size_t i = 0; i < columns->count; i++) {
+        struct roof_field *const column = &columns->field[i];
+        if (strncmp(column->key, expected, strlen(expected)) == 0) {
+            struct roof_field bound = *roof_fields_find(&all, column->key + strlen(expected));
+            bound.width = column->width;
+            bound.label = column->label;
+            *column = bound;
+        }
+    }
+}
+
+static void put_rows(struct roof_text *out, struct rows rows,
+                     const struct roof_plan_problem *problem, const struct common *common,
+                     const struct roof_question *question)
+{
+    struct roof_table table;
+    (void)roof_table_open(&table, ROOF_OUTPUT_TEXT, ROOF_TABLE_PLANS, ROOF_OPERATOR_GEMM, NULL,
+                          NULL); /* fails for columns only */
+    if (rows.basis == ROOF_PLAN_BOUND) {
+        show_bounds(&table.columns);
+    }
+    if (!roof_asked(question, ROOF_INPUT_WIDE)) {
+        hide_common(&table, common);
+    }
+    roof_table_narrow(&table, question);
+    roof_table_begin(&table, out);
+    for (size_t i = 0; next_row(&i, &rows);) {
+        struct roof_plan_row row;
+        roof_plan_name(&row, &rows.plans->plan[i], (int)i + 1, problem);
+        roof_table_plan(&table, out, &row);
+    }
+    roof_table_end(&table, out);
+}
+
+/* --- both tables of a basis ---------------------------------------------------------------- */
+
+static size_t count_basis(const struct roof_plans *plans, enum roof_plan_basis basis)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plans->count; i++) {
+        count += plans->plan[i].basis == basis;
+    }
+    return count;
+}
+
+static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_t count)
+{
+    if (basis == ROOF_PLAN_EXPECTED) {
+        roof_text_printf(out, "\n%zu plans, by expected times\n\n", count);
+    } else {
+        roof_text_printf(out,
+                         "\n%zu plans without expected times, by lower bounds (real kernels are "
+                         "slower)\n\n",
+                         count);
+    }
+}
+
+void roof_plan_put_tables(struct roof_text *out, const struct roof_plans *plans,
+                          const struct roof_plan_problem *problem, size_t top,
+                          const struct roof_question *question)
+{
+    static const enum roof_plan_basis bases[] = {ROOF_PLAN_EXPECTED, ROOF_PLAN_BOUND};
+    for (size_t b = 0; b < COUNT(bases); b++) {
+        const size_t count = count_basis(plans, bases[b]);
+        const struct rows best = rows_of(plans, problem, bases[b], top, false);
+        const struct rows front = rows_of(plans, problem, bases[b], top, true);
+        if (count == 0) {
+            continue;
+        }
+        struct common common = {0};
+        add_common(&common, best, problem);
+        add_common(&common, front, problem);
+        put_heading(out, bases[b], count);
+        put_rows(out, best, problem, &common, question);
+        if (same_rows(best, front)) {
+            roof_text_put(out, "\nThese are the Pareto front");
+        } else {
+            roof_text_put(out, "\nPareto front");
+        }
+        roof_text_put(out, ": no plan has both more tokens/s per user and per device\n");
+        if (!same_rows(best, front)) {
+            roof_text_put(out, "\n");
+            put_rows(out, front, problem, &common, question);
+        }
+    }
+}
