@@ -78,7 +78,7 @@ TESTS = {
     "safetensors_formats": ["safetensors"],
     "safetensors_weights": ["safetensors"],
 }
-MODULES = ["operator", "workload", "predict", "scenario", "graph", "model_size", "sweep",
+MODULES = ["operator", "workload", "predict", "scenario", "stage", "graph", "model_size", "sweep",
            "recommend"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware"]
