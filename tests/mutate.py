@@ -49,7 +49,7 @@ TESTS = {
     "predict": ["predict", "operator", "sweep", "model_prediction"],
     "scenario": ["graph", "model_prediction", "model", "latent", "layout"],
     "graph": ["graph", "model_prediction", "model", "latent", "layout"],
-    "stage": ["graph", "model_prediction", "model", "latent", "layout"],
+    "stage": ["stages", "graph"],
     "sweep": ["sweep", "input", "predict"],
     "recommend": ["recommend", "crossover"],
     "accuracy": ["precision"],
@@ -60,7 +60,7 @@ TESTS = {
     "page_figures": ["chart_page"],
     "model_prediction": ["model_prediction", "graph"],
     "model_size": ["graph", "model"],
-    "pass": ["model_prediction", "graph"],
+    "pass": ["stages", "model_prediction", "graph"],
     "phase": ["model_prediction", "graph"],
     "request": ["model_prediction", "graph"],
     "limits": ["model_prediction", "graph"],
@@ -78,8 +78,8 @@ TESTS = {
     "safetensors_formats": ["safetensors"],
     "safetensors_weights": ["safetensors"],
 }
-MODULES = ["operator", "workload", "predict", "scenario", "graph", "stage", "model_size",
-           "sweep", "recommend"]
+MODULES = ["operator", "workload", "predict", "scenario", "stage", "graph", "model_size", "sweep",
+           "recommend"]
 # Command lines that are compared when no unit test notices.
 CASES = ["predict", "sweep", "recommend", "model", "plan", "explain", "list", "hardware"]
 

@@ -163,8 +163,8 @@ static void print_menu(const struct cli_command *command, const struct menu *men
            command->name, command->operands, command->summary, menu->examples);
     for (size_t i = 0; i < COUNT(menu->input); i++) {
         const struct roof_input *const row = roof_input(menu->input[i]);
-        print_option(row->letter, row->option, row->value,
-                     cli_help_of(command, plans ? "model" : NULL, menu->input[i]));
+        const char *const help = cli_help_of(command, plans ? "model" : NULL, menu->input[i]);
+        print_option(row->letter, row->option, row->value, help == NULL ? "" : help);
     }
     const int width = (int)strlen(command->name) + 27; /* of "roofline NAME OPERATOR --help" */
     printf("\nMore\n  roofline %s model --help      %s\n", command->name,

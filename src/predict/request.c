@@ -151,15 +151,14 @@ static enum roof_status whole_step(struct roof_step_times *out, struct roof_requ
 }
 
 /* Works out s(D, h) of all lanes: between whole numbers it is a line in each of the two, as is the
- * mean of steps that have one more sequence or chunk, or one less. */
+ * mean of steps that have one more sequence, or one more chunk in each lane, or one less. */
 static enum roof_status any_step(struct roof_step_times *out, void *context, double decoding,
                                  double chunks, struct roof_error *error)
 {
     struct roof_request *const r = context;
     const double sequences = decoding * (double)r->lanes;
-    const double prompts = chunks * (double)r->lanes;
-    const double less[2] = {floor(sequences), floor(prompts)};
-    const double part[2] = {sequences - less[0], prompts - less[1]};
+    const double less[2] = {floor(sequences), floor(chunks)};
+    const double part[2] = {sequences - less[0], chunks - less[1]};
     *out = (struct roof_step_times){0};
     for (int i = 0; i < 4; i++) {
         const int more[2] = {i & 1, i >> 1};
@@ -167,7 +166,8 @@ static enum roof_status any_step(struct roof_step_times *out, void *context, dou
             (more[0] == 1 ? part[0] : 1 - part[0]) * (more[1] == 1 ? part[1] : 1 - part[1]);
         struct roof_step_times one;
         if (weight > 0) {
-            TRY(whole_step(&one, r, (int64_t)less[0] + more[0], (int64_t)less[1] + more[1], error));
+            TRY(whole_step(&one, r, (int64_t)less[0] + more[0],
+                           ((int64_t)less[1] + more[1]) * r->lanes, error));
             roof_step_add(out, weight, &one);
         }
     }

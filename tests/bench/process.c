@@ -42,6 +42,10 @@ static const struct subject subjects[] = {
      "exec %s recommend model llama-3.3-70b -H "
      "h100-sxm,hgx-b200,a100-sxm-80gb,l40s,h200-sxm,dgx-spark --devices 1:16",
      NULL, 0, 9},
+    {"recommend model, requests",
+     "exec %s recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --devices 1:16 --prompt 8k "
+     "--generate 500",
+     NULL, 0, 9},
     {"sweep csv 1e4, 1 thread", SWEEP("csv", "10000", " --threads 1"), 1e4, 25},
     {"sweep csv 1e4, all threads", SWEEP("csv", "10000", ""), 1e4, 25},
     {"sweep csv 1e6, 1 thread", SWEEP("csv", "1000000", " --threads 1"), 1e6, 5},
