@@ -173,7 +173,11 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     struct roof_scenario scenario[2];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
-    roof_text_put(out, "\nReproduce (add any other options you used):\n");
+    roof_text_put(out, "\nReproduce ");
+    if (plan->dp > 1) {
+        roof_text_printf(out, "one of the %" PRId64 " copies ", plan->dp);
+    }
+    roof_text_put(out, "(add any other options you used):\n");
     if (problem->base.generate > 0) {
         roof_plan_scenario(&scenario[0], plan, problem);
         put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
