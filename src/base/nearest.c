@@ -14,7 +14,7 @@ enum {
     BEGINS = 10,
     CONTAINS = 100,
     ALL_WORDS = 200,
-    LETTERS = 300, /* times the number of wrong letters is at most LETTERS + ADDED_MOST */
+    LETTERS = 300, /* plus LETTER for each wrong letter, at most ADDED_MOST */
     CONTAINED = 400,
     ONE_WORD = 500,
     ADDED_MOST = 63,

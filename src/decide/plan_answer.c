@@ -159,8 +159,9 @@ static enum roof_status find_changes(struct roof_plan_answer *answer, struct roo
     }
     const size_t before = answer->changes;
     changed.device_counts = 1;
-    for (int64_t n = most + 1;
-         n <= 2 * most && n <= most + MORE_DEVICES && answer->changes == before; n++) {
+    for (int64_t n = most + 1; n <= 2 * most && n <= most + MORE_DEVICES &&
+                               n <= ROOF_PLAN_DEVICES_MAX && answer->changes == before;
+         n++) {
         changed.devices = &n;
         (void)snprintf(value, sizeof value, "%" PRId64, n);
         TRY(try_change(answer, &changed, "devices", value, error));

@@ -270,8 +270,9 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
     if (s->draft_tokens <= 0) {
         return;
     }
-    snprintf(detail, sizeof detail, "expected with %" PRId64 " drafts, %s accepted each",
-             s->draft_tokens, roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
+    snprintf(detail, sizeof detail, "expected with %" PRId64 " draft%s, %s accepted each",
+             s->draft_tokens, s->draft_tokens == 1 ? "" : "s",
+             roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
     put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
     if (s->phase != ROOF_PHASE_REQUEST) {
         snprintf(detail, sizeof detail, "%s to verify, %s to draft",

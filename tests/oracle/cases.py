@@ -31,7 +31,7 @@ def device_file(random, folder, number):
                 random.sample(names, random.randint(least, len(names)))}
     units = "fp64 fp32 tf32 bf16 fp16 fp8_e4m3 fp8_e5m2 int8 int4 int2 mxfp8 mxfp6 mxfp4 mxint8 " \
             "nvfp4".split()
-    matrix = table(1, 200, 5000, units)  # the program refuses a narrow format at 1/32 of a wide one
+    matrix = table(1, 200, 5000, units)  # the program refuses a narrow format far below a wide one
     data = {"id": f"random-{number}", "bandwidth_gb_s": figure(50, 9000), "peak_tflops": matrix,
             "sparse_tflops": table(0, 5000, 9000, list(matrix)),
             "vector_tflops": table(0, 1, 100, "fp64 fp32 bf16 fp16 int8".split())}

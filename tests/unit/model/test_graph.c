@@ -1675,8 +1675,8 @@ static void test_prefix_hit(void **state)
     static const struct {
         double hit;
         int64_t context, chunk;
-    } cases[] = {{0, 100, 100}, {0.25, 100, 75}, {0.5, 101, 51},   {0.999, 100, 1},
-                 {1, 100, 1},   {1, 1, 1},       {0.009, 100, 100}};
+    } cases[] = {{0, 100, 100}, {0.25, 100, 75}, {0.5, 101, 51},    {0.999, 100, 1},
+                 {1, 100, 1},   {1, 1, 1},       {0.009, 100, 100}, {0.29, 100, 71}};
     struct roof_model *const m = parse(DENSE);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct roof_scenario s = asked(ROOF_PHASE_PREFILL, 1, cases[i].context);
