@@ -46,12 +46,13 @@ const char *roof_registry_id(const char *source, size_t *length)
     return slash + 1;
 }
 
+/* Finds an embedded document by its id, which is in lower case; that of `id` does not matter. */
 static const struct roof_data_file *embedded(const char *folder, const char *id)
 {
     for (size_t i = 0; i < roof_data_file_count; i++) {
         size_t length = 0;
         const char *const known = id_in_folder(roof_data_files[i].path, folder, &length);
-        if (known != NULL && strlen(id) == length && memcmp(id, known, length) == 0) {
+        if (known != NULL && strlen(id) == length && strncasecmp(id, known, length) == 0) {
             return &roof_data_files[i];
         }
     }

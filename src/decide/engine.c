@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "base/text.h"
@@ -310,7 +311,7 @@ bool roof_serving_published(const struct roof_serving *serving)
 const struct roof_serving *roof_serving_find(const struct roof_engines *engines, const char *name)
 {
     for (size_t i = 0; i < engines->servings; i++) {
-        if (strcmp(engines->serving[i].id, name) == 0) {
+        if (strcasecmp(engines->serving[i].id, name) == 0) {
             return &engines->serving[i];
         }
     }

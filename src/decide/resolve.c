@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "base/list.h"
@@ -103,7 +104,7 @@ static enum roof_status take_serving(struct roof_question *question,
     question->value[ROOF_INPUT_PRECISION_BOTH] = NULL;
     if (published) {
         give(question, ROOF_INPUT_LAYOUT, "checkpoint");
-    } else if (serving->layout != NULL && strcmp(serving->layout, name) == 0) {
+    } else if (serving->layout != NULL && strcasecmp(serving->layout, name) == 0) {
         give(question, ROOF_INPUT_LAYOUT, name);
     } else {
         give(question, ROOF_INPUT_WEIGHTS, roof_format(serving->weights)->name);
