@@ -491,11 +491,11 @@ static int64_t between(const struct sized *fits, const struct sized *more, int t
 {
     const int64_t steps = more->batch - fits->batch;
     const double part = fits->room / (fits->room - more->room);
+    if (tries % 3 == 2 || !(part >= 0 && part <= 1)) {
+        return fits->batch + steps / 2;
+    }
     const int64_t guess = fits->batch + (int64_t)((double)steps * part);
-    return tries % 3 == 2 || !(part >= 0 && part <= 1) ? fits->batch + steps / 2
-           : guess <= fits->batch                      ? fits->batch + 1
-           : guess >= more->batch                      ? more->batch - 1
-                                                       : guess;
+    return guess <= fits->batch ? fits->batch + 1 : guess >= more->batch ? more->batch - 1 : guess;
 }
 
 /* Looks for the largest batch that fits between one that does and a larger one that does not, and
