@@ -169,9 +169,10 @@ void roof_predict_measured(struct roof_prediction *prediction, double measured_s
 /**
  * Attaches the calibration of a device, which must have none before, so that predictions have
  * expected times: from a file when path is not NULL, else the built-in one of the device, of its
- * product, of the device that the key `like` of its file names, or of its architecture's family. directories (NULL-terminated, may be NULL) are searched
- * first. A device without a calibration stays without one; that is no error. The device owns the
- * calibration: roof_hardware_free releases both.
+ * product, of the device that the key `like` of its file names, or of its architecture's family.
+ * directories (NULL-terminated, may be NULL) are searched first. A device without a calibration
+ * stays without one; that is no error. The device owns the calibration: roof_hardware_free releases
+ * both.
  */
 enum roof_status roof_hardware_calibrate(struct roof_hardware *hardware, const char *path,
                                          const char *const *directories, struct roof_error *error);

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* A peak of a narrower format is at least this part of that of a wider one. The least of a published
- * device is that of int8 beside mxfp8 on a GB300, 1/30. */
+/* A peak of a narrower format is at least this part of that of a wider one. The least of a
+ * published device is that of int8 beside mxfp8 on a GB300, 1/30. */
 #define NARROW_PART (1. / 256)
 
 /* A unit multiplies at most so much in a clock: some twenty times the most of a published device.

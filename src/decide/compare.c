@@ -202,11 +202,14 @@ static enum roof_status read_groups(struct run *r, struct owned *owned, const ch
 {
     const char *rest = group_by;
     struct roof_list_item item;
-    owned->columns = group_by == NULL ? NULL : strdup(group_by);
-    if (group_by != NULL && owned->columns == NULL) {
+    r->out->column = owned->column;
+    if (group_by == NULL) {
+        return ROOF_OK;
+    }
+    owned->columns = strdup(group_by);
+    if (owned->columns == NULL) {
         return roof_no_memory(error);
     }
-    r->out->column = owned->column;
     while (roof_list_next(&item, &rest)) {
         char *const name = owned->columns + (item.text - group_by);
         name[item.length] = '\0';

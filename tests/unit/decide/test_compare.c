@@ -189,7 +189,8 @@ static void test_header(void **unused)
         int line;
         const char *reason;
     } cases[] = {
-        {"", NULL, ROOF_INVALID, 1, "the header needs the columns operator, or model, and measured_us"},
+        {"", NULL, ROOF_INVALID, 1,
+         "the header needs the columns operator, or model, and measured_us"},
         {"# only this\n", NULL, ROOF_INVALID, 2, "the header needs"},
         {"operator,n,k\ngemv,1,1\n", NULL, ROOF_INVALID, 1, "the header needs"},
         {"\n#\nmeasured_us,n\n", NULL, ROOF_INVALID, 3, "the header needs"},

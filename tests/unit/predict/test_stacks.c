@@ -47,7 +47,8 @@ static double expected_in(const struct roof_workload *workload, const struct roo
     struct roof_prediction prediction;
     struct roof_workload w = *workload;
     w.stack = stack;
-    return roof_predict(&prediction, &w, device, NULL) == ROOF_OK ? prediction.expected_s : ROOF_UNKNOWN;
+    return roof_predict(&prediction, &w, device, NULL) == ROOF_OK ? prediction.expected_s
+                                                                  : ROOF_UNKNOWN;
 }
 
 /* Returns true if a workload has expected times, which are compared. */
