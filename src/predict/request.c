@@ -21,7 +21,7 @@ static struct roof_step_times step_of(const struct roof_pass *pass, const struct
     const double parts = (double)roof_microbatches(s);
     const double bound = fmax(pass->bound.path_s, parts * pass->bound.slowest_s);
     const double expected = fmax(pass->expected.path_s, parts * pass->expected.slowest_s);
-    struct roof_step_times out;
+    struct roof_step_times out = {.value = {0}};
     double *const v = out.value;
     v[ROOF_STEP_BOUND] = bound + draft->bound.path_s;
     v[ROOF_STEP_EXPECTED] =
