@@ -164,7 +164,7 @@ void roof_plans_free(struct roof_plans *plans);
 
 /** Ranks plans, those with expected times before those of bounds, and marks those that no plan of
  * their basis beats in both rates. */
-enum roof_status roof_plans_rank(struct roof_plans *plans, const struct roof_plan_problem *problem,
+enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_problem *problem,
                                  struct roof_error *error);
 
 /** Keeps the best of the plans, not ranked yet, and of those beyond the allowed loss, in
@@ -192,7 +192,7 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
 
 /** Returns the typical accuracy loss of a combination of formats: the largest of its members. A
  * model that is published in a format loses nothing by it. */
-enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *problem, size_t serving);
+enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving);
 
 /** Returns the engines of the problem that run a combination on one of its devices, as bits. */
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving,

@@ -60,8 +60,11 @@ static const char *field_name(size_t id)
 static size_t field_of(const char *name)
 {
     size_t id = 0;
-    while (id < ROOF_INPUT_COUNT && (field_name(id) == NULL || strcmp(field_name(id), name) != 0)) {
-        id++;
+    for (; id < ROOF_INPUT_COUNT; id++) {
+        const char *const field = field_name(id);
+        if (field != NULL && strcmp(field, name) == 0) {
+            break;
+        }
     }
     return id;
 }

@@ -187,8 +187,11 @@ enum roof_status roof_model_load(struct roof_model **out, const char *name,
     *out = NULL;
     bool user = false;
     TRY(load_any(out, &user, name, directories, error));
-    (*out)->reference = user ? roof_model_own(*out, strdup(name)) : NULL;
-    if (user && (*out)->reference == NULL) {
+    if (*out == NULL || !user) {
+        return ROOF_OK;
+    }
+    (*out)->reference = roof_model_own(*out, strdup(name));
+    if ((*out)->reference == NULL) {
         roof_model_free(*out);
         *out = NULL;
         return roof_no_memory(error);

@@ -98,7 +98,9 @@ static void test_users(void **state)
     (void)state;
     for (int room = 1; room < 9; room++) {
         struct roof_loop_times before = run((struct roof_loop){1.001, 50, 3, room});
-        for (double b = 1.01; b < 300; b *= 1.001) {
+        double b = 1.01;
+        while (b < 300) {
+            b *= 1.001;
             const struct roof_loop_times t = run((struct roof_loop){b, 50, 3, room});
             const double ttft = t.ttft.value[0] / before.ttft.value[0];
             const double step = t.step.value[0] / before.step.value[0];
