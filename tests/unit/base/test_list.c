@@ -25,9 +25,13 @@ static void test_items_come_in_order(void **state)
         size_t count = 0;
         for (const char *rest = cases[i].list; roof_list_next(&item, &rest); count++) {
             assert_true(count < cases[i].count);
-            assert_non_null(cases[i].item[count]);
-            assert_int_equal(item.length, strlen(cases[i].item[count]));
-            assert_memory_equal(item.text, cases[i].item[count], item.length);
+            const char *const want = cases[i].item[count];
+            if (want == NULL) {
+                fail();
+                continue;
+            }
+            assert_int_equal(item.length, strlen(want));
+            assert_memory_equal(item.text, want, item.length);
         }
         assert_int_equal(count, cases[i].count);
     }
