@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the figures of a device must fulfil together. */
+/* Refuses devices whose figures contradict each other. */
 #ifndef ROOF_HARDWARE_CHECK_H
 #define ROOF_HARDWARE_CHECK_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What the report on plans says of the best one: its figures, why it is first, and the commands
- * that predict it. */
+/* The part of the report on plans that is about the best one: its figures, why it is first, and the
+ * commands that predict it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

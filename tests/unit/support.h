@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the unit tests share: cmocka, devices, among them one whose figures make mental arithmetic,
+/* The unit tests share this: cmocka, devices, among them one whose figures make mental arithmetic,
  * and random numbers. */
 #ifndef ROOF_TESTS_SUPPORT_H
 #define ROOF_TESTS_SUPPORT_H

@@ -384,7 +384,7 @@ static struct roof_chart_layout *lay_out(double width, double height)
     return layout;
 }
 
-/* Where dots stand: on a slope below the ridge point, on the ceiling beyond, as far apart as their
+/* Dots stand on a slope below the ridge point and on the ceiling beyond it, as far apart as their
  * logarithms. */
 static void test_places(void **unused)
 {

@@ -522,8 +522,8 @@ static void test_models(void **unused)
     free(model_prediction);
 }
 
-/* What a model takes at best and is expected to take, with its band; where one operator has no
- * parameters, nothing is expected of the model. */
+/* A model has a lower bound and an estimate with its range; it has no estimate when one of its
+ * operators has no parameters. */
 static void test_expected_of_models(void **unused)
 {
     (void)unused;

@@ -410,7 +410,7 @@ static double limited(const struct roof_plan *p, int limit)
     case ROOF_PLAN_LIMIT_TTFT:
         return p->ttft_s;
     case ROOF_PLAN_LIMIT_TPOT:
-        return isnan(p->tpot_s) ? 0 : p->tpot_s; /* nobody waits for a second token */
+        return isnan(p->tpot_s) ? 0 : p->tpot_s; /* there is no second token */
     case ROOF_PLAN_LIMIT_TOKENS_PER_S:
         return -p->tokens_per_s;
     case ROOF_PLAN_LIMIT_CONCURRENCY:
@@ -453,7 +453,8 @@ struct grid {
     size_t candidates;
     size_t rejected[ROOF_REJECTED_COUNT];
     size_t missed[ROOF_PLAN_LIMIT_COUNT];
-    /* Of candidates with expected times if there are any, else of bounds: */
+    /* The nearest misses are among the candidates with expected times; without any of these, among
+     * those with bounds. */
     enum roof_plan_basis nearest_basis[ROOF_PLAN_LIMIT_COUNT];
     double nearest[ROOF_PLAN_LIMIT_COUNT];
     enum roof_plan_basis closest_basis;
@@ -499,9 +500,9 @@ static void judge(struct grid *g, const struct roof_plan *p, const struct roof_p
     }
 }
 
-/* What predict said of the candidates of a walk, in its order. A walk takes it over when its
- * question differs from that of the last one in nothing but limits and objective, of which predict
- * knows nothing. */
+/* The answers of predict for the candidates of a walk, in its order. A walk reuses those of the
+ * last one when its question differs from that one's in nothing but limits and objective, of which
+ * predict knows nothing. */
 static struct {
     struct roof_plan_problem question;
     struct {

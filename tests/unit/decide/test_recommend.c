@@ -477,8 +477,8 @@ static void test_attention(void **unused)
     roof_hardware_free(device);
 }
 
-/* What the caller's workload says: shape, --out, --kv and --sparse stay; -p, -w, -a, --compute are
- * what is asked for. */
+/* Candidates keep the shape, --out, --kv and --sparse of the caller's workload; recommend chooses
+ * -p, -w, -a and --compute. */
 static void test_what_is_kept(void **unused)
 {
     (void)unused;
@@ -744,8 +744,8 @@ static void test_nothing_left_to_store(void **unused)
     roof_hardware_free(device);
 }
 
-/* What is appended is read at 16 bits and stored in the candidate's format: 2 * 4 * 2 * 8 = 128
- * elements at 2 bytes read and at 1 byte (fp8) or 2 (fp16) stored: 384 and 512 bytes. */
+/* The appended keys and values are read at 16 bits and stored in the candidate's format: 2 * 4 * 2
+ * * 8 = 128 elements at 2 bytes read and at 1 byte (fp8) or 2 (fp16) stored: 384 and 512 bytes. */
 static void test_kv_append(void **unused)
 {
     (void)unused;

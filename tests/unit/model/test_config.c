@@ -687,8 +687,8 @@ static void test_families_in_detail(void **state)
     roof_model_free(m);
 }
 
-/* What Gemma3TextConfig sets when a config leaves it out: huggingface/transformers,
- * configuration_gemma3.py. The layers stand in every config. */
+/* These are the defaults of Gemma3TextConfig for members that a config leaves out:
+ * huggingface/transformers, configuration_gemma3.py. The layers stand in every config. */
 static void test_gemma3_defaults(void **state)
 {
     (void)state;

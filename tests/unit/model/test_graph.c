@@ -896,8 +896,8 @@ static void test_weights_of_all_devices(void **state)
             }
         }
     }
-    /* Of 1, 2, 4, 8, 16, 32 devices there are 1, 2, 3, 3, 2, 1 pairs of (tp, groups) and 1, 2, 3,
-     * 4, 3, 2 parts that cut experts into 8 at most. */
+    /* 1, 2, 4, 8, 16 and 32 devices form 1, 2, 3, 3, 2 and 1 pairs of (tp, groups). The experts are
+     * cut into at most 8 parts in 1, 2, 3, 4, 3 and 2 ways. */
     assert_int_equal(splits, 1 * 1 + 2 * 2 + 3 * 3 + 3 * 4 + 2 * 3 + 1 * 2);
     roof_model_free(m);
 }
@@ -912,7 +912,7 @@ static void splits_into(int64_t tp, int64_t attention_dp, int64_t moe_tp, int64_
     assert_int_equal(s.moe_ep, ways_ep);
     assert_int_equal(s.common.shape.ep, 1);
     assert_int_equal(roof_stage_devices(&s), ways_tp * ways_ep);
-    /* What is resolved stays as it is. */
+    /* A second resolution changes nothing. */
     const struct roof_scenario again = resolved(s, m);
     assert_memory_equal(&again, &s, sizeof s);
     roof_model_free(m);

@@ -1093,8 +1093,7 @@ static void test_text_of_gemv(void **unused)
     roof_hardware_free(spark);
 }
 
-/* Where the parameters of an expected time are from is said where it is not these kernels on this
- * device. */
+/* The text names the origin of an estimate that was not fitted to these kernels on this device. */
 static void test_text_of_expected(void **unused)
 {
     (void)unused;
