@@ -11,7 +11,11 @@
 #include "measure/timing.h"
 
 /* A sample takes about as long as this, in seconds. */
-#define SAMPLE_S 5e-3
+#define SAMPLE_S 2e-3
+
+/* Calls from this length on are timed by the clocks of the threads. Shorter ones by that on the
+ * wall: other processes disturb few of their samples, and medians leave those out. */
+#define RAN_S 5e-5
 
 struct roof_bench {
     struct roof_cpu_topology topology;
@@ -20,6 +24,7 @@ struct roof_bench {
     size_t threads;
     struct roof_cpu_job job;
     int64_t calls; /* of a sample; 0: unknown yet */
+    bool ran;      /* they are timed by the clocks of the threads */
     int64_t next;  /* number of the next call */
 };
 
@@ -72,6 +77,13 @@ static enum roof_status cpu_open(struct roof_bench **out, const struct roof_mete
     return ROOF_OK;
 }
 
+/* Returns the bytes of the last caches that the threads have together. */
+static int64_t last_cache(const struct roof_bench *bench)
+{
+    const struct roof_cpu_topology *const t = &bench->topology;
+    return t->cache_count == 0 ? 0 : roof_cpu_cache_total(t, t->cache_count - 1, bench->threads);
+}
+
 static void cpu_describe(struct roof_meter_device *out, const struct roof_bench *bench)
 {
     static const char *const units[ROOF_ISA_COUNT] = {"baseline", "AVX2", "AVX-512"};
@@ -108,15 +120,19 @@ static void share_nothing(void *context, size_t thread, size_t threads, int64_t 
 static bool cpu_able(const struct roof_bench *bench, const struct roof_meter_task *task)
 {
     return task->probe == ROOF_PROBE_MULTIPLY ? roof_cpu_peak_able(&bench->features, task)
-                                              : task->probe != ROOF_PROBE_OPERATOR;
+           : task->probe == ROOF_PROBE_OPERATOR
+               ? roof_cpu_product_able(&bench->features, task) || roof_cpu_vector_able(task)
+               : true;
 }
 
 static enum roof_status cpu_begin(double *amount, struct roof_bench *bench,
                                   const struct roof_meter_task *task, struct roof_error *error)
 {
     struct roof_cpu_job *const job = &bench->job;
-    *job = (struct roof_cpu_job){.task = *task, .features = bench->features, .copies = 1};
+    *job =
+        (struct roof_cpu_job){.task = *task, .features = bench->features, .phases = 1, .copies = 1};
     bench->calls = 0;
+    bench->ran = false;
     switch (task->probe) {
     case ROOF_PROBE_READ:
     case ROOF_PROBE_COPY:
@@ -125,6 +141,11 @@ static enum roof_status cpu_begin(double *amount, struct roof_bench *bench,
         break;
     case ROOF_PROBE_MULTIPLY:
         TRY(roof_cpu_peak_begin(job, bench->threads, error));
+        break;
+    case ROOF_PROBE_OPERATOR:
+        TRY(roof_cpu_vector_able(task)
+                ? roof_cpu_vector_begin(job, bench->threads, last_cache(bench), error)
+                : roof_cpu_product_begin(job, last_cache(bench), error));
         break;
     default:
         job->share = share_nothing;
@@ -139,13 +160,15 @@ static enum roof_status cpu_sample(double *seconds, struct roof_bench *bench,
 {
     (void)error;
     const int64_t calls = bench->calls == 0 ? 1 : bench->calls;
-    const double took =
-        roof_cpu_team_run(bench->team, bench->job.share, &bench->job, bench->next, calls);
+    const int64_t phases = bench->job.phases;
+    const double took = roof_cpu_team_run(bench->team, bench->job.share, &bench->job,
+                                          bench->next * phases, calls * phases, bench->ran);
     bench->next += calls;
     *seconds = took / (double)calls;
     /* Samples become as long as they should be while a task warms up. */
     const double wanted = SAMPLE_S / (*seconds > 1e-8 ? *seconds : 1e-8);
     bench->calls = wanted < 1 ? 1 : (int64_t)wanted;
+    bench->ran = *seconds > RAN_S * (double)phases;
     return ROOF_OK;
 }
 
@@ -160,13 +183,13 @@ static double clock_hz(void)
 {
     const int64_t rounds = 200000;
     uint64_t value = 1;
-    const double start = roof_seconds();
+    const double start = roof_thread_seconds();
     for (int64_t i = 0; i < rounds; i++) {
         __asm__ volatile("" : "+r"(value));
         value += 1;
         __asm__ volatile("" : "+r"(value));
     }
-    const double took = roof_seconds() - start;
+    const double took = roof_thread_seconds() - start;
     roof_cpu_keep(value);
     return (double)rounds / took;
 }

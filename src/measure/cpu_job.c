@@ -40,6 +40,12 @@ enum roof_status roof_cpu_allocate(struct roof_cpu_job *job, int64_t bytes,
     return ROOF_OK;
 }
 
+int64_t roof_cpu_copies(const struct roof_meter_task *task, int64_t bytes, int64_t cache_bytes)
+{
+    const bool warm = task->workload.cache == ROOF_CACHE_WARM;
+    return warm ? 1 : 1 + 3 * cache_bytes / (bytes < 1 ? 1 : bytes);
+}
+
 /* Returns the next of a sequence of random numbers (xorshift64*). */
 static uint64_t random_bits(uint64_t *state)
 {
@@ -61,5 +67,13 @@ void roof_cpu_noise(unsigned char *out, int64_t bytes, uint64_t *state)
     for (int64_t i = 0; i < bytes; i += 8) {
         const uint64_t bits = random_bits(state);
         memcpy(out + i, &bits, bytes - i < 8 ? (size_t)(bytes - i) : 8);
+    }
+}
+
+void roof_cpu_halves(uint16_t *out, int64_t count, uint64_t *state)
+{
+    roof_cpu_noise((unsigned char *)out, count * 2, state);
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = (uint16_t)((out[i] & 0x83ff) | 0x2000); /* the exponent of 2^-7 */
     }
 }

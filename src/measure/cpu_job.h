@@ -22,6 +22,8 @@ struct roof_cpu_job {
     struct roof_meter_task task;
     struct roof_cpu_features features;
     unsigned char *data; /* owned; its use is the kernel's */
+    int64_t repeats;     /* of a stream in one call */
+    int64_t phases;      /* calls of the team that make a call of the task, one after another */
     int64_t copies;      /* of the data that calls rotate through */
     int64_t stride;      /* bytes from one copy to the next */
     unsigned char
@@ -34,15 +36,31 @@ enum roof_status roof_cpu_stream_begin(struct roof_cpu_job *job, size_t threads,
 enum roof_status roof_cpu_peak_begin(struct roof_cpu_job *job, size_t threads,
                                      struct roof_error *error);
 
+enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_bytes,
+                                        struct roof_error *error);
+enum roof_status roof_cpu_vector_begin(struct roof_cpu_job *job, size_t threads,
+                                       int64_t cache_bytes, struct roof_error *error);
+
 /* Tell which tasks can be prepared. */
 bool roof_cpu_peak_able(const struct roof_cpu_features *features,
                         const struct roof_meter_task *task);
 
+bool roof_cpu_product_able(const struct roof_cpu_features *features,
+                           const struct roof_meter_task *task);
+
+bool roof_cpu_vector_able(const struct roof_meter_task *task);
+
+/* Returns how many copies of data a task rotates through: with those, a cold task finds nothing of
+ * a copy in caches of cache_bytes when it comes to it again. */
+int64_t roof_cpu_copies(const struct roof_meter_task *task, int64_t bytes, int64_t cache_bytes);
+
 /* Allocates memory of a job in large pages where the system has them. */
 enum roof_status roof_cpu_allocate(struct roof_cpu_job *job, int64_t bytes,
                                    struct roof_error *error);
-/* Fills floats with random values in [-1, 1), and bytes with random bits. */
+/* Fill memory: floats with random values in [-1, 1), half-precision numbers with some below 2^-6,
+ * bytes with random bits. */
 void roof_cpu_random(float *out, int64_t count, uint64_t *state);
+void roof_cpu_halves(uint16_t *out, int64_t count, uint64_t *state);
 void roof_cpu_noise(unsigned char *out, int64_t bytes, uint64_t *state);
 
 /* Returns the first of the items that a thread works on; the next thread's is the end. Parts are

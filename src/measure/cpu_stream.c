@@ -7,6 +7,9 @@
 typedef uint64_t block __attribute__((vector_size(64)));
 typedef float floats __attribute__((vector_size(64)));
 
+/* A call goes over small arrays until it has moved about so much: barriers cost nothing then. */
+#define CALL_BYTES ((int64_t)64 << 20)
+
 /* A thread moves multiples of this at once. */
 #define STEP ((int64_t)(8 * sizeof(block)))
 
@@ -83,16 +86,18 @@ static void share_stream(void *context, size_t thread, size_t threads, int64_t c
     const int64_t bytes = roof_cpu_part(length, STEP, thread + 1, threads) - first;
     unsigned char *const from = job->data + first;
     (void)call;
-    switch (job->task.probe) {
-    case ROOF_PROBE_COPY:
-        copies[isa](from, from + length, bytes);
-        break;
-    case ROOF_PROBE_TRIAD:
-        triads[isa](from, from + length, from + 2 * length, bytes);
-        break;
-    default:
-        reads[isa](from, bytes);
-        break;
+    for (int64_t i = 0; i < job->repeats; i++) {
+        switch (job->task.probe) {
+        case ROOF_PROBE_COPY:
+            copies[isa](from, from + length, bytes);
+            break;
+        case ROOF_PROBE_TRIAD:
+            triads[isa](from, from + length, from + 2 * length, bytes);
+            break;
+        default:
+            reads[isa](from, bytes);
+            break;
+        }
     }
 }
 
@@ -105,7 +110,8 @@ enum roof_status roof_cpu_stream_begin(struct roof_cpu_job *job, size_t threads,
     const int64_t least = STEP * (int64_t)threads;
     const int64_t length = job->task.bytes / arrays / STEP * STEP;
     job->stride = length < least ? least : length;
-    job->amount = (double)(job->stride * arrays);
+    job->repeats = 1 + CALL_BYTES / (job->stride * arrays);
+    job->amount = (double)(job->stride * arrays * job->repeats);
     job->share = share_stream;
     uint64_t state = 1;
     TRY(roof_cpu_allocate(job, job->stride * arrays, error));

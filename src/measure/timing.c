@@ -17,6 +17,13 @@ double roof_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double roof_thread_seconds(void)
+{
+    struct timespec spent = {0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return (double)spent.tv_sec + 1e-9 * (double)spent.tv_nsec;
+}
+
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a;

@@ -40,5 +40,7 @@ double roof_median(double *values, size_t count);
 
 /* Returns the seconds since some moment, by a clock that is never set back. */
 double roof_seconds(void);
+/* Returns the seconds that this thread has run. */
+double roof_thread_seconds(void);
 
 #endif
