@@ -263,7 +263,7 @@ calls() {
     refers "$starts|posix_spawnp|(secure_)?getenv|putenv|v?f?printf|puts|fopen(64)?|fdopen|creat(64)?|p?write(64)?|unlink|rename|mkdir|exit|_exit" \
         "not in the library" "$1"
     shift
-    refers "$starts|gets|tmpnam|tempnam|mk[sod]*temp|tmpfile(64)?|creat(64)?|openat(64)?|mkdir|remove|s?y?m?link|truncate(64)?|chmod|putenv|setenv" \
+    refers "$starts|gets|tmpnam|tempnam|mk[sod]*temp|tmpfile(64)?|creat(64)?|openat(64)?|remove|s?y?m?link|truncate(64)?|chmod|putenv|setenv" \
         "not in the program" "$@"
 }
 

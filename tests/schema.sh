@@ -152,6 +152,11 @@ one comparison compare measured.csv
 one comparison compare measured.csv --summary --group-by run,operator
 each compared compare measured.csv
 
+# --- measurements
+
+one measured measure --threads 1 --seconds 1 --formats q8_0 -o here
+one hardware list hardware ./here
+
 # --- charts
 
 one chart plot -H h100-sxm

@@ -19,10 +19,11 @@ static const char *const format_names[ROOF_ANSWER_FORMAT_COUNT] = {
 /* The row of the input table that has the formats of a command. */
 static size_t format_input(enum roof_command command)
 {
-    return command == ROOF_COMMAND_PREDICT ? ROOF_INPUT_PREDICT_FORMAT
-           : command == ROOF_COMMAND_PLOT  ? ROOF_INPUT_CHART_FORMAT
-           : command == ROOF_COMMAND_CHECK ? ROOF_INPUT_CHECK_FORMAT
-                                           : ROOF_INPUT_FORMAT;
+    return command == ROOF_COMMAND_PREDICT   ? ROOF_INPUT_PREDICT_FORMAT
+           : command == ROOF_COMMAND_PLOT    ? ROOF_INPUT_CHART_FORMAT
+           : command == ROOF_COMMAND_CHECK   ? ROOF_INPUT_CHECK_FORMAT
+           : command == ROOF_COMMAND_MEASURE ? ROOF_INPUT_MEASURE_FORMAT
+                                             : ROOF_INPUT_FORMAT;
 }
 
 enum roof_status roof_answer_format_find(enum roof_answer_format *out, enum roof_command command,
@@ -52,10 +53,11 @@ void roof_answer_formats(struct roof_text *out, enum roof_command command)
 static const struct {
     enum roof_command command;
     enum roof_status (*answer)(struct roof_asking *a, struct roof_error *error);
-} kinds[] = {{ROOF_COMMAND_PREDICT, roof_ask_predict},     {ROOF_COMMAND_SWEEP, roof_ask_sweep},
-             {ROOF_COMMAND_RECOMMEND, roof_ask_recommend}, {ROOF_COMMAND_LIST, roof_ask_list},
-             {ROOF_COMMAND_COMPARE, roof_ask_compare},     {ROOF_COMMAND_PLOT, roof_ask_plot},
-             {ROOF_COMMAND_CHECK, roof_ask_check}};
+} kinds[] = {
+    {ROOF_COMMAND_PREDICT, roof_ask_predict},     {ROOF_COMMAND_SWEEP, roof_ask_sweep},
+    {ROOF_COMMAND_RECOMMEND, roof_ask_recommend}, {ROOF_COMMAND_LIST, roof_ask_list},
+    {ROOF_COMMAND_COMPARE, roof_ask_compare},     {ROOF_COMMAND_PLOT, roof_ask_plot},
+    {ROOF_COMMAND_CHECK, roof_ask_check},         {ROOF_COMMAND_MEASURE, roof_ask_measure}};
 
 /* Refuses a format that the command does not write. */
 static enum roof_status check_format(enum roof_command command, enum roof_answer_format format,

@@ -23,12 +23,36 @@ static const struct {
     {ROOF_INPUT_EXPLAIN, "explain why B is faster than A: two devices, or two formats of engines"},
     {ROOF_INPUT_CONTEXT, "sequence length, decoded without a prompt (default 4096)"}};
 
+/* The options that measure takes for something else. */
+static const struct {
+    size_t input;
+    const char *help;
+} measure_help[] = {
+    {ROOF_INPUT_HARDWARE, "device whose predictions are judged, with --compare (default: the "
+                          "device that is measured)"},
+    {ROOF_INPUT_FORMATS, "precisions of weights to measure (default q4_0,q8_0,fp16,fp32)"},
+    {ROOF_INPUT_THREADS, "threads that measure, and that the device has (default: one per core)"}};
+
+/* Returns the help of an option of measure. */
+static const char *help_of_measure(size_t input)
+{
+    for (size_t i = 0; i < COUNT(measure_help); i++) {
+        if (measure_help[i].input == input) {
+            return measure_help[i].help;
+        }
+    }
+    return roof_input(input)->help;
+}
+
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {
     const struct roof_input *const row = roof_input(input);
     enum roof_operator op = ROOF_OPERATOR_COUNT;
     if (!roof_input_allowed(input, command->id)) {
         return NULL;
+    }
+    if (command->id == ROOF_COMMAND_MEASURE) {
+        return help_of_measure(input);
     }
     const bool model = workload != NULL && strcmp(workload, "model") == 0;
     if (workload == NULL || (!model && roof_operator_find(&op, workload, NULL) != ROOF_OK)) {

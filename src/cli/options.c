@@ -242,6 +242,7 @@ static bool take_own_option(struct cli_options *out, size_t input, const char *t
     case ROOF_INPUT_PREDICT_FORMAT:
     case ROOF_INPUT_CHART_FORMAT:
     case ROOF_INPUT_CHECK_FORMAT:
+    case ROOF_INPUT_MEASURE_FORMAT:
         out->format_name = text;
         return true;
     case ROOF_INPUT_OUTPUT:
@@ -338,6 +339,8 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         return second == NULL
                    ? roof_question_put(q, "operator", first, error)
                    : roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", second);
+    case CLI_NOTHING:
+        return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", first);
     case CLI_WORD:
         return ROOF_OK;
     }

@@ -121,9 +121,8 @@ enum roof_status roof_cpu_product_begin(struct roof_cpu_job *job, int64_t cache_
     TRY(roof_cpu_allocate(job, job->copies * job->stride + scratch, error));
     job->scratch = job->data + job->copies * job->stride;
     uint64_t state = 1;
-    for (int64_t copy = 0; copy < job->copies; copy++) {
-        fill_weights(job->data + copy * job->stride, format, weights, &state);
-    }
+    fill_weights(job->data, format, weights, &state);
+    roof_cpu_repeat(job);
     roof_cpu_random((float *)(void *)job->scratch, s->m * s->k, &state);
     return ROOF_OK;
 }
