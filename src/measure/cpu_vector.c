@@ -240,7 +240,7 @@ static void share_attention(void *context, size_t thread, size_t threads, int64_
         (float *)(void *)(job->scratch + inputs + (int64_t)thread * scores_bytes(s->kv_len));
     const struct scores own = {score, (unsigned char *)(score + QUERIES * s->kv_len)};
     struct roof_dot_kernels kernels = {.inputs = ROOF_PRECISION_FP16};
-    (void)roof_dot_find(&kernels, ROOF_PRECISION_FP16, &job->features);
+    (void)roof_dot_find(&kernels, ROOF_PRECISION_FP16, true, &job->features);
     const int64_t end = roof_cpu_part(items, 1, thread + 1, threads);
     for (int64_t item = roof_cpu_part(items, 1, thread, threads); item < end; item++) {
         const int64_t first = item % blocks * QUERIES;

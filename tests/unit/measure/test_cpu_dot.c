@@ -8,7 +8,7 @@
 #include "support.h"
 
 #define K 96 /* three blocks: an odd number of them, and six times sixteen */
-#define ROWS 6
+#define ROWS 16
 #define INPUTS 5
 
 static void test_half(void **state)
@@ -33,6 +33,7 @@ static double element(enum roof_precision format, const unsigned char *row, int 
 {
     struct roof_block_q4 q4;
     struct roof_block_q8 q8;
+    struct roof_block_q8_1 q8_1;
     uint16_t half = 0;
     float single = 0;
     switch (format) {
@@ -44,6 +45,9 @@ static double element(enum roof_precision format, const unsigned char *row, int 
     case ROOF_PRECISION_Q8_0:
         memcpy(&q8, row + sizeof q8 * (size_t)(k / ROOF_BLOCK), sizeof q8);
         return (double)roof_half_to_float(q8.scale) * q8.element[k % ROOF_BLOCK];
+    case ROOF_PRECISION_Q8_1:
+        memcpy(&q8_1, row + sizeof q8_1 * (size_t)(k / ROOF_BLOCK), sizeof q8_1);
+        return (double)roof_half_to_float(q8_1.scale) * q8_1.element[k % ROOF_BLOCK];
     case ROOF_PRECISION_FP16:
         memcpy(&half, row + 2 * k, sizeof half);
         return (double)roof_half_to_float(half);
@@ -77,43 +81,66 @@ static void fill(unsigned char *out, enum roof_precision format, int64_t bytes)
     }
 }
 
+/* Packs rows of q4_0 by eight. */
+static void pack(unsigned char *out, const unsigned char *rows)
+{
+    const int64_t row = K / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q4);
+    for (int64_t first = 0; first < ROWS; first += ROOF_PACKED_ROWS) {
+        for (int64_t b = 0; b < K / ROOF_BLOCK; b++) {
+            unsigned char *const to = out + first * row + b * ROOF_PACKED_BYTES;
+            for (int64_t r = 0; r < ROOF_PACKED_ROWS; r++) {
+                struct roof_block_q4 from;
+                memcpy(&from, rows + (first + r) * row + b * (int64_t)sizeof from, sizeof from);
+                memcpy(to + 2 * r, &from.scale, sizeof from.scale);
+                for (int i = 0; i < ROOF_BLOCK / 2; i++) {
+                    to[16 + i / 4 * 32 + 4 * r + i % 4] = from.pair[i];
+                }
+            }
+        }
+    }
+}
+
 /* The products of all rows and inputs by the kernels of a format and of some units are those of
  * plain loops over the same elements. */
-static void check(enum roof_precision format, const struct roof_cpu_features *features)
+static void check(enum roof_precision format, bool many, const struct roof_cpu_features *features)
 {
     _Alignas(64) static unsigned char weights[ROWS * K * 4];
+    _Alignas(64) static unsigned char packed[ROWS * K * 4];
     _Alignas(64) static unsigned char inputs[INPUTS * K * 4];
     static float values[INPUTS * K];
     float out[INPUTS * ROWS];
     struct roof_dot_kernels kernels;
     uint64_t random = 3;
     const int64_t row = (int64_t)(roof_precision_bits(format) * K / 8);
-    assert_true(roof_dot_find(&kernels, format, features));
+    assert_true(roof_dot_find(&kernels, format, many, features));
     const int64_t input = (int64_t)(roof_precision_bits(kernels.inputs) * K / 8);
     fill(weights, format, ROWS * row);
+    if (kernels.packed) {
+        pack(packed, weights);
+    }
     roof_cpu_random(values, (int64_t)INPUTS * K, &random);
     for (int i = 0; i < INPUTS; i++) {
         roof_dot_convert(inputs + i * input, kernels.inputs, values + (ptrdiff_t)i * K, K,
                          features);
         for (int k = 0; k < K; k++) { /* half a step of 1/127 at most */
-            assert_around(element(kernels.inputs, inputs + i * input, k), values[i * K + k],
-                          kernels.inputs == ROOF_PRECISION_Q8_0 ? 0.005 : 0.0005);
+            assert_around(element(kernels.inputs, inputs + i * input, k), values[i * K + k], 0.005);
         }
     }
-    const struct roof_dot dot = {weights, inputs, out, row, input, ROWS, K};
-    roof_dot_multiply(&kernels, &dot, ROWS, INPUTS);
-    for (int i = 0; i < INPUTS; i++) {
+    const struct roof_dot dot = {
+        kernels.packed ? packed : weights, inputs, out, row, input, ROWS, K};
+    const int count = many ? INPUTS : 1;
+    roof_dot_multiply(&kernels, &dot, ROWS, count);
+    for (int i = 0; i < count; i++) {
         for (int r = 0; r < ROWS; r++) {
             double sum = 0;
             for (int k = 0; k < K; k++) {
                 sum += element(format, weights + r * row, k) *
                        element(kernels.inputs, inputs + i * input, k);
             }
-            assert_around(out[i * ROWS + r], sum, 1e-4);
+            /* The sum of the block of an input is rounded to half precision. */
+            assert_around(out[i * ROWS + r], sum, kernels.packed ? 5e-3 : 1e-4);
         }
     }
-    roof_dot_multiply(&kernels, &dot, ROWS, 1); /* row by row */
-    assert_true(isfinite((double)out[ROWS - 1]));
 }
 
 /* Each format, with the units of this processor and all narrower ones. */
@@ -123,17 +150,19 @@ static void test_products(void **state)
                                                   ROOF_PRECISION_FP16, ROOF_PRECISION_FP32};
     (void)state;
     for (size_t i = 0; i < COUNT(formats); i++) {
-        struct roof_cpu_features features = roof_cpu_features();
-        check(formats[i], &features);
-        features.vnni = false;
-        check(formats[i], &features);
-        while (features.isa > ROOF_ISA_BASE) {
-            features.isa--;
-            check(formats[i], &features);
+        for (int many = 0; many < 2; many++) {
+            struct roof_cpu_features features = roof_cpu_features();
+            check(formats[i], many > 0, &features);
+            features.vnni = false;
+            check(formats[i], many > 0, &features);
+            while (features.isa > ROOF_ISA_BASE) {
+                features.isa--;
+                check(formats[i], many > 0, &features);
+            }
         }
     }
     struct roof_dot_kernels kernels;
-    assert_false(roof_dot_find(&kernels, ROOF_PRECISION_NVFP4,
+    assert_false(roof_dot_find(&kernels, ROOF_PRECISION_NVFP4, false,
                                &(struct roof_cpu_features){.isa = ROOF_ISA_BASE}));
 }
 
