@@ -61,7 +61,7 @@ HEADERS  := $(sort $(wildcard include/roofline/*.h))
 DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json)) \
             $(sort $(filter-out %/README.md,$(wildcard data/web/*)))
 # The floors of the library, lowest first; each includes only itself and those before it.
-FLOORS   := base catalog operator model predict decide report chart ask
+FLOORS   := base catalog operator model predict simulate decide report chart ask
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))

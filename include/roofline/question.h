@@ -55,7 +55,8 @@ enum roof_command {
     ROOF_COMMAND_COMPARE = 16,
     ROOF_COMMAND_PLOT = 32,
     ROOF_COMMAND_CHECK = 64,
-    ROOF_COMMAND_COMPLETION = 128 /**< a command of the program only: roof_answer refuses it */
+    ROOF_COMMAND_COMPLETION = 128, /**< a command of the program only: roof_answer refuses it */
+    ROOF_COMMAND_SIMULATE = 256
 };
 
 /** Output formats. Pinned. Each command writes some of them: roof_answer_format_find. */

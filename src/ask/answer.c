@@ -52,10 +52,11 @@ void roof_answer_formats(struct roof_text *out, enum roof_command command)
 static const struct {
     enum roof_command command;
     enum roof_status (*answer)(struct roof_asking *a, struct roof_error *error);
-} kinds[] = {{ROOF_COMMAND_PREDICT, roof_ask_predict},     {ROOF_COMMAND_SWEEP, roof_ask_sweep},
-             {ROOF_COMMAND_RECOMMEND, roof_ask_recommend}, {ROOF_COMMAND_LIST, roof_ask_list},
-             {ROOF_COMMAND_COMPARE, roof_ask_compare},     {ROOF_COMMAND_PLOT, roof_ask_plot},
-             {ROOF_COMMAND_CHECK, roof_ask_check}};
+} kinds[] = {
+    {ROOF_COMMAND_PREDICT, roof_ask_predict},     {ROOF_COMMAND_SWEEP, roof_ask_sweep},
+    {ROOF_COMMAND_RECOMMEND, roof_ask_recommend}, {ROOF_COMMAND_LIST, roof_ask_list},
+    {ROOF_COMMAND_COMPARE, roof_ask_compare},     {ROOF_COMMAND_PLOT, roof_ask_plot},
+    {ROOF_COMMAND_CHECK, roof_ask_check},         {ROOF_COMMAND_SIMULATE, roof_ask_simulate}};
 
 /* Refuses a format that the command does not write. */
 static enum roof_status check_format(enum roof_command command, enum roof_answer_format format,

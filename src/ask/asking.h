@@ -25,6 +25,7 @@ enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_check(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_simulate(struct roof_asking *a, struct roof_error *error);
 
 /* Parts of predict and recommend. */
 enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_asking *a,

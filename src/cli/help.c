@@ -23,12 +23,34 @@ static const struct {
     {ROOF_INPUT_EXPLAIN, "explain why B is faster than A: two devices, or two formats of engines"},
     {ROOF_INPUT_CONTEXT, "sequence length, decoded without a prompt (default 4096)"}};
 
+/* The help of options that mean more, or something else, when a model is served. */
+static const struct {
+    size_t input;
+    const char *help;
+} simulate_help[] = {
+    {ROOF_INPUT_PROMPT,
+     "prompt tokens of each request: a number, uniform:A:B or lognormal:MEAN:CV"},
+    {ROOF_INPUT_GENERATE, "tokens that each request generates: likewise"},
+    {ROOF_INPUT_CHUNK, "prompt tokens prefilled per step (default 8192; 0: whole prompts)"},
+    {ROOF_INPUT_CONCURRENCY,
+     "closed loop, in place of --rate: so many requests are always in flight"},
+    {ROOF_INPUT_BY,
+     "times of the steps: estimated (expected, the default) or lower bounds (ideal)"},
+    {ROOF_INPUT_MAX_TTFT,
+     "longest time to first token: TIME or p99:TIME of 99% of the requests, p90:TIME, mean:TIME"},
+    {ROOF_INPUT_MAX_TPOT, "longest time per output token after the first, likewise (p99:30ms)"}};
+
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {
     const struct roof_input *const row = roof_input(input);
     enum roof_operator op = ROOF_OPERATOR_COUNT;
     if (!roof_input_allowed(input, command->id)) {
         return NULL;
+    }
+    for (size_t i = 0; i < COUNT(simulate_help); i++) {
+        if (command->id == ROOF_COMMAND_SIMULATE && simulate_help[i].input == input) {
+            return simulate_help[i].help;
+        }
     }
     const bool model = workload != NULL && strcmp(workload, "model") == 0;
     if (workload == NULL || (!model && roof_operator_find(&op, workload, NULL) != ROOF_OK)) {
@@ -204,7 +226,7 @@ static void print_page(const struct cli_command *command, const char *workload)
         print_group(command, workload, plans ? heading_of(plan_order[i]) : &headings[i]);
     }
     putchar('\n');
-    if (roof_input_allowed(ROOF_DIM_N, command->id)) {
+    if (roof_input_allowed(ROOF_DIM_N, command->id) || command->takes == CLI_MODEL) {
         printf("Integers may carry k, M, G (1000) or Ki, Mi, Gi (1024).\n");
     }
     if (command->id == ROOF_COMMAND_SWEEP) {
@@ -219,6 +241,11 @@ static void print_page(const struct cli_command *command, const char *workload)
             "file. With one, --help\nshows only its options. Devices: roofline list hardware. "
             "Precisions: roofline list precisions.\n");
     }
+    if (command->takes == CLI_MODEL) {
+        printf(
+            "A MODEL is a name (roofline list models), a name at Hugging Face, or a config.json, "
+            "folder,\n.gguf or .safetensors file. Devices: roofline list hardware.\n");
+    }
     printf("The manual: man roofline-%s\n", command->name);
 }
 
@@ -231,7 +258,9 @@ void cli_help(const struct cli_command *command, const char *workload)
             return;
         }
     }
-    if (workload == NULL || command->takes != CLI_WORKLOAD || strcmp(workload, "all") == 0) {
+    if (command->takes == CLI_MODEL) {
+        print_page(command, "model");
+    } else if (workload == NULL || command->takes != CLI_WORKLOAD || strcmp(workload, "all") == 0) {
         print_page(command, NULL);
     } else { /* what is no operator is the name of a model */
         print_page(command,

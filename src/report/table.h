@@ -21,6 +21,7 @@
 #include "operator/operator.h"
 #include "predict/model_prediction.h"
 #include "roofline/question.h"
+#include "simulate/simulation_fields.h"
 
 /** The formats of rows; the same numbers as those of enum roof_answer_format. */
 enum roof_output {
@@ -44,7 +45,9 @@ enum roof_table_kind {
     ROOF_TABLE_LAYOUTS,
     ROOF_TABLE_PLANS,
     ROOF_TABLE_SPEEDUPS,
-    ROOF_TABLE_ENGINES
+    ROOF_TABLE_ENGINES,
+    ROOF_TABLE_SIMULATIONS,
+    ROOF_TABLE_SERVED /**< requests of a simulation */
 };
 
 /** The form in which a row is written. */
@@ -144,5 +147,9 @@ void roof_table_speedup(struct roof_table *table, struct roof_text *out,
                         const struct roof_speedup_row *speedup);
 void roof_table_engine(struct roof_table *table, struct roof_text *out,
                        const struct roof_engine_entry *engine);
+void roof_table_simulation(struct roof_table *table, struct roof_text *out,
+                           const struct roof_simulation_row *simulation);
+void roof_table_served(struct roof_table *table, struct roof_text *out,
+                       const struct roof_served *served);
 
 #endif

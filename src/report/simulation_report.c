@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include "report/simulation_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "report/report.h"
+
+static const char *const latency_names[ROOF_LATENCY_COUNT] = {
+    [ROOF_LATENCY_TTFT] = "time to first token",
+    [ROOF_LATENCY_TPOT] = "time per token",
+    [ROOF_LATENCY_E2E] = "end to end"};
+
+/* A smaller part of a time is no uncertainty that anybody looks at. */
+#define SHOWN 1e-3
+
+/* --- for people ---------------------------------------------------------------------------- */
+
+static const char *short_time(char out[ROOF_QUANTITY_SIZE], double time_s)
+{
+    return roof_format_quantity(out, time_s, ROOF_UNIT_MILLISECONDS);
+}
+
+static void put_heading(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_deployment *const d = row->deployment;
+    const struct roof_scenario *const s = &d->scenario;
+    const struct roof_formats *const f = &s->common.formats;
+    char rate[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, "%s on ", d->model->id);
+    roof_report_device(out, d->hardware);
+    if (row->concurrency > 0) {
+        roof_text_printf(out, ": %" PRId64 " requests in flight", row->concurrency);
+    } else {
+        roof_text_printf(out, ": %s requests/s, %s", roof_format_short(rate, row->result.rate),
+                         row->arrivals);
+    }
+    roof_text_put(out, "; prompt ");
+    roof_text_plain(out, row->prompt);
+    roof_text_put(out, ", generate ");
+    roof_text_plain(out, row->generate);
+    if (d->devices > 1) {
+        roof_text_printf(out, "; tp %" PRId64, s->tp);
+        if (s->pp > 1) {
+            roof_text_printf(out, ", pp %" PRId64, s->pp);
+        }
+        if (s->attention_dp > 1) {
+            roof_text_printf(out, ", attention-dp %" PRId64, s->attention_dp);
+        }
+        roof_text_printf(out, ", devices %.0f", d->devices);
+    }
+    roof_text_printf(out, "; weights %s, activations %s, kv %s\n\n", roof_format(f->weights)->name,
+                     roof_format(f->activations)->name, roof_format(f->kv)->name);
+}
+
+/* Writes a line "label value note". */
+static void put_line(struct roof_text *out, const char *label, const char *value)
+{
+    roof_text_printf(out, "  %-20s %s", label, value);
+}
+
+static void put_latencies(struct roof_text *out, const struct roof_simulation *s, bool bound)
+{
+    roof_text_printf(out, "  %-20s %9s %9s %9s %9s\n", bound ? "(steps: lower bounds)" : "", "mean",
+                     "p50", "p90", "p99");
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const struct roof_latency_result *const r = &s->latency[i];
+        const double value[] = {r->mean_s, r->p50_s, r->p90_s, r->p99_s};
+        roof_text_printf(out, "  %-20s", latency_names[i]);
+        for (size_t k = 0; k < COUNT(value); k++) {
+            char time[ROOF_QUANTITY_SIZE];
+            roof_text_printf(out, " %9s", short_time(time, value[k]));
+        }
+        if (r->p99_ci_s > SHOWN * r->p99_s) {
+            char time[ROOF_QUANTITY_SIZE];
+            roof_text_printf(out, " +- %s", short_time(time, r->p99_ci_s));
+        }
+        roof_text_put(out, "\n");
+    }
+}
+
+static void put_load(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_simulation *const s = &row->result;
+    char a[ROOF_QUANTITY_SIZE];
+    char b[ROOF_QUANTITY_SIZE];
+    roof_text_put(out, "\n");
+    put_line(out, "completed", roof_format_short(a, s->completed_per_s));
+    roof_text_printf(out, " requests/s, %s tokens/s\n", roof_format_short(b, s->tokens_per_s));
+    put_line(out, "running", roof_format_short(a, s->running));
+    roof_text_printf(out, " requests in the mean, %s waiting\n", roof_format_short(b, s->waiting));
+    put_line(out, "engine", roof_format_quantity(a, s->busy, ROOF_UNIT_FRACTION));
+    roof_text_printf(out, " of the time in steps, %s each\n",
+                     roof_format_quantity(b, s->step_s, ROOF_UNIT_MILLISECONDS));
+    if (!isnan(s->kv_use)) {
+        put_line(out, "KV cache", roof_format_quantity(a, s->kv_use, ROOF_UNIT_FRACTION));
+        roof_text_printf(out, " of room for %.0f tokens; %" PRIu64 " preemptions\n",
+                         (double)row->deployment->blocks * ROOF_BLOCK_TOKENS, s->preemptions);
+    }
+    if (row->bottleneck != NULL) {
+        put_line(out, "bottleneck", row->bottleneck);
+        roof_text_put(out, "\n");
+    }
+    roof_text_printf(out, "  %-20s %" PRIu64 " measured after warm-up, seed %" PRId64 "\n",
+                     "requests", s->requests, row->seed);
+    if (s->rejected > 0) {
+        roof_text_printf(out, "  %-20s %" PRIu64 " requests, which no empty KV cache holds\n",
+                         "turned away", s->rejected);
+    }
+}
+
+/* Writes "p99" or "mean". */
+static const char *percent_name(char out[ROOF_QUANTITY_SIZE], double percent)
+{
+    char number[ROOF_QUANTITY_SIZE];
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%s%s", percent > 0 ? "p" : "mean",
+                   percent > 0 ? roof_format_short(number, percent) : "");
+    return out;
+}
+
+static void put_limits(struct roof_text *out, const struct roof_simulation *s,
+                       const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    bool any = false;
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const struct roof_latency_result *const r = &s->latency[i];
+        char name[ROOF_QUANTITY_SIZE];
+        char time[ROOF_QUANTITY_SIZE];
+        char most[ROOF_QUANTITY_SIZE];
+        if (isnan(limit[i].time_s)) {
+            continue;
+        }
+        roof_text_printf(out, "%s  %-20s %s of %s %s, limit %s\n", any ? "" : "\n",
+                         r->met ? "met" : "MISSED", percent_name(name, limit[i].percent),
+                         latency_names[i], short_time(time, r->limited_s),
+                         short_time(most, limit[i].time_s));
+        any = true;
+    }
+    if (any) {
+        char rate[ROOF_QUANTITY_SIZE];
+        put_line(out, "goodput", roof_format_short(rate, s->goodput_per_s));
+        roof_text_put(out, " requests/s keep all limits themselves\n");
+    }
+}
+
+void roof_simulation_report_text(struct roof_text *out, const struct roof_simulation_row *row,
+                                 const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    const struct roof_simulation *const s = &row->result;
+    put_heading(out, row);
+    put_latencies(out, s, row->deployment->bound);
+    put_load(out, row);
+    put_limits(out, s, limit);
+    if (s->saturated) {
+        char growth[ROOF_QUANTITY_SIZE];
+        char kept[ROOF_QUANTITY_SIZE];
+        roof_text_printf(out,
+                         "\nSaturated: %s more requests wait each second, and the engine completes "
+                         "%s per second.\nIts latencies grow with the length of the simulation.\n",
+                         roof_format_short(growth, s->growth_per_s),
+                         roof_format_short(kept, s->completed_per_s));
+    }
+}
+
+/* --- for programs -------------------------------------------------------------------------- */
+
+static void put_number(struct roof_text *out, const char *key, double value)
+{
+    if (isfinite(value)) {
+        roof_text_printf(out, ", \"%s\": ", key);
+        roof_text_number(out, value);
+    }
+}
+
+void roof_simulation_report_json(struct roof_text *out, const struct roof_simulation_row *row,
+                                 const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
+{
+    struct roof_table table;
+    bool any = false;
+    roof_table_open_members(&table, ROOF_TABLE_SIMULATIONS, ROOF_OPERATOR_GEMM, "\n  ");
+    roof_text_put(out, "{");
+    roof_table_simulation(&table, out, row);
+    roof_text_put(out, ",\n  \"limits\": [");
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const struct roof_latency_result *const r = &row->result.latency[i];
+        if (isnan(limit[i].time_s)) {
+            continue;
+        }
+        roof_text_printf(out, "%s\n    {\"time\": \"%s\"", any ? "," : "",
+                         roof_latency_key((enum roof_latency)i));
+        if (limit[i].percent > 0) {
+            put_number(out, "percent", limit[i].percent);
+        }
+        put_number(out, "limit_ms", roof_to_unit(limit[i].time_s, ROOF_UNIT_MILLISECONDS));
+        put_number(out, "value_ms", roof_to_unit(r->limited_s, ROOF_UNIT_MILLISECONDS));
+        put_number(out, "value_ms_ci", roof_to_unit(r->limited_ci_s, ROOF_UNIT_MILLISECONDS));
+        roof_text_printf(out, ", \"met\": %s}", r->met ? "true" : "false");
+        any = true;
+    }
+    roof_text_put(out, any ? "\n  ]\n}\n" : "]\n}\n");
+}
