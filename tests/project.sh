@@ -515,6 +515,7 @@ documents() {
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --max-tpot 1s --top 2' \
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --explain bf16,fp8' \
         'predict model llama-3-8b --prompt 64 --generate 8 --draft-tokens 2' \
+        'simulate llama-3-8b -H h100-sxm --prompt 50 --generate 9 --max-ttft p99:99ms' \
         'simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 --max-ttft mean:1s' \
         'list operators gemm' 'list precisions nvfp4' 'list layouts q4_k_m' 'list hardware gb10' \
         'plot model llama-3-8b -H h100-sxm --attainable' 'list models gemma-3-27b' 'list engines vllm'; do

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/json.h"
@@ -60,6 +61,39 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
 static void put_line(struct roof_text *out, const char *label, const char *value)
 {
     roof_text_printf(out, "  %-20s %s", label, value);
+}
+
+/* Writes the greatest rate that keeps the limits, and what a higher one misses. */
+static void put_capacity(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    char rate[ROOF_QUANTITY_SIZE];
+    char range[ROOF_RANGE_SIZE];
+    if (row->max_rate <= 0) {
+        put_line(out, "greatest rate", "none");
+        roof_text_put(out, ": a request that is alone misses a limit\n\n");
+        return;
+    }
+    put_line(out, "greatest rate", roof_format_short(rate, row->max_rate));
+    roof_text_put(out, " requests/s");
+    if (!isnan(row->max_rate_low)) {
+        roof_text_printf(
+            out, " (95%% interval: %s)",
+            roof_format_range(range, row->max_rate_low, row->max_rate_high, ROOF_UNIT_NONE));
+    }
+    if (strcmp(row->max_rate_limit, "saturation") == 0) {
+        roof_text_put(out, "; beyond it the engine is saturated\n");
+    } else {
+        roof_text_printf(out, "; beyond it %s is too long\n", row->max_rate_limit);
+    }
+    for (size_t i = 0; i < row->raises; i++) {
+        const struct roof_raise *const raise = &row->raise[i];
+        char name[ROOF_INPUT_NAME_SIZE];
+        const struct roof_input *const input = roof_input_find(raise->key);
+        put_line(out, i == 0 ? "raised by" : "", roof_input_name(name, input));
+        roof_text_printf(out, " %" PRId64 ": x%s\n", raise->value,
+                         roof_format_short(rate, raise->factor));
+    }
+    roof_text_put(out, "\n");
 }
 
 static void put_latencies(struct roof_text *out, const struct roof_simulation *s, bool bound)
@@ -151,6 +185,9 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
 {
     const struct roof_simulation *const s = &row->result;
     put_heading(out, row);
+    if (!isnan(row->max_rate)) {
+        put_capacity(out, row);
+    }
     put_latencies(out, s, row->deployment->bound);
     put_load(out, row);
     put_limits(out, s, limit);
@@ -200,5 +237,13 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
         roof_text_printf(out, ", \"met\": %s}", r->met ? "true" : "false");
         any = true;
     }
-    roof_text_put(out, any ? "\n  ]\n}\n" : "]\n}\n");
+    roof_text_put(out, any ? "\n  ]" : "]");
+    for (size_t i = 0; i < row->raises; i++) {
+        const struct roof_raise *const raise = &row->raise[i];
+        roof_text_printf(out, "%s{\"key\": \"%s\", \"value\": %" PRId64,
+                         i == 0 ? ",\n  \"raises\": [\n    " : ",\n    ", raise->key, raise->value);
+        put_number(out, "factor", raise->factor);
+        roof_text_put(out, i + 1 == row->raises ? "}\n  ]" : "}");
+    }
+    roof_text_put(out, "\n}\n");
 }

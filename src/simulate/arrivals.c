@@ -11,9 +11,6 @@
 /* Coefficients of variation that distributions may have. */
 #define CV_MIN 0.01
 #define CV_MAX 20
-/* Requests per second. */
-#define RATE_MIN 1e-9
-#define RATE_MAX 1e9
 #define PART_SIZE 48
 
 /* --- texts --------------------------------------------------------------------------------- */
@@ -117,8 +114,8 @@ enum roof_status roof_rate_read(double *out, const char *text, struct roof_error
         return roof_error_set(error, ROOF_USAGE, ROOF_KEY("rate") " is a number, not '%s'", text);
     }
     (void)snprintf(number, sizeof number, "%.*s", (int)(unit ? length - 2 : length), text);
-    return roof_parse_number(out, number, ROOF_KEY("rate") " (requests per second)", RATE_MIN,
-                             RATE_MAX, error);
+    return roof_parse_number(out, number, ROOF_KEY("rate") " (requests per second)", ROOF_RATE_MIN,
+                             ROOF_RATE_MAX, error);
 }
 
 /* --- random requests ----------------------------------------------------------------------- */

@@ -45,6 +45,9 @@ enum roof_status roof_length_read(struct roof_length *out, const char *key, cons
 /* Draws a length of at least 1. */
 int64_t roof_length_draw(const struct roof_length *length, struct roof_random *random);
 
+/* Requests per second. At lower rates the clock would be too coarse for short times. */
+#define ROOF_RATE_MIN 1e-6
+#define ROOF_RATE_MAX 1e9
 /* Reads a rate "0.6" or "0.6/s", in requests per second. */
 enum roof_status roof_rate_read(double *out, const char *text, struct roof_error *error);
 

@@ -4,7 +4,7 @@
 #define ROOF_SIMULATION_FIELDS_H
 
 #include "catalog/field.h"
-#include "simulate/deployment.h"
+#include "simulate/raise.h"
 #include "simulate/simulation.h"
 
 #define ROOF_SIMULATION_SCHEMA "roofline/simulation/1"
@@ -20,6 +20,12 @@ struct roof_simulation_row {
     int64_t max_num_seqs;
     int64_t seed;
     const char *bottleneck;
+    double max_rate; /* the greatest that keeps the limits, and its interval; NAN: not searched */
+    double max_rate_low;
+    double max_rate_high;
+    const char *max_rate_limit; /* the latency that a higher rate takes over its limit */
+    struct roof_raise raise[ROOF_RAISES_MAX]; /* what would raise it */
+    size_t raises;
     struct roof_simulation result;
 };
 
