@@ -228,6 +228,11 @@ errors: all $(FIT)
 	sh docs/errors.sh '$(MEASURED)' $(BIN) $(FIT) > $(BUILD)/errors.md
 	mv $(BUILD)/errors.md docs/errors.md
 
+## serving: simulate the measured serving runs in MEASURED=DIR, and compare
+serving: $(BIN)
+	@[ -d '$(MEASURED)' ] || { echo 'make serving MEASURED=DIR' >&2; exit 2; }
+	sh tests/serving.sh '$(MEASURED)' $(BIN)
+
 ## reports: write docs/reports again, each by the command at its end
 reports: $(BIN)
 	@BLESS=1 sh tests/cli/reports.sh $(BIN) docs/reports/*.md

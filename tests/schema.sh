@@ -190,6 +190,13 @@ each simulation simulate llama-3-8b -H h100-sxm --rate 999 --prompt 500 --genera
 each 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 \
     --generate uniform:1:3 --requests 20 --rows requests
 
+cat > trace.json << 'END'
+{"arrival_time": 1, "input_toks": 50, "output_toks": 3, "queued_ts": 7, "first_token_ts": 7.5, "last_token_ts": 8}
+{"arrival_time": 2, "input_toks": 70, "output_toks": 1, "queued_ts": 9, "first_token_ts": 9.5, "last_token_ts": 9.5}
+END
+one simulation simulate llama-3-8b -H h100-sxm --trace trace.json
+one simulation simulate llama-3-8b -H h100-sxm --trace trace.json --fit
+
 # --- every field of every table
 
 header prediction sweep gemm -m 1 -n 64 -k 64

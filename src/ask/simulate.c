@@ -57,6 +57,13 @@ static enum roof_status run(struct roof_simulation *result, struct simulate_inpu
 {
     struct roof_capacity found;
     in->row.max_rate = in->row.max_rate_low = in->row.max_rate_high = ROOF_UNKNOWN;
+    if (roof_asking_has(a, ROOF_INPUT_FIT)) {
+        in->row.fitted = true;
+        in->row.fit_used = (uint64_t)ceil(ROOF_FIT_PART * (double)in->inputs.requests);
+        TRY(roof_fit_find(&in->inputs, &in->trace, error));
+    }
+    in->row.step_scale = in->inputs.limits.scale;
+    in->row.request_overhead_s = in->inputs.limits.overhead_s;
     if (!in->capacity) {
         return roof_simulate(result, &in->inputs, error);
     }
@@ -89,7 +96,11 @@ static enum roof_status simulate(struct roof_text *text, struct simulate_input *
             error, ROOF_UNSATISFIED, "no request fits the KV cache of %s, which holds %.0f tokens",
             deployment->hardware->id, (double)deployment->blocks * ROOF_BLOCK_TOKENS);
     }
-    if (in->row.concurrency == 0) {
+    in->row.measured = in->trace.measured != NULL;
+    if (in->row.measured) {
+        roof_fit_compare(&in->row.fit, result, &in->trace, in->row.fit_used);
+    }
+    if (in->row.concurrency == 0 && in->row.trace == NULL) {
         result->rate = in->capacity ? in->row.max_rate : in->arrivals.rate;
     }
     in->row.bottleneck = roof_simulation_bottleneck(result);
@@ -102,14 +113,16 @@ enum roof_status roof_ask_simulate(struct roof_asking *a, struct roof_error *err
     struct roof_text text = ROOF_TEXT_INIT;
     struct roof_deployment deployment = {.parts = NULL};
     struct simulate_input in = {.row = {.seed = 0}};
-    TRY(roof_read_simulate(&in, a, error));
-    enum roof_status status =
-        roof_deployment_open(&deployment, in.model, &in.scenario, in.hardware, in.bound, error);
+    enum roof_status status = roof_read_simulate(&in, a, error);
+    if (status == ROOF_OK) {
+        status =
+            roof_deployment_open(&deployment, in.model, &in.scenario, in.hardware, in.bound, error);
+    }
     if (status == ROOF_OK) {
         status = simulate(&text, &in, &deployment, a, error);
     }
     const bool missed = status == ROOF_OK && !roof_simulation_meets(&in.row.result);
-    roof_simulation_free(&in.row.result);
+    roof_simulate_close(&in);
     roof_deployment_close(&deployment);
     roof_text_free(&text);
     if (missed) {

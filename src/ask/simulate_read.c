@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ask/simulate_read.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/base.h"
@@ -20,11 +21,23 @@ static bool has_limit(const struct roof_asking *a)
            roof_asking_has(a, ROOF_INPUT_MAX_E2E);
 }
 
+/* Refuses inputs of another load beside a trace. */
+static enum roof_status check_trace(const struct roof_asking *a, struct roof_error *error)
+{
+    static const size_t others[] = {ROOF_INPUT_RATE, ROOF_INPUT_CONCURRENCY, ROOF_INPUT_ARRIVALS,
+                                    ROOF_INPUT_PROMPT, ROOF_INPUT_GENERATE};
+    return roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("trace"), error);
+}
+
 /* Refuses a question that does not say how requests arrive, or says it twice. */
 static enum roof_status check_load(const struct roof_asking *a, struct roof_error *error)
 {
     const bool rate = roof_asking_has(a, ROOF_INPUT_RATE);
     const bool users = roof_asking_has(a, ROOF_INPUT_CONCURRENCY);
+    if (roof_asking_has(a, ROOF_INPUT_FIT)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("fit") " goes with a measured " ROOF_KEY("trace"));
+    }
     if (rate && users) {
         return roof_error_set(
             error, ROOF_USAGE,
@@ -33,13 +46,28 @@ static enum roof_status check_load(const struct roof_asking *a, struct roof_erro
     if (!rate && !users && !has_limit(a)) {
         return roof_error_set(
             error, ROOF_USAGE,
-            "how do requests arrive? " ROOF_KEY("rate") " R per second, or " ROOF_KEY(
-                "concurrency") " N in flight; with limits such as " ROOF_KEY("max_ttft") " p99:1s "
-                                                                                         "the "
-                                                                                         "greatest "
-                                                                                         "rate is "
-                                                                                         "searche"
-                                                                                         "d");
+            "how do requests arrive? " ROOF_KEY("rate") " R per second, " ROOF_KEY(
+                "concurrency") " N in flight, or " ROOF_KEY("trace") " FILE; with limits such "
+                                                                     "as " ROOF_KEY(
+                                                                         "max_ttft") " p"
+                                                                                     "99"
+                                                                                     ":1"
+                                                                                     "s "
+                                                                                     "th"
+                                                                                     "e "
+                                                                                     "gr"
+                                                                                     "ea"
+                                                                                     "te"
+                                                                                     "st"
+                                                                                     " r"
+                                                                                     "at"
+                                                                                     "e "
+                                                                                     "is"
+                                                                                     " s"
+                                                                                     "ea"
+                                                                                     "rc"
+                                                                                     "he"
+                                                                                     "d");
     }
     if (users && roof_asking_has(a, ROOF_INPUT_ARRIVALS)) {
         return roof_error_set(error, ROOF_USAGE,
@@ -53,9 +81,37 @@ static enum roof_status check_load(const struct roof_asking *a, struct roof_erro
     return ROOF_OK;
 }
 
-/* Reads the load: arrivals and lengths. */
-static enum roof_status read_load(struct simulate_input *in, const struct roof_asking *a,
-                                  struct roof_error *error)
+/* Reads the requests of a file. */
+static enum roof_status read_trace(struct simulate_input *in, const struct roof_asking *a,
+                                   struct roof_error *error)
+{
+    int64_t most = REQUESTS_MAX;
+    struct roof_error note;
+    TRY(check_trace(a, error));
+    TRY(roof_read_integer(&most, a->question, ROOF_INPUT_REQUESTS, error));
+    in->row.trace = a->question->value[ROOF_INPUT_TRACE];
+    TRY(roof_request_trace_read(&in->trace, in->row.trace, (uint64_t)most, error));
+    in->inputs.trace = in->trace.arrival;
+    in->arrivals.prompt.mean = in->trace.mean_prompt;
+    in->arrivals.generate.mean = in->trace.mean_generate;
+    if (in->trace.empty > 0 && a->listener->remark != NULL) {
+        (void)roof_error_set(&note, ROOF_OK,
+                             "note: %s: requests without tokens are left out (%" PRIu64 ")",
+                             in->row.trace, in->trace.empty);
+        a->listener->remark(a->listener->context, &note);
+    }
+    if (roof_asking_has(a, ROOF_INPUT_FIT) && in->trace.measured == NULL) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "%s has no measured times for " ROOF_KEY(
+                                  "fit") ": columns queued_ts, first_token_ts and last_token_ts",
+                              in->row.trace);
+    }
+    return ROOF_OK;
+}
+
+/* Reads random requests: arrivals and lengths. */
+static enum roof_status read_arrivals(struct simulate_input *in, const struct roof_asking *a,
+                                      struct roof_error *error)
 {
     const char *const *const value = a->question->value;
     const char *const process = value[ROOF_INPUT_ARRIVALS];
@@ -100,11 +156,11 @@ static enum roof_status read_extent(struct simulate_input *in, const struct roof
         requests = REQUESTS_MAX;
     }
     in->row.seed = 1;
-    in->inputs.warm_up = WARM_UP_DEFAULT;
+    in->inputs.warm_up = in->row.trace == NULL ? WARM_UP_DEFAULT : 0;
     TRY(roof_read_integer(&requests, a->question, ROOF_INPUT_REQUESTS, error));
     TRY(roof_read_integer(&in->row.seed, a->question, ROOF_INPUT_SEED, error));
     TRY(read_number(&in->inputs.warm_up, a, ROOF_INPUT_WARM_UP, 0, 0.99, error));
-    in->inputs.requests = (uint64_t)requests;
+    in->inputs.requests = in->row.trace == NULL ? (uint64_t)requests : in->trace.count;
     in->inputs.seed = (uint64_t)in->row.seed;
     return in->row.concurrency < requests
                ? ROOF_OK
@@ -171,7 +227,8 @@ static enum roof_status read_rows(struct simulate_input *in, const struct roof_a
         TRY(roof_read_choice(&ideal, a->question, ROOF_INPUT_BY, error));
         in->bound = ideal == 0;
     }
-    in->requests = in->inputs.keep = rows == 1;
+    in->requests = rows == 1;
+    in->inputs.keep = in->requests || in->trace.measured != NULL;
     if (in->requests && in->capacity) {
         return roof_error_set(error, ROOF_USAGE,
                               ROOF_KEY("rows") " requests goes with " ROOF_KEY(
@@ -182,6 +239,12 @@ static enum roof_status read_rows(struct simulate_input *in, const struct roof_a
                                 ROOF_KEY("rows") " requests goes with " ROOF_KEY(
                                     "format") " csv, ndjson or md")
                : ROOF_OK;
+}
+
+void roof_simulate_close(struct simulate_input *in)
+{
+    roof_simulation_free(&in->row.result);
+    roof_request_trace_free(&in->trace);
 }
 
 enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_asking *a,
@@ -197,7 +260,8 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
         return roof_which_model(error);
     }
     TRY(read_scenario(in, a, error));
-    TRY(read_load(in, a, error));
+    TRY(roof_asking_has(a, ROOF_INPUT_TRACE) ? read_trace(in, a, error)
+                                             : read_arrivals(in, a, error));
     TRY(read_extent(in, a, error));
     TRY(read_scheduler(in, a, error));
     TRY(read_limits(in, a, error));

@@ -11,6 +11,7 @@ struct simulate_input {
     const struct roof_model *model;
     const struct roof_hardware *hardware;
     struct roof_arrivals arrivals;
+    struct roof_request_trace trace; /* owned */
     struct roof_simulation_inputs inputs;
     struct roof_simulation_row row; /* what the question said */
     bool bound;
@@ -18,8 +19,10 @@ struct simulate_input {
     bool capacity; /* the greatest rate is searched */
 };
 
-/* Reads the question into a zeroed input, which must not move after it. */
+/* Reads the question into a zeroed input, which must not move after it. The caller releases it by
+ * roof_simulate_close, also after a failure. */
 enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_asking *a,
                                     struct roof_error *error);
+void roof_simulate_close(struct simulate_input *in);
 
 #endif

@@ -36,13 +36,15 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
     if (row->concurrency > 0) {
         roof_text_printf(out, ": %" PRId64 " requests in flight", row->concurrency);
     } else {
-        roof_text_printf(out, ": %s requests/s, %s", roof_format_short(rate, row->result.rate),
-                         row->arrivals);
+        roof_text_printf(out, ": %s requests/s, ", roof_format_short(rate, row->result.rate));
+        roof_text_plain(out, row->trace != NULL ? row->trace : row->arrivals);
     }
-    roof_text_put(out, "; prompt ");
-    roof_text_plain(out, row->prompt);
-    roof_text_put(out, ", generate ");
-    roof_text_plain(out, row->generate);
+    if (row->trace == NULL) {
+        roof_text_put(out, "; prompt ");
+        roof_text_plain(out, row->prompt);
+        roof_text_put(out, ", generate ");
+        roof_text_plain(out, row->generate);
+    }
     if (d->devices > 1) {
         roof_text_printf(out, "; tp %" PRId64, s->tp);
         if (s->pp > 1) {
@@ -180,6 +182,30 @@ static void put_limits(struct roof_text *out, const struct roof_simulation *s,
     }
 }
 
+/* Writes how the simulation compares with what was measured of the trace. */
+static void put_fit(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    const struct roof_fit_errors *const fit = &row->fit;
+    roof_text_put(out, "\n");
+    if (row->fitted) {
+        char a[ROOF_QUANTITY_SIZE];
+        char b[ROOF_QUANTITY_SIZE];
+        put_line(out, "fitted", "--step-scale");
+        roof_text_printf(out, " %s, --request-overhead %s, on the first %" PRIu64 " requests\n",
+                         roof_format_short(a, row->step_scale),
+                         short_time(b, row->request_overhead_s), row->fit_used);
+    }
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        char time[ROOF_QUANTITY_SIZE];
+        if (!isnan(fit->error[i])) {
+            put_line(out, i == 0 ? "measured" : "", latency_names[i]);
+            roof_text_printf(out, " %s in the mean of %s%" PRIu64 " requests: error %+.1f%%\n",
+                             short_time(time, fit->measured_s[i]), row->fitted ? "the other " : "",
+                             fit->requests, 100 * fit->error[i]);
+        }
+    }
+}
+
 void roof_simulation_report_text(struct roof_text *out, const struct roof_simulation_row *row,
                                  const struct roof_latency_limit limit[ROOF_LATENCY_COUNT])
 {
@@ -191,6 +217,9 @@ void roof_simulation_report_text(struct roof_text *out, const struct roof_simula
     put_latencies(out, s, row->deployment->bound);
     put_load(out, row);
     put_limits(out, s, limit);
+    if (row->measured) {
+        put_fit(out, row);
+    }
     if (s->saturated) {
         char growth[ROOF_QUANTITY_SIZE];
         char kept[ROOF_QUANTITY_SIZE];
@@ -210,6 +239,24 @@ static void put_number(struct roof_text *out, const char *key, double value)
         roof_text_printf(out, ", \"%s\": ", key);
         roof_text_number(out, value);
     }
+}
+
+/* Writes how the simulation compares with what was measured of the trace. */
+static void put_measured(struct roof_text *out, const struct roof_simulation_row *row)
+{
+    roof_text_printf(out, ",\n  \"measured\": {\"requests\": %" PRIu64, row->fit.requests);
+    if (row->fitted) {
+        roof_text_printf(out, ", \"fitted_on\": %" PRIu64, row->fit_used);
+    }
+    for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
+        const char *const name = roof_latency_key((enum roof_latency)i);
+        char key[32];
+        (void)snprintf(key, sizeof key, "%s_ms_mean", name);
+        put_number(out, key, roof_to_unit(row->fit.measured_s[i], ROOF_UNIT_MILLISECONDS));
+        (void)snprintf(key, sizeof key, "%s_error", name);
+        put_number(out, key, row->fit.error[i]);
+    }
+    roof_text_put(out, "}");
 }
 
 void roof_simulation_report_json(struct roof_text *out, const struct roof_simulation_row *row,
@@ -244,6 +291,9 @@ void roof_simulation_report_json(struct roof_text *out, const struct roof_simula
                          i == 0 ? ",\n  \"raises\": [\n    " : ",\n    ", raise->key, raise->value);
         put_number(out, "factor", raise->factor);
         roof_text_put(out, i + 1 == row->raises ? "}\n  ]" : "}");
+    }
+    if (row->measured) {
+        put_measured(out, row);
     }
     roof_text_put(out, "\n}\n");
 }

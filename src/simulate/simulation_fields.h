@@ -4,6 +4,7 @@
 #define ROOF_SIMULATION_FIELDS_H
 
 #include "catalog/field.h"
+#include "simulate/fit.h"
 #include "simulate/raise.h"
 #include "simulate/simulation.h"
 
@@ -13,6 +14,7 @@
 struct roof_simulation_row {
     const struct roof_deployment *deployment;
     const char *arrivals;
+    const char *trace;
     const char *prompt;
     const char *generate;
     int64_t concurrency;
@@ -26,6 +28,12 @@ struct roof_simulation_row {
     const char *max_rate_limit; /* the latency that a higher rate takes over its limit */
     struct roof_raise raise[ROOF_RAISES_MAX]; /* what would raise it */
     size_t raises;
+    bool measured; /* the trace has measured times */
+    bool fitted;
+    uint64_t fit_used; /* requests that the fit looked at; the others are compared */
+    struct roof_fit_errors fit;
+    double step_scale;
+    double request_overhead_s;
     struct roof_simulation result;
 };
 
