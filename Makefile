@@ -346,7 +346,8 @@ check-rules-slow: $(LIB) $(SHARED) $(BIN)
 	@$(RULES) slow
 
 # The same seed each time, so that it ends as it did before.
-ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self plans-50
+ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self plans-50 simulation-50 \
+           simulation-20-self
 check-oracle: $(ORACLES:%=$(PASSED)/oracle/%)
 define oracle_rule
 $(PASSED)/oracle/$(1): $(BIN) $(wildcard tests/oracle/*.py) $(DATA) $(WRAPPED)
@@ -366,11 +367,13 @@ $(ASKER): $(BUILD)/tests/ask/asker.o $(LIB)
 
 ## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
 CASES ?= 20000
+CASES_SIMULATED ?= 200
 SEED  ?=
 oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/plans.py $(BIN) data --cases 50 $(SEED:%=--seed %)
+	$(PYTHON) -B tests/oracle/simulation.py $(BIN) data --cases $(CASES_SIMULATED) $(SEED:%=--seed %)
 
 ## check-browser: the pages of --format html in headless Chromium, where there is one
 check-browser: $(BIN)

@@ -79,7 +79,8 @@ static double days_of(int year, int month, int day)
     const int shifted = month > 2 ? year : year - 1; /* the year begins in March */
     const int part = (month + 9) % 12;
     const int leap = shifted / 4 - shifted / 100 + shifted / 400;
-    return 365. * shifted + leap + (153 * part + 2) / 5 + day - 1 - 719468;
+    const int before = (153 * part + 2) / 5; /* days of the months before */
+    return 365. * shifted + leap + before + day - 1 - 719468;
 }
 
 /* Reads "2023-11-16 18:17:03.9799600", perhaps with a zone behind it, which is passed over. */
@@ -141,7 +142,7 @@ static enum roof_status read_value(struct reader *r, enum role role, double unit
 /* Finds the roles of the cells of a header. */
 static void read_header(struct reader *r)
 {
-    size_t best[ROLES];
+    size_t best[ROLES] = {0};
     for (size_t i = 0; i < r->csv.count; i++) {
         const size_t column = column_of(r->csv.cell[i], strlen(r->csv.cell[i]));
         if (column == COUNT(columns)) {
