@@ -160,7 +160,7 @@ static enum roof_status many(const struct roof_hardware *device, struct roof_err
     return status;
 }
 
-/* What a program asks of the store, and of a device of its own. */
+/* Asks all questions: of the store, and of a device of the program's own. */
 static enum roof_status all(struct roof_store *store, struct roof_hardware **device,
                             struct roof_error *error)
 {
