@@ -252,11 +252,12 @@ static enum roof_status container(struct roof_json_scan *s, char close)
     }
 }
 
-/* Reads true, false or null. */
+/* Reads true, false or null; in a record also NaN and Infinity, as Python writes them. */
 static enum roof_status word(struct roof_json_scan *s)
 {
-    static const char *const words[] = {"true", "false", "null"};
-    for (size_t i = 0; i < COUNT(words); i++) {
+    static const char *const words[] = {"true", "false", "null", "NaN", "Infinity"};
+    const size_t count = s->members != NULL ? COUNT(words) : 3;
+    for (size_t i = 0; i < count; i++) {
         const size_t length = strlen(words[i]);
         if ((size_t)(s->end - s->p) >= length && memcmp(s->p, words[i], length) == 0) {
             s->p += length;
