@@ -223,8 +223,8 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
 
 /*
  * Works out the time of a kernel of one stack for a pair of formats; unknown where the stack has
- * none. If the wanted way to quantise the input was not measured, the kernel without quantisation is
- * taken. A fit that was tried before, for another stack, is left out: it is common to all.
+ * none. If the wanted way to quantise the input was not measured, the kernel without quantisation
+ * is taken. A fit that was tried before, for another stack, is left out: it is common to all.
  */
 static void expect_in_stack(struct roof_expected *out, const struct roof_kernel_task *task,
                             enum roof_kernel kernel, enum roof_stack stack,

@@ -25,7 +25,8 @@ def ask(path, arguments):
 
 def differences(path, shared, plan):
     """What differs between a plan and its prediction."""
-    command = ["predict", *shared, "--kv", plan["kv"], "--batch", str(plan["batch"])]
+    command = ["predict", *shared, "--kv", plan["kv"], "--batch", str(plan["batch"]),
+               "--stack", plan.get("stack", "best")]
     for key in ("tp", "pp", "ep"):
         command += ["--" + key, str(plan[key])]
     if plan.get("layout"):
