@@ -25,6 +25,11 @@ bool roof_registry_path(const char *name)
     return strchr(name, '/') != NULL || has_suffix(name, strlen(name));
 }
 
+bool roof_registry_document(const char *name)
+{
+    return *name == '{';
+}
+
 /* Returns the id in "FOLDER/ID.json", of *length bytes; NULL when the path is in another folder. */
 static const char *id_in_folder(const char *path, const char *folder, size_t *length)
 {
@@ -301,6 +306,9 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
 {
     *out = NULL;
     *user = true;
+    if (roof_registry_document(name)) {
+        return roof_json_parse(out, name, strlen(name), registry->noun, error);
+    }
     if (roof_registry_path(name)) {
         return open_path(out, user, registry, name, error);
     }

@@ -156,6 +156,11 @@ static enum roof_status load_any(struct roof_model **out, bool *user, const char
                                  const char *const *directories, struct roof_error *error)
 {
     *user = true;
+    if (roof_registry_document(name)) {
+        struct roof_json *json = NULL;
+        TRY(roof_registry_open(&json, user, &models, name, directories, error));
+        return roof_config_read(out, json, error);
+    }
     if (ends_with(name, ".gguf")) {
         return load_gguf(out, name, error);
     }
@@ -204,7 +209,7 @@ bool roof_model_known(const char *name, const char *const *directories)
     struct roof_json *json = NULL;
     bool user = false;
     bool folder = false;
-    if (strchr(name, '/') != NULL || ends_with(name, ".json") || ends_with(name, ".gguf") ||
+    if (roof_registry_document(name) || strchr(name, '/') != NULL || ends_with(name, ".json") || ends_with(name, ".gguf") ||
         ends_with(name, ".safetensors")) {
         return true;
     }
