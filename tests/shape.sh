@@ -27,7 +27,7 @@ floors="$floors page cli calibrate"
 ceilings=$here/tests/ceilings
 
 sources() {
-    find src include -name '*.[ch]' | sort
+    find src include "$@" -name '*.[ch]' | sort
 }
 
 # An include of a file that floors and folders know, as "file line-number target" by the path from
@@ -220,7 +220,7 @@ files() {
 
 # The openings that have been seen to begin a comment without subject or verb.
 comments() {
-    sources | tr '\n' '\0' | xargs -0 awk '
+    sources tests docs | tr '\n' '\0' | xargs -0 awk '
         {
             opening = ""
             if (match($0, /\/\*+[ \t]*[A-Z]|\/\/[ \t]*[A-Z]/) && !previous_line_comment)

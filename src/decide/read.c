@@ -19,11 +19,13 @@ enum roof_status roof_which_model(struct roof_error *error)
 enum roof_status roof_read_operator(enum roof_operator *out, const struct roof_question *question,
                                     struct roof_error *error)
 {
-    return question->op == NULL
-               ? roof_error_set(error, ROOF_USAGE,
-                                "which operator or model? for example: gemm -m 128 -n 4096 -k "
-                                "4096, or: model llama-3-8b")
-               : roof_operator_find(out, question->op, error);
+    if (question->op != NULL) {
+        return roof_operator_find(out, question->op, error);
+    }
+    return roof_error_set(
+        error, ROOF_USAGE,
+        "which operator or model? for example: gemm " ROOF_KEY("m") " 128 " ROOF_KEY(
+            "n") " 4096 " ROOF_KEY("k") " 4096, or: model llama-3-8b");
 }
 
 /* Reads one input that is a field of the scenario. */
