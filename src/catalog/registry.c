@@ -186,6 +186,13 @@ static enum roof_status by_hub_name(struct roof_json **out, const char *folder, 
     return ROOF_OK;
 }
 
+static enum roof_status read_file(struct roof_json **out, const struct roof_registry *registry,
+                                  const char *path, struct roof_error *error)
+{
+    return registry->python ? roof_json_read_python(out, path, error)
+                            : roof_json_read(out, path, error);
+}
+
 /* Opens a path, or where nothing is there the document that Hugging Face has under this name. */
 static enum roof_status open_path(struct roof_json **out, bool *user,
                                   const struct roof_registry *registry, const char *name,
@@ -199,7 +206,7 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
         *user = false;
         return ROOF_OK;
     }
-    const enum roof_status status = roof_json_read(out, name, error);
+    const enum roof_status status = read_file(out, registry, name, error);
     if (status == ROOF_IO && hub) {
         roof_error_append(error,
                           "; no built-in %s has this name at Hugging Face (roofline list %s)",
@@ -275,7 +282,7 @@ static enum roof_status open_in_directory(struct roof_json **out,
     struct roof_text path = ROOF_TEXT_INIT;
     const bool found = in_directory(&path, registry, directory, name);
     const enum roof_status status = path.failed ? roof_no_memory(error)
-                                    : found     ? roof_json_read(out, path.data, error)
+                                    : found     ? read_file(out, registry, path.data, error)
                                                 : ROOF_OK;
     roof_text_free(&path);
     return status;

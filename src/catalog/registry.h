@@ -21,6 +21,7 @@ struct roof_registry {
     const char *folder; /* "hardware" */
     const char *noun;   /* for messages: "hardware", "model" */
     bool hub;           /* documents have names at Hugging Face, too: "owner/name" */
+    bool python;        /* files may have NaN and Infinity, as Python writes them */
 };
 
 /* Finds and parses a document by its name, or the document that the name is; *user says that it is a user's file. An unknown name is ROOF_USAGE,

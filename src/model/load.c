@@ -14,7 +14,8 @@
 #include "model/model_make.h"
 #include "model/safetensors.h"
 
-static const struct roof_registry models = {.folder = "models", .noun = "model", .hub = true};
+static const struct roof_registry models = {
+    .folder = "models", .noun = "model", .hub = true, .python = true};
 
 /* The layout of a model whose formats are those of its file. */
 #define STORED "file"
@@ -111,7 +112,7 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
                              "cannot read: the shapes of attention heads and experts are in the "
                              "config.json beside the weights");
     }
-    TRY(roof_json_read(&json, paths->config, error));
+    TRY(roof_json_read_python(&json, paths->config, error));
     TRY(roof_config_read(out, json, error));
     if (weights == NULL) {
         weights = exists(paths->index)    ? paths->index
