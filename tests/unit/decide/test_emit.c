@@ -160,7 +160,7 @@ static void test_all(void **state)
     assert_true(scripts > 150);
 }
 
-/* What the sources say of experts that are spread: sizes and batches of ranks, or of all. */
+/* Engines differ in what the sizes and batches of spread experts count: a rank, or all of them. */
 static void test_experts(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void test_repository(void **state)
     roof_hardware_free(hardware);
 }
 
-/* What is published in 4 bits is no 16-bit checkpoint, but it is one of its own formats. */
+/* A model published in 4 bits is no 16-bit checkpoint, but one of its own formats. */
 static void test_published(void **state)
 {
     (void)state;

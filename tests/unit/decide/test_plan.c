@@ -251,7 +251,7 @@ static bool needless(const struct roof_plan_problem *q, const struct roof_plan *
     return found && own->quantization == NULL;
 }
 
-/* What follows from the times of one copy. */
+/* Sets the rates of a plan from the times of one copy. */
 static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
 {
     const double batch = (double)p->batch;
@@ -1074,7 +1074,7 @@ static void test_nearest(void **state)
     assert_int_equal(check(&q), 0);
 }
 
-/* Where the objective is unknown for several plans, they are last, least loss first. */
+/* Plans whose objective is unknown come last, those of least loss first among them. */
 static void test_unknown_last(void **state)
 {
     (void)state;
@@ -1197,7 +1197,7 @@ static void test_one_unknown(void **state)
     }
 }
 
-/* The same step and a longer prefill: only the plans of the other device stand out. */
+/* A device with equal steps and a longer prefill adds no plan that stands out. */
 static void test_same_step(void **state)
 {
     (void)state;
@@ -1274,7 +1274,7 @@ static void test_splits(void **state)
     (void)check(&q);
 }
 
-/* What else is asked reaches both predictions; the lengths are those of the question. */
+/* Both predictions get the other inputs of the question, and its lengths. */
 static void test_scenarios(void **state)
 {
     (void)state;

@@ -221,7 +221,7 @@ static void test_names(void **unused)
     f.problem.hardware = (const struct roof_hardware *const *)f.hardware;
     f.problem.hardware_count = 2;
     roof_hardware_free(none);
-    /* Of all engines, one with a layout: the model in it is what is predicted. */
+    /* A serving with a layout predicts the model in that layout. */
     const unsigned measured = f.problem.by;
     f.problem.by = 0;
     a.serving = roof_plan_least_loss(&f.plans, &f.problem, 0); /* of minimal loss, and widest */
