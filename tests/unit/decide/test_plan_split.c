@@ -72,7 +72,7 @@ static void test_lists(void **unused)
     assert_int_equal(count(&q), 0);
 }
 
-/* What is given holds, and only that. */
+/* Sizes that are given hold, and nothing else does. */
 static void test_given(void **unused)
 {
     (void)unused;
