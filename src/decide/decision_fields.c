@@ -73,7 +73,15 @@ void roof_candidate_values(struct roof_value *out, const struct roof_fields *fie
 
 /* --- plans --------------------------------------------------------------------------------- */
 
-enum plan_value { PLAN_SCHEMA = 1, PLAN_RANK, PLAN_BASIS, PLAN_EP, PLAN_LOSS, PLAN_PARETO };
+enum plan_value {
+    PLAN_SCHEMA = 1,
+    PLAN_RANK,
+    PLAN_BASIS,
+    PLAN_STACK,
+    PLAN_EP,
+    PLAN_LOSS,
+    PLAN_PARETO
+};
 
 #define AT(member) .offset = offsetof(struct roof_plan_row, member)
 #define TEXT(member) .type = ROOF_TYPE_TEXT, AT(member)
@@ -94,6 +102,7 @@ static const struct roof_field plan_fields[] = {
     {.key = "activations", FORMAT(activations)},
     {.key = "kv", FORMAT(kv), .width = -8},
     {.key = "engines", .type = ROOF_TYPE_CHARS, AT(engines)},
+    {.key = "stack", DERIVED_TEXT(PLAN_STACK)},
     {.key = "devices", SIZE(devices), .width = 7},
     {.key = "dp", SIZE(dp), .width = 2},
     {.key = "tp", SIZE(split.tp), .width = 2},
@@ -158,6 +167,9 @@ static void derive_plan(struct roof_value *out, enum plan_value wanted,
         break;
     case PLAN_EP:
         out->number = (double)roof_split_ep(&row->plan.split);
+        break;
+    case PLAN_STACK: /* bounds are those of all stacks */
+        out->text = row->plan.basis == ROOF_PLAN_BOUND ? NULL : roof_stack_name(row->plan.stack);
         break;
     case PLAN_LOSS:
         out->text = roof_accuracy_name(row->plan.loss);

@@ -278,12 +278,16 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
         rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0];
     if ((best->engines >> e->number & 1U) == 0) {
         const struct roof_serving *const s = &e->problem->engines->serving[best->serving];
-        const bool formats =
-            roof_engine_format(e->engine, s, e->problem->hardware[best->hardware]) != NULL;
+        const struct roof_hardware *const hardware = e->problem->hardware[best->hardware];
+        const bool formats = roof_engine_format(e->engine, s, hardware) != NULL;
+        const unsigned splits =
+            roof_engines_split(e->problem->engines, hardware, &best->split, best->batch);
         roof_text_put(e->remark, "better with other engines: ");
         put_described(e, best);
-        roof_text_printf(e->remark, "; %s does not run this %s", e->engine->name,
-                         formats ? "split" : "combination of formats there");
+        roof_text_printf(e->remark, "; %s %s", e->engine->name,
+                         !formats ? "does not run this combination of formats there"
+                         : (splits >> e->number & 1U) == 0 ? "does not run this split"
+                                                           : "has slower kernels for it");
         end_remark(e);
     }
 }

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/text.h"
 #include "catalog/data.h"
+#include "predict/calibration.h"
 
 #define SCHEMA "roofline/engine/1"
 #define FOLDER "engines/"
@@ -225,6 +226,26 @@ static enum roof_status read_each(const struct reader *r, const char *key,
     return ROOF_OK;
 }
 
+/* Finds the stack of an engine's own kernels; an engine without one says to beware of its times. */
+static enum roof_status read_stack(const struct reader *r)
+{
+    const roof_json_value *const value = roof_json_get(roof_json_root(r->json), "stack");
+    const char *const name = roof_json_string(value);
+    int stack = ROOF_STACK_BEST + 1;
+    if (value == NULL && r->engine->beware != NULL) {
+        return ROOF_OK;
+    }
+    while (name != NULL && stack < ROOF_STACK_COUNT &&
+           strcmp(name, roof_stack_name((enum roof_stack)stack)) != 0) {
+        stack++;
+    }
+    if (name == NULL || stack == ROOF_STACK_COUNT || r->engine->beware != NULL) {
+        return complain(r, value, "an engine needs a stack that was measured, or else beware");
+    }
+    r->engine->stack = (enum roof_stack)stack;
+    return ROOF_OK;
+}
+
 static enum roof_status read_engine(struct owned *o, const char *path, struct roof_error *error)
 {
     const size_t number = o->engines.count;
@@ -256,6 +277,7 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
         enum roof_status (*read)(const struct reader *, const roof_json_value *);
     } parts[] = {
         {"formats", read_format}, {"kv", read_kv}, {"splits", read_split}, {"run", read_step}};
+    TRY(read_stack(&r));
     TRY(read_lines(&e->sources, &r, roof_json_get(root, "source")));
     TRY(read_lines(&e->notes, &r, roof_json_get(root, "notes")));
     for (size_t i = 0; i < COUNT(parts); i++) {

@@ -17,6 +17,7 @@
 #include "catalog/hardware.h"
 #include "catalog/precision.h"
 #include "model/model.h"
+#include "roofline/workload.h"
 
 #define ROOF_ENGINES_MAX 32
 
@@ -99,10 +100,11 @@ struct roof_engine_step {
 };
 
 struct roof_engine {
-    const char *id;     /**< "vllm" */
-    const char *name;   /**< "vLLM" */
-    const char *beware; /**< kernels that were not measured: the times are of others; or NULL */
-    const char *nodes;  /**< says what several nodes need beside; NULL: it runs on one only */
+    const char *id;        /**< "vllm" */
+    const char *name;      /**< "vLLM" */
+    const char *beware;    /**< kernels that were not measured: the times are of others; or NULL */
+    enum roof_stack stack; /**< whose kernels it runs, where these were measured; else BEST */
+    const char *nodes;     /**< says what several nodes need beside; NULL: it runs on one only */
     const char *const *sources; /**< lists end with NULL */
     const char *const *notes;
     const struct roof_engine_format *format;

@@ -58,9 +58,10 @@ enum roof_plan_basis {
  * the bands and the near fractions are those of expected times, and NAN without them. */
 struct roof_plan {
     enum roof_plan_basis basis;
-    size_t hardware; /**< number in the problem */
-    size_t serving;  /**< number in the engines */
-    unsigned engines;
+    size_t hardware;  /**< number in the problem */
+    size_t serving;   /**< number in the engines */
+    unsigned engines; /**< those that run it with the kernels of the stack, as bits by number */
+    enum roof_stack stack; /**< whose kernels the expected times are of; BEST: the fastest of all */
     struct roof_split split; /**< of each copy */
     int64_t dp;              /**< copies of the model that share nothing */
     int64_t devices;         /**< of all copies */
@@ -115,6 +116,7 @@ struct roof_plan_problem {
     int64_t dp;                         /**< the number of copies that is asked for; 0: any */
     const enum roof_precision *formats; /**< formats of weights that may be used; NULL: all */
     size_t format_count;
+    bool own_stacks;      /**< plans are of the kernels of an engine; else base names the stack */
     unsigned by;          /**< engines that may run a plan, bits by number; 0: all */
     bool by_measured;     /**< `by` is a default: a device without calibration has all engines */
     const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
@@ -162,6 +164,9 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
                                   struct roof_error *error);
 void roof_plans_free(struct roof_plans *plans);
 
+/** Returns what ranks a plan: lower is better. Rates are below 0. */
+double roof_plan_score(const struct roof_plan *plan, enum roof_plan_objective objective);
+
 /** Ranks plans, those with expected times before those of bounds, and marks those that no plan of
  * their basis beats in both rates. */
 enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_problem *problem,
@@ -200,6 +205,11 @@ enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q)
 /** Returns the engines of the problem that run a combination on one of its devices, as bits. */
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving,
                            size_t hardware);
+
+/** Returns the stack of a combination on a device: the preferred one where an engine with its
+ * kernels runs it, else that of the first engine that does. */
+enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t serving,
+                                size_t hardware, enum roof_stack preferred);
 
 /** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64". */
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,

@@ -279,90 +279,99 @@ static enum roof_status make_lists(struct roof_plan_answer *out,
 
 /* --- engines ------------------------------------------------------------------------------- */
 
-/* The stack of an engine's own kernels, where they were measured apart; else ROOF_STACK_BEST. */
-static int64_t stack_of(const struct roof_engines *engines, size_t engine)
+/* Returns the engines whose own kernels are those of a stack. */
+static unsigned engines_of_stack(const struct roof_engines *engines, int64_t stack)
 {
-    const char *const *const stacks = roof_input(ROOF_INPUT_STACK)->choices;
-    for (int64_t i = 0; stacks[i] != NULL; i++) {
-        if (strcmp(stacks[i], engines->engine[engine].id) == 0) {
-            return i;
-        }
+    unsigned set = 0;
+    for (size_t i = 0; i < engines->count; i++) {
+        set |= (unsigned)(engines->engine[i].stack == (enum roof_stack)stack) << i;
     }
-    return ROOF_STACK_BEST;
+    return set;
 }
 
-/* An engine that is asked for alone runs its own kernels. */
-static void take_stack(struct roof_plan_problem *problem)
+/* Refuses a stack that none of the engines that are asked for runs: an engine does not run in the
+ * time of another one's kernels. */
+static enum roof_status check_stack(const struct roof_plan_problem *problem, unsigned asked,
+                                    const char *key, struct roof_error *error)
 {
-    for (size_t i = 0; i < problem->engines->count; i++) {
-        if (problem->by == 1U << i) {
-            problem->base.common.stack = stack_of(problem->engines, i);
-        }
+    const struct roof_engines *const engines = problem->engines;
+    const int64_t given = problem->base.common.stack;
+    const unsigned measured = asked & ~engines->lent;
+    size_t other = 0;
+    if (given == ROOF_STACK_BEST || measured == 0 ||
+        (asked & engines_of_stack(engines, given)) != 0) {
+        return ROOF_OK;
     }
+    while ((measured >> other & 1U) == 0) {
+        other++;
+    }
+    return roof_error_set(error, ROOF_USAGE,
+                          ROOF_KEY("%s") " %s with " ROOF_KEY(
+                              "%s") " %s: these are not its kernels; leave out " ROOF_KEY("%s"),
+                          "stack", roof_input(ROOF_INPUT_STACK)->choices[given], key,
+                          engines->engine[other].id, "stack");
 }
 
-/* An engine that is asked for does not run in the time of another one's kernels. */
-static enum roof_status check_stack(const struct roof_plan_answer *answer,
+/* Takes the engines of a list. */
+static enum roof_status take_engines(unsigned *out, const struct roof_engines *engines,
+                                     const char *list, struct roof_error *error)
+{
+    char name[NAME_SIZE];
+    while (next_name(name, &list)) {
+        size_t number = 0;
+        TRY(roof_engine_find(&number, engines, name, error));
+        *out |= 1U << number;
+    }
+    return ROOF_OK;
+}
+
+/* Takes the engines that are named, or those whose kernels were measured: the times of the others
+ * are only lent. On a device without calibration these are all. Where a stack is given, the engines
+ * that run other kernels are left out. */
+static enum roof_status choose_wide(struct roof_plan_answer *out,
                                     const struct roof_plan_inputs *inputs, struct roof_error *error)
 {
     const struct roof_engines *const engines = inputs->engines;
-    const unsigned asked = inputs->emit != NULL     ? 1U << answer->engine
-                           : inputs->engine != NULL ? answer->problem.by
-                                                    : 0;
-    const int64_t given = answer->problem.base.common.stack;
-    const char *other = NULL;
-    for (size_t i = 0; i < engines->count && given != ROOF_STACK_BEST; i++) {
-        const int64_t stack = (asked >> i & 1U) == 0 ? ROOF_STACK_BEST : stack_of(engines, i);
-        if (stack == given) {
-            return ROOF_OK;
-        }
-        other = stack == ROOF_STACK_BEST || other != NULL ? other : engines->engine[i].id;
+    const int64_t given = out->problem.base.common.stack;
+    if (inputs->engine == NULL && inputs->layout == NULL) {
+        out->wide = roof_engines_measured(engines);
+        out->wide_measured = true;
+    } else if (inputs->engine != NULL && strcmp(inputs->engine, "all") != 0) {
+        TRY(take_engines(&out->wide, engines, inputs->engine, error));
+        TRY(check_stack(&out->problem, out->wide, "engine", error));
     }
-    return other == NULL
-               ? ROOF_OK
-               : roof_error_set(
-                     error, ROOF_USAGE,
-                     ROOF_KEY("%s") " %s with " ROOF_KEY(
-                         "%s") " %s: these are not its kernels; leave out " ROOF_KEY("%s"),
-                     "stack", roof_input(ROOF_INPUT_STACK)->choices[given],
-                     inputs->emit != NULL ? "emit" : "engine", other, "stack");
+    if (given != ROOF_STACK_BEST) {
+        out->wide =
+            (out->wide == 0 ? ~0U : out->wide) & (engines_of_stack(engines, given) | engines->lent);
+    }
+    return ROOF_OK;
 }
 
-/* Takes the engines that are named, or the one whose words are wanted, or those whose kernels were
- * measured: the times of the others are only lent. On a device without calibration these are all.
+/* Chooses the engines that are searched: that whose words are wanted, or all that may run a plan.
  */
 static enum roof_status choose_engines(struct roof_plan_answer *out,
                                        const struct roof_plan_inputs *inputs,
                                        struct roof_error *error)
 {
     struct roof_plan_problem *const problem = &out->problem;
-    const char *list = inputs->engine == NULL ? inputs->emit : inputs->engine;
-    char name[NAME_SIZE];
+    problem->own_stacks = !inputs->stack_given;
     if (inputs->emit != NULL) {
         TRY(roof_engine_find(&out->engine, inputs->engines, inputs->emit, error));
+        TRY(check_stack(problem, 1U << out->engine, "emit", error));
     }
-    const bool layout = inputs->layout != NULL && list == NULL; /* those that have words for it */
-    if (layout || (inputs->engine != NULL && strcmp(inputs->engine, "all") == 0)) {
-        return check_stack(out, inputs, error);
+    TRY(choose_wide(out, inputs, error));
+    problem->by = out->wide;
+    problem->by_measured = out->wide_measured;
+    if (inputs->emit != NULL) {
+        problem->by = 1U << out->engine;
+        problem->by_measured = false;
     }
-    while (next_name(name, &list)) {
-        size_t number = 0;
-        TRY(roof_engine_find(&number, inputs->engines, name, error));
-        problem->by |= 1U << number;
-    }
-    if (problem->by == 0) {
-        problem->by = roof_engines_measured(inputs->engines);
-        problem->by_measured = true;
-    }
-    if (!inputs->stack_given) {
-        take_stack(problem);
-    }
-    if (inputs->emit != NULL && (problem->by >> out->engine & 1U) == 0) {
-        return roof_error_set(error, ROOF_USAGE,
-                              ROOF_KEY("emit") " %s: it is not among " ROOF_KEY("engine"),
-                              inputs->emit);
-    }
-    return check_stack(out, inputs, error);
+    return inputs->emit == NULL || inputs->engine == NULL || out->wide == 0 ||
+                   (out->wide & problem->by) != 0
+               ? ROOF_OK
+               : roof_error_set(error, ROOF_USAGE,
+                                ROOF_KEY("emit") " %s: it is not among " ROOF_KEY("engine"),
+                                inputs->emit);
 }
 
 /* --- formats ------------------------------------------------------------------------------- */

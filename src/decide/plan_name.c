@@ -43,6 +43,7 @@ void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
         out->common.formats.activations = s->activations;
     }
     out->common.formats.kv = s->kv;
+    out->common.stack = plan->stack;
     out->common.shape.batch = plan->batch;
     roof_split_put(out, &plan->split);
 }

@@ -222,62 +222,65 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
 }
 
 /*
- * Works out the time of a kernel in one stack, with the nearest formats that the stack has; unknown
- * where it has none. If the wanted way to quantise the input was not measured, the kernel without
- * quantisation is taken. A fit that was tried before, for another stack, is left out: it is common
- * to all.
+ * Works out the time of a kernel of one stack for a pair of formats; unknown where the stack has
+ * none. If the wanted way to quantise the input was not measured, the kernel without quantisation
+ * is taken. A fit that was tried before, for another stack, is left out: it is common to all.
  */
 static void expect_in_stack(struct roof_expected *out, const struct roof_kernel_task *task,
                             enum roof_kernel kernel, enum roof_stack stack,
-                            const struct roof_kernel_fit **tried)
+                            enum roof_numerics numerics, const struct roof_kernel_fit **tried)
 {
     const int attempts = task->quantize == ROOF_QUANTIZE_NONE ? 1 : 2;
-    const enum roof_numerics *numerics = stand_ins[task->numerics];
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    for (; isnan(out->time_s) && *numerics != ROOF_NUMERICS_COUNT; numerics++) {
-        for (int attempt = 0; isnan(out->time_s) && attempt < attempts; attempt++) {
-            const enum roof_quantize quantize = attempt == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
-            const struct roof_kernel_fit *const fit =
-                roof_calibration_find(task->calibration, kernel, stack, *numerics, quantize);
-            if (fit != NULL && fit == *tried) {
-                return;
-            }
-            if (fit != NULL) {
-                *tried = fit;
-                expect_by_fit(out, task, kernel, fit);
-            }
+    for (int attempt = 0; isnan(out->time_s) && attempt < attempts; attempt++) {
+        const enum roof_quantize quantize = attempt == 0 ? task->quantize : ROOF_QUANTIZE_NONE;
+        const struct roof_kernel_fit *const fit =
+            roof_calibration_find(task->calibration, kernel, stack, numerics, quantize);
+        if (fit != NULL && fit == *tried) {
+            return;
+        }
+        if (fit != NULL) {
+            *tried = fit;
+            expect_by_fit(out, task, kernel, fit);
         }
     }
 }
 
-/* Takes the fastest of all stacks. Each is expected by its own model, also where that stands in for
- * formats which another stack has, so that no stack that is named is faster. */
+/* Takes the fastest of all stacks for a pair of formats. */
 static void expect_fastest(struct roof_expected *out, const struct roof_kernel_task *task,
-                           enum roof_kernel kernel)
+                           enum roof_kernel kernel, enum roof_numerics numerics)
 {
     const struct roof_kernel_fit *tried = NULL;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     for (int stack = ROOF_STACK_BEST + 1; stack < ROOF_STACK_COUNT; stack++) {
         struct roof_expected expected;
-        expect_in_stack(&expected, task, kernel, (enum roof_stack)stack, &tried);
+        expect_in_stack(&expected, task, kernel, (enum roof_stack)stack, numerics, &tried);
         if (isnan(out->time_s) || expected.time_s < out->time_s) {
             *out = expected;
         }
     }
 }
 
-/* Takes the stack that is asked for, where it was measured, or the fastest. */
+/*
+ * Takes the stack that is asked for, where its kernel was measured for these formats; else the
+ * fastest of the other stacks' kernels for them; and only then goes on to the formats that stand in
+ * for these. So the fastest of all stacks is never slower than one that is named: either the latter
+ * has a kernel among which the former is the fastest, or both take the same one.
+ */
 static void expect_asked(struct roof_expected *out, const struct roof_kernel_task *task,
                          enum roof_kernel kernel)
 {
     const enum roof_stack asked = (enum roof_stack)task->workload->stack;
-    const struct roof_kernel_fit *tried = NULL;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    if (asked != ROOF_STACK_BEST) {
-        expect_in_stack(out, task, kernel, asked, &tried);
-    }
-    if (isnan(out->time_s)) {
-        expect_fastest(out, task, kernel);
+    for (const enum roof_numerics *numerics = stand_ins[task->numerics];
+         isnan(out->time_s) && *numerics != ROOF_NUMERICS_COUNT; numerics++) {
+        const struct roof_kernel_fit *tried = NULL;
+        if (asked != ROOF_STACK_BEST) {
+            expect_in_stack(out, task, kernel, asked, *numerics, &tried);
+        }
+        if (isnan(out->time_s)) {
+            expect_fastest(out, task, kernel, *numerics);
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "predict/pass.h"
+#include "predict/predict_sizes.h"
 
 /* An all-reduce has the faster bound of its two algorithms, which without a latency is that of the
  * ring, and the faster expected time. */
@@ -30,4 +31,17 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
     out->expected_near = expected.expected_near;
     out->part[0].expected = expected.part[0].expected;
     return ROOF_OK;
+}
+
+enum roof_status roof_predict_node_in(struct roof_prediction *prediction,
+                                      const struct roof_node *node, enum roof_stack stack,
+                                      struct roof_error *error)
+{
+    if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
+        roof_predict_stack(prediction, stack);
+        return ROOF_OK;
+    }
+    struct roof_node own = *node;
+    own.workload.stack = stack;
+    return roof_predict_node(prediction, &own, prediction->hardware, error);
 }

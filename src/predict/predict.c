@@ -21,7 +21,6 @@ struct limits {
     struct roof_compute compute;
     enum roof_precision wanted;
     bool matrix;
-    bool collective;
     bool sparse;
     double peak;
     double bandwidth;
@@ -33,7 +32,6 @@ static struct limits limits_of(const struct roof_workload *part,
     const struct roof_operator_row *const row = roof_operator_row(part->op);
     const struct roof_formats *const f = &part->formats;
     struct limits out = {.matrix = row->kind == ROOF_KIND_MATRIX,
-                         .collective = row->kind == ROOF_KIND_COLLECTIVE,
                          .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value};
     if (out.matrix) {
         const enum roof_precision other = row->other == ROOF_ROLE_KV ? f->kv : f->weights;
@@ -109,10 +107,19 @@ static void add_part(struct roof_prediction *whole, const struct roof_part *part
     whole->memory_time_s += part->memory_time_s;
     whole->compute_time_s += part->compute_time_s;
     whole->time_s += part->time_s;
-    whole->expected_s += part->expected.time_s;
-    whole->expected_low_s += part->expected.low_s;
-    whole->expected_high_s += part->expected.high_s;
-    whole->expected_near = whole->expected_near || part->expected.near;
+}
+
+/* Works out the expected time of a part whose bound is known, and adds it to that of the whole. */
+static void expect_part(struct roof_prediction *whole, int number, const struct roof_workload *part)
+{
+    struct roof_part *const out = &whole->part[number];
+    const bool collective = roof_operator_row(part->op)->kind == ROOF_KIND_COLLECTIVE;
+    roof_kernel_expect(&out->expected, part, whole->hardware, &out->work,
+                       collective ? whole->link.bytes_per_s : out->peak_flops_per_s, out->time_s);
+    whole->expected_s += out->expected.time_s;
+    whole->expected_low_s += out->expected.low_s;
+    whole->expected_high_s += out->expected.high_s;
+    whole->expected_near = whole->expected_near || out->expected.near;
 }
 
 static enum roof_status predict_part(struct roof_prediction *whole, int number,
@@ -131,8 +138,6 @@ static enum roof_status predict_part(struct roof_prediction *whole, int number,
         TRY(roof_hardware_link(&whole->link, hardware, (double)part->shape.within, error));
     }
     bound_part(out, limits.bandwidth, &whole->link);
-    roof_kernel_expect(&out->expected, part, hardware, &out->work,
-                       limits.collective ? whole->link.bytes_per_s : limits.peak, out->time_s);
     if (limits.matrix || whole->part_count == 1) {
         whole->compute = limits.compute.precision;
         whole->wanted = limits.wanted;
@@ -142,6 +147,7 @@ static enum roof_status predict_part(struct roof_prediction *whole, int number,
     }
     whole->native = whole->native && (limits.compute.native || out->work.flops == 0);
     add_part(whole, out);
+    expect_part(whole, number, part);
     return ROOF_OK;
 }
 
@@ -163,23 +169,29 @@ static void clear_prediction(struct roof_prediction *out, const struct roof_hard
     out->fraction_of_bound = ROOF_UNKNOWN;
 }
 
+/* Fills in what follows from the sums of the expected times. */
+static void finish_expected(struct roof_prediction *p)
+{
+    double share[ROOF_BOTTLENECK_COUNT] = {0};
+    for (int i = 0; i < p->part_count && !isnan(p->expected_s); i++) {
+        share[roof_kernel_limit_bottleneck(p->part[i].expected.limit)] +=
+            p->part[i].expected.time_s;
+    }
+    p->expected_bottleneck = roof_largest_share(share);
+    if (isnan(p->expected_s)) {
+        p->expected_low_s = p->expected_high_s = ROOF_UNKNOWN;
+    }
+}
+
 /* Fills in what follows from the sums over the parts. */
 static void finish_prediction(struct roof_prediction *p)
 {
     double share[ROOF_BOTTLENECK_COUNT] = {0};
-    double expected[ROOF_BOTTLENECK_COUNT] = {0};
     for (int i = 0; i < p->part_count; i++) {
         share[p->part[i].bottleneck] += p->part[i].time_s;
-        if (!isnan(p->expected_s)) {
-            expected[roof_kernel_limit_bottleneck(p->part[i].expected.limit)] +=
-                p->part[i].expected.time_s;
-        }
     }
     p->bottleneck = roof_largest_share(share);
-    p->expected_bottleneck = roof_largest_share(expected);
-    if (isnan(p->expected_s)) {
-        p->expected_low_s = p->expected_high_s = ROOF_UNKNOWN;
-    }
+    finish_expected(p);
     p->network_bytes = p->part[0].work.network_bytes; /* collectives have one part */
     p->network_time_s = p->part[0].network_time_s;
     p->intensity = p->flops / p->bytes;
@@ -231,6 +243,19 @@ enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
     prediction->workload.shape = *shape;
     TRY(roof_sizes_resolve(&prediction->workload, error));
     return predict_resolved(prediction, prediction->hardware, error);
+}
+
+void roof_predict_stack(struct roof_prediction *p, enum roof_stack stack)
+{
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    p->workload.stack = stack;
+    p->expected_s = p->expected_low_s = p->expected_high_s = 0;
+    p->expected_near = false;
+    const int count = roof_workload_parts(parts, &p->workload);
+    for (int i = 0; i < count; i++) {
+        expect_part(p, i, &parts[i]);
+    }
+    finish_expected(p);
 }
 
 void roof_predict_measured(struct roof_prediction *prediction, double measured_s)

@@ -10,6 +10,9 @@
 enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
                                     const struct roof_shape *shape, struct roof_error *error);
 
+/* Expects the workload of *prediction, which roof_predict predicted, of another stack's kernels. */
+void roof_predict_stack(struct roof_prediction *prediction, enum roof_stack stack);
+
 /* Returns the table that has the peak of a part. */
 enum roof_peak_table roof_part_peaks(const struct roof_part *part);
 

@@ -25,7 +25,8 @@ def ask(path, arguments):
 
 def differences(path, shared, plan):
     """What differs between a plan and its prediction."""
-    command = ["predict", *shared, "--kv", plan["kv"], "--batch", str(plan["batch"])]
+    command = ["predict", *shared, "--kv", plan["kv"], "--batch", str(plan["batch"]),
+               "--stack", plan.get("stack", "best")]
     splits = ["tp", "pp"]
     if "moe_ep" in plan and plan["moe_ep"] != plan["attention_dp"]:
         splits += ["attention_dp", "moe_tp", "moe_ep"]

@@ -299,7 +299,11 @@ static void test_ranks(void **state)
                 says("combination of formats there"));
     plan[1].engines = 1U << engine_of("sglang");
     assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
+    assert_true(says("rank 2 of 2") && says("vLLM has slower kernels for it"));
+    plan[1].split = split_of(2, 1, 2);
+    assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
     assert_true(says("rank 2 of 2") && says("vLLM does not run this split"));
+    plan[1].split = split_of(2, 1, 1);
     /* Copies are started one by one. */
     plan[1].engines = both;
     plan[1].devices = 6;

@@ -656,11 +656,11 @@ static void check_plan(const struct roof_plan *p, const struct roof_plan *expect
     assert_same(p->tpot_s, expected->tpot_s);
     assert_same(p->bound_tpot_s, expected->bound_tpot_s);
     if (!isnan(expected->ttft_near)) {
-        assert_same(p->ttft_low_s, expected->ttft_low_s);
-        assert_same(p->ttft_high_s, expected->ttft_high_s);
+        assert_close(p->ttft_low_s, expected->ttft_low_s);
+        assert_close(p->ttft_high_s, expected->ttft_high_s);
         assert_close(p->step_low_s, expected->step_low_s);
         assert_close(p->step_high_s, expected->step_high_s);
-        assert_same(p->ttft_near, expected->ttft_near);
+        assert_close(p->ttft_near, expected->ttft_near);
     }
     assert_close(p->near, expected->near);
     assert_int_equal(p->basis, expected->basis);
@@ -1280,9 +1280,9 @@ static void test_scenarios(void **state)
     (void)state;
     struct roof_plan_problem q = ask(EXPERTS, 100, 40);
     q.base.reserve = 0.3;
-    q.base.common.stack = ROOF_STACK_VLLM;
     const struct roof_plan plan = {
         .serving = 3,
+        .stack = ROOF_STACK_VLLM,
         .split = {.tp = 2, .pp = 3, .attention_dp = 4, .moe_tp = 2, .moe_ep = 4},
         .batch = 50};
     struct roof_scenario s[2];
