@@ -61,7 +61,8 @@ void roof_engines_free(struct roof_engines *engines)
     }
 }
 
-const char *const roof_split_limits[ROOF_SPLIT_LIMITS] = {"tp", "pp", "ep", "batch"};
+const char *const roof_split_limits[ROOF_SPLIT_LIMITS] = {"tp",     "pp",     "attention_dp",
+                                                          "moe_tp", "moe_ep", "batch"};
 
 /* --- reading ------------------------------------------------------------------------------- */
 
@@ -415,14 +416,37 @@ const struct roof_engine_kv *roof_engine_kv(const struct roof_engine *engine,
     return i < engine->kvs ? &engine->kv[i] : NULL;
 }
 
-const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine, int64_t tp,
-                                                  int64_t pp, int64_t ep, int64_t batch)
+int64_t roof_split_devices(const struct roof_split *split)
 {
+    return split->tp * split->pp * split->attention_dp;
+}
+
+bool roof_split_apart(const struct roof_split *split)
+{
+    return split->moe_ep > 0 && split->moe_ep != split->attention_dp;
+}
+
+int64_t roof_split_ep(const struct roof_split *split)
+{
+    return roof_split_apart(split) ? 1 : split->attention_dp;
+}
+
+const struct roof_engine_split *roof_engine_split(const struct roof_engine *engine,
+                                                  const struct roof_split *split, int64_t batch)
+{
+    const int64_t size[ROOF_SPLIT_LIMITS] = {[ROOF_SPLIT_TP] = split->tp,
+                                             [ROOF_SPLIT_PP] = split->pp,
+                                             [ROOF_SPLIT_ATTENTION_DP] = split->attention_dp,
+                                             [ROOF_SPLIT_MOE_TP] = split->moe_tp,
+                                             [ROOF_SPLIT_MOE_EP] = split->moe_ep,
+                                             [ROOF_SPLIT_BATCH] = batch};
     for (size_t i = 0; i < engine->splits; i++) {
-        const struct roof_engine_split *const s = &engine->split[i];
-        if (tp <= s->most[ROOF_SPLIT_TP] && pp <= s->most[ROOF_SPLIT_PP] &&
-            ep <= s->most[ROOF_SPLIT_EP] && batch <= s->most[ROOF_SPLIT_BATCH]) {
-            return s;
+        bool within = true;
+        for (int k = 0; k < ROOF_SPLIT_LIMITS; k++) {
+            within = within && size[k] <= engine->split[i].most[k];
+        }
+        if (within) {
+            return &engine->split[i];
         }
     }
     return NULL;
@@ -493,14 +517,14 @@ bool roof_several_nodes(const struct roof_hardware *hardware, int64_t devices)
 }
 
 unsigned roof_engines_split(const struct roof_engines *engines,
-                            const struct roof_hardware *hardware, int64_t tp, int64_t pp,
-                            int64_t ep, int64_t batch)
+                            const struct roof_hardware *hardware, const struct roof_split *split,
+                            int64_t batch)
 {
-    const bool several = roof_several_nodes(hardware, tp * pp * ep);
+    const bool several = roof_several_nodes(hardware, roof_split_devices(split));
     unsigned set = 0;
     for (size_t i = 0; i < engines->count; i++) {
         const struct roof_engine *const e = &engines->engine[i];
-        if ((!several || e->nodes != NULL) && roof_engine_split(e, tp, pp, ep, batch) != NULL) {
+        if ((!several || e->nodes != NULL) && roof_engine_split(e, split, batch) != NULL) {
             set |= 1U << i;
         }
     }

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "decide/plan_predict.h"
+#include "decide/plan_split.h"
 #include "model/layout.h"
 
 #define COSTS_REMEMBERED 16381
@@ -23,15 +24,28 @@ struct search {
     double to_beat;             /* beyond: the least score of these, which the best one has */
     struct roof_plan_predictor predictor; /* its memo is owned */
     struct roof_plan_options options;     /* of the batch that was predicted last */
+    struct roof_splits splits;            /* owned */
     struct roof_error *error;
 };
+
+enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q)
+{
+    enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        const enum roof_precision given = q->base.weight[w];
+        if (given != ROOF_PRECISION_AUTO && q->accuracy->of[given].loss > loss) {
+            loss = q->accuracy->of[given].loss;
+        }
+    }
+    return loss;
+}
 
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving)
 {
     const struct roof_serving *const s = &q->engines->serving[serving];
     const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
     const size_t count = roof_serving_published(s) ? 1 : COUNT(formats);
-    enum roof_accuracy_class loss = ROOF_ACCURACY_NONE;
+    enum roof_accuracy_class loss = roof_plan_class_loss(q);
     for (size_t i = 0; i < count; i++) {
         const enum roof_accuracy_class one = q->accuracy->of[formats[i]].loss;
         loss = one > loss ? one : loss;
@@ -44,7 +58,8 @@ static void set_bound_rates(struct roof_plan *p, const struct roof_plan_problem 
 {
     const double batch = (double)p->batch;
     const double generate = (double)q->base.generate;
-    const double rate = generate > 0 ? batch * generate / p->bound_e2e_s : batch / p->bound_step_s;
+    const double rate = generate > 0 ? batch * generate / p->bound_e2e_s
+                                     : batch * roof_tokens_per_step(&q->base) / p->bound_step_s;
     p->bound_tokens_per_s = (double)p->dp * rate;
     p->bound_tokens_per_s_per_user = generate > 0 ? generate / p->bound_e2e_s : rate / batch;
     p->bound_tokens_per_s_per_device = rate / ((double)p->devices / (double)p->dp);
@@ -60,7 +75,8 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     const double copies = (double)p->dp;
     /* This rate is that of one copy: what a device, a token or a joule gets by it is to the last
      * bit what all copies get. */
-    const double rate = generate > 0 ? batch * generate / p->e2e_s : batch / p->step_s;
+    const double rate = generate > 0 ? batch * generate / p->e2e_s
+                                     : batch * roof_tokens_per_step(&q->base) / p->step_s;
     const double group = devices / copies;
     p->tokens_per_s = copies * rate;
     p->tokens_per_s_per_user = generate > 0 ? generate / p->e2e_s : rate / batch;
@@ -191,24 +207,14 @@ static bool surely_out(const struct search *s, const struct verdict *v)
 static unsigned engines_of(const struct roof_plan_problem *q, const struct roof_plan *plan,
                            unsigned formats, int64_t batch)
 {
-    return formats & roof_engines_split(q->engines, q->hardware[plan->hardware], plan->tp, plan->pp,
-                                        plan->ep, batch);
-}
-
-/* Counts the numbers of devices that a whole number of copies of a group fills. */
-static size_t uses_of(const struct roof_plan_problem *q, int64_t group)
-{
-    size_t uses = 0;
-    for (size_t n = 0; n < q->device_counts; n++) {
-        uses += q->devices[n] % group == 0;
-    }
-    return uses;
+    return formats &
+           roof_engines_split(q->engines, q->hardware[plan->hardware], &plan->split, batch);
 }
 
 static void set_copies(struct roof_plan *plan, const struct roof_plan_problem *q, int64_t devices)
 {
     plan->devices = devices;
-    plan->dp = devices / (plan->tp * plan->pp * plan->ep);
+    plan->dp = devices / roof_split_devices(&plan->split);
     set_rates(plan, q);
 }
 
@@ -232,7 +238,7 @@ static enum roof_status judge_copies(struct search *s)
     const struct roof_plan_problem *const q = s->problem;
     struct roof_plan *const plan = s->options.plan;
     for (size_t n = 0; n < q->device_counts; n++) {
-        if (q->devices[n] % (plan->tp * plan->pp * plan->ep) != 0) {
+        if (!roof_plan_fills(q, &plan->split, q->devices[n])) {
             continue;
         }
         size_t best = 0;
@@ -254,7 +260,7 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
     for (size_t b = from; b < to; b++) {
         least.batch = q->batch[b];
         for (size_t n = 0; n < q->device_counts; n++) {
-            if (q->devices[n] % (least.tp * least.pp * least.ep) != 0) {
+            if (!roof_plan_fills(q, &least.split, q->devices[n])) {
                 continue;
             }
             set_copies(&least, q, q->devices[n]);
@@ -336,8 +342,7 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
         }
     }
     (void)range_is_out(s, least, from, fits, true);
-    s->out->rejected[ROOF_REJECTED_MEMORY] +=
-        uses_of(q, plan->tp * plan->pp * plan->ep) * (*to - fits);
+    s->out->rejected[ROOF_REJECTED_MEMORY] += roof_plan_uses(q, &plan->split) * (*to - fits);
     *to = from;
     return ROOF_OK;
 }
@@ -391,7 +396,7 @@ static enum roof_status judge_largest(struct search *s, struct roof_plan plan, u
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_problem *const q = s->problem;
-    const size_t uses = uses_of(q, plan.tp * plan.pp * plan.ep);
+    const size_t uses = roof_plan_uses(q, &plan.split);
     const unsigned formats = plan.engines;
     size_t batches = q->batches; /* an engine runs this many, the smallest, over the split */
     while (batches > 0 && engines_of(q, &plan, formats, q->batch[batches - 1]) == 0) {
@@ -422,32 +427,18 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     return ROOF_OK;
 }
 
-/* Searches every tp x pp x ep of which copies fill a number of devices, unless there is a reason
- * against all. */
+/* Searches every split of which copies fill a number of devices, unless there is a reason against
+ * all. */
 static enum roof_status search_splits(struct search *s, struct roof_plan plan,
                                       enum roof_plan_rejection against)
 {
     const struct roof_plan_problem *const q = s->problem;
-    const bool experts = q->model->experts > 0;
-    int64_t most = 0;
-    for (size_t n = 0; n < q->device_counts; n++) {
-        most = q->devices[n] > most ? q->devices[n] : most;
-    }
-    for (int64_t group = 1; group <= most; group++) {
-        const size_t uses = uses_of(q, group);
-        for (plan.tp = 1; plan.tp <= group && uses > 0; plan.tp++) {
-            const int64_t rest = group % plan.tp == 0 ? group / plan.tp : 0;
-            for (plan.pp = 1; plan.pp <= rest; plan.pp++) {
-                plan.ep = rest / plan.pp;
-                if (rest % plan.pp != 0 || (!experts && plan.ep > 1)) {
-                    continue;
-                }
-                if (against == ROOF_REJECTED_COUNT) {
-                    TRY(search_batches(s, plan));
-                } else {
-                    s->out->rejected[against] += uses * q->batches;
-                }
-            }
+    for (size_t i = 0; i < s->splits.count; i++) {
+        plan.split = s->splits.split[i];
+        if (against == ROOF_REJECTED_COUNT) {
+            TRY(search_batches(s, plan));
+        } else {
+            s->out->rejected[against] += roof_plan_uses(q, &plan.split) * q->batches;
         }
     }
     return ROOF_OK;
@@ -590,6 +581,7 @@ static enum roof_status make_models(struct search *s)
 static enum roof_status run_search(struct search *s)
 {
     TRY(make_models(s));
+    TRY(roof_plan_splits(&s->splits, s->problem, s->error));
     s->predictor.model = s->out->model;
     TRY(search_all(s));
     if (s->out->count > 0 && s->problem->beyond > s->problem->max_loss) {
@@ -610,6 +602,7 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
     memo->entry = calloc(COSTS_REMEMBERED, sizeof *memo->entry);
     memo->size = COSTS_REMEMBERED;
     const enum roof_status status = memo->entry == NULL ? roof_no_memory(error) : run_search(&s);
+    roof_splits_free(&s.splits);
     free(memo->entry);
     if (status != ROOF_OK) {
         roof_plans_free(out);

@@ -62,17 +62,15 @@ struct roof_plan {
     size_t serving;   /**< number in the engines */
     unsigned engines; /**< those that run it with the kernels of the stack, as bits by number */
     enum roof_stack stack; /**< whose kernels the expected times are of; BEST: the fastest of all */
-    int64_t tp;
-    int64_t pp;
-    int64_t ep;
-    int64_t dp;      /**< copies of the model that share nothing, each on tp x pp x ep devices */
-    int64_t devices; /**< dp x tp x pp x ep */
-    int64_t batch;   /**< sequences in flight in each copy */
-    double ttft_s;   /**< time to the first token of one prompt, while others decode */
-    double step_s;   /**< a decode step of the batch */
-    double tpot_s;   /**< time between two tokens of a user: steps, some with the prompts of others;
-                          NAN: there is no second token */
-    double e2e_s;    /**< a request from its prompt to its last token; NAN without a prompt */
+    struct roof_split split; /**< of each copy */
+    int64_t dp;              /**< copies of the model that share nothing */
+    int64_t devices;         /**< of all copies */
+    int64_t batch;           /**< sequences in flight in each copy */
+    double ttft_s;           /**< time to the first token of one prompt, while others decode */
+    double step_s;           /**< a decode step of the batch */
+    double tpot_s; /**< time between two tokens of a user: steps, some with the prompts of others;
+                        NAN: there is no second token */
+    double e2e_s;  /**< a request from its prompt to its last token; NAN without a prompt */
     double bound_ttft_s;
     double bound_step_s;
     double bound_tpot_s;
@@ -112,8 +110,10 @@ struct roof_plan_problem {
     const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
     const struct roof_accuracy *accuracy;
     /** The scenario that all plans share: context, or prompt and generate; reserve, stack and so
-     * on. A format of the KV cache that it gives is the only one. */
+     * on. A format of the KV cache that it gives is the only one, and so is each size of the split
+     * that it gives: the search chooses those that are 0. */
     struct roof_scenario base;
+    int64_t dp;                         /**< the number of copies that is asked for; 0: any */
     const enum roof_precision *formats; /**< formats of weights that may be used; NULL: all */
     size_t format_count;
     bool own_stacks;      /**< plans are of the kernels of an engine; else base names the stack */
@@ -204,6 +204,9 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
 /** Returns the typical accuracy loss of a combination of formats: the largest of its members. A
  * model that is published in a format loses nothing by it. */
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving);
+
+/** Returns the largest loss of the formats that the question gives to classes of weights. */
+enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q);
 
 /** Returns the engines of the problem that run a combination on one of its devices, as bits. */
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving,

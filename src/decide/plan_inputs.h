@@ -29,8 +29,11 @@ struct roof_plan_inputs {
     bool stack_given;          /**< base names the stack; else each engine runs its own kernels */
     const int64_t *batch;      /**< in any order; NULL: powers of two up to 2048 */
     size_t batches;
-    const int64_t *devices; /**< in any order; NULL: 1, 2, 4 and 8 */
+    const int64_t *devices; /**< in any order; NULL: those of 1, 2, 4 and 8 that the given sizes of
+                                 the split divide, or as many as these need */
     size_t device_counts;
+    int64_t dp;          /**< copies; 0: any number. `base` has the sizes of their split */
+    const char *layout;  /**< the layout of all plans, by its name or file; NULL: any */
     const char *formats; /**< names, "fp8,bf16" (roof_serving_called); NULL or "all": any */
     const char *engine;  /**< ids, "vllm,trtllm", or "all"; NULL: those with measured kernels, and
                               all on a device without calibration */
@@ -39,6 +42,7 @@ struct roof_plan_inputs {
     enum roof_plan_objective objective;
     enum roof_ranking ranking; /**< ROOF_RANKING_IDEAL: all plans are of bounds */
     enum roof_accuracy_class max_loss;
+    bool loss_given; /**< else formats of classes in `base` may lose more */
     bool native_only;
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none. The concurrency is one more batch, too */
     const char *side[2]; /**< two devices, which `hardware` then are, or two formats; NULL: none */

@@ -164,9 +164,10 @@ static void set_request(struct roof_plan *plan, const struct roof_request_times 
 static void set_phases(struct roof_plan *plan, const struct roof_step_times *prefill,
                        const struct roof_step_times *decode, const struct roof_plan_problem *q)
 {
+    const double tokens = roof_tokens_per_step(&q->base);
     set_steps(plan, prefill, decode, q);
-    plan->tpot_s = plan->step_s;
-    plan->bound_tpot_s = plan->bound_step_s;
+    plan->tpot_s = plan->step_s / tokens;
+    plan->bound_tpot_s = plan->bound_step_s / tokens;
     plan->e2e_s = plan->bound_e2e_s = ROOF_UNKNOWN;
     take_bounds(plan);
 }

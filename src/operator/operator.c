@@ -5,10 +5,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/exponential.h"
 #include "catalog/storage.h"
 #include "operator/resolve.h"
 
 /* --- formulas ------------------------------------------------------------------------------ */
+
+/* Formulas show these names, and have the same bits with every C library. */
+#define expm1(x) roof_expm1(x)
+#define log1p(x) roof_log1p(x)
 
 /*
  * Derivations, sources and assumptions: docs/formulas.md, under the names used here.
