@@ -57,7 +57,7 @@ notices() {
 # --- layers ---------------------------------------------------------------------------------------
 
 # The folders of src, lowest first, as the Makefile has them.
-floors="$(sed -n 's/^FLOORS *:= *//p' Makefile) cli calibrate"
+floors="$(sed -n 's/^FLOORS *:= *//p' Makefile) page cli calibrate"
 
 # The table of floors in FILE has the folders in this order.
 described() {
@@ -119,7 +119,7 @@ bad_shape() {
     for folder in src/cli src/base src/catalog tests/unit/base; do
         mkdir -p "$bad/$folder" "$bad/build/$folder"
     done
-    mkdir -p "$bad/include/roofline"
+    mkdir -p "$bad/include/roofline" "$bad/docs"
     (
         cd "$bad"
         printf '#include "b.h"\n' > src/cli/a.h
@@ -138,8 +138,9 @@ bad_shape() {
         blank 801 > src/base/long.c
         blank 800 > src/base/short.c
         printf 'int seen(void);\nint seen(void) { return 1; }\n' > src/catalog/seen.c
-        printf 'int seen(void);\nint test(void);\nint test(void) { return seen(); }\n' \
+        printf 'int seen(void);\nint test(void);\n/* Whether it is seen. */\nint test(void) { return seen(); }\n' \
             > tests/unit/base/test_a.c
+        printf '/* Likewise. */\n' > docs/example.c
         for object in src/cli/a src/cli/b src/catalog/seen tests/unit/base/test_a; do
             $CC -c -o "build/$object.o" "$object.c"
         done
@@ -742,6 +743,20 @@ installed() {
     fi
 }
 
+# uninstalled FILE: its lines for a clone build and run the examples there.
+uninstalled() {
+    block sh "$1" | grep -e '-I include' -e '^LD_LIBRARY_PATH=build ' > "$scratch/lines"
+    [ "$(grep -c . "$scratch/lines")" -eq 2 ] || echo "$1 has other lines for a clone"
+    command -v python3 > "$scratch/found" || sed -i '/python3/d' "$scratch/lines"
+    (
+        cd "$first"
+        sed "s|^cc |$CC |; s|python3 |python3 -B |" "$scratch/lines" | sh -e > "$scratch/answer"
+        ./example > "$scratch/built"
+    )
+    block text "$1" | diff - "$scratch/built"
+    [ ! -s "$scratch/found" ] || block output "$1" | diff - "$scratch/answer"
+}
+
 # block KIND FILE: what is in its blocks of that kind.
 block() {
     awk -v kind="\`\`\`$1" '/^```/ { inside = $0 == kind; next } inside' "$2"
@@ -809,7 +824,7 @@ quick() {
     notices 7 bad_layers
     check 'files include their own folder and earlier ones' layers .
     check 'the floors are described as they are' described docs/design.md
-    notices 10 bad_shape
+    notices 12 bad_shape
     check 'unit tests use their own floor and earlier ones' sh tests/shape.sh units
     for rule in circles uses functions files comments; do
         check "$rule: no more than tests/ceilings allows" ratchet $rule
@@ -855,6 +870,7 @@ slow() {
     check 'docs/design.md has the figures of the tree' sh tests/figures.sh check docs/design.md
     check 'the same bytes are built in any folder' reproducible
     check 'what is installed can be used' installed
+    check 'the library can be used without being installed' uninstalled docs/library.md
     check 'folders with blanks are found' installed_with_blanks
     notices 3 bad_quoted
     check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md

@@ -9,19 +9,22 @@
  *     struct roof_store *store = NULL;
  *     struct roof_question *question = NULL;
  *     char *text = NULL;
- *     size_t length = 0;
  *     struct roof_error error;
- *     roof_store_new(&store, &error);
- *     roof_question_new(&question, &error);
- *     roof_question_put(question, "model", "llama-3-8b", &error);
- *     roof_question_put(question, "hardware", "h100-sxm", &error);
- *     roof_answer(store, question, ROOF_COMMAND_PREDICT, ROOF_JSON, &text, &length, &error);
- *     puts(text);
+ *     if (roof_store_new(&store, &error) == ROOF_OK &&
+ *         roof_question_new(&question, &error) == ROOF_OK &&
+ *         roof_question_put(question, "model", "llama-3-8b", &error) == ROOF_OK &&
+ *         roof_question_put(question, "hardware", "h100-sxm", &error) == ROOF_OK &&
+ *         roof_answer(store, question, ROOF_COMMAND_PREDICT, ROOF_JSON, &text, NULL, &error) ==
+ *             ROOF_OK) {
+ *         puts(text);
+ *     } else {
+ *         fprintf(stderr, "%s\n", error.message);
+ *     }
  *     roof_answer_free(text);
  *     roof_question_free(question);
  *     roof_store_free(store);
  *
- * The keys are the options of the program with "_" for "-" (docs/formats.md, "Inputs"), and
+ * The keys are the options of the program with "_" for "-" (docs/formats.md, "Options"), and
  *
  *   operator   the operator: gemm, flash-attention, ...
  *   model      in its place, a model: a name, config.json, folder, GGUF or safetensors file; "" if
@@ -29,7 +32,8 @@
  *   list, id   the kind of entries to list (hardware, models, ...), and one entry of it
  *   file       the file of compare, or a file of check; each file is put by itself
  *
- * `format` and `output` are no keys: the format is a parameter, and the caller gets the text.
+ * `format`, `output` and `resume` are no keys: the format is a parameter, and the caller gets the
+ * text. A question keeps its values: another value is another question, or a list for a sweep.
  */
 #ifndef ROOFLINE_QUESTION_H
 #define ROOFLINE_QUESTION_H
@@ -125,8 +129,8 @@ void roof_store_free(struct roof_store *store);
 struct roof_listener {
     /** The first argument of every function below; the library does not look at it. */
     void *context;
-    /** Takes the next bytes of the document, in order. A status other than ROOF_OK ends the answer
-     * with that status. */
+    /** Takes the next bytes of the document, in order. A piece may be a part of a row or many rows.
+     * A status other than ROOF_OK ends the answer with that status. */
     enum roof_status (*write)(void *context, const char *bytes, size_t length,
                               struct roof_error *error);
     /** Takes a remark that is not part of the document, such as an assumption about a model. The

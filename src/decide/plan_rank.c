@@ -6,8 +6,7 @@
 #include "base/base.h"
 #include "decide/plan.h"
 
-/* Returns what ranks a plan: lower is better. */
-static double score(const struct roof_plan *p, enum roof_plan_objective objective)
+double roof_plan_score(const struct roof_plan *p, enum roof_plan_objective objective)
 {
     switch (objective) {
     case ROOF_PLAN_THROUGHPUT:
@@ -36,7 +35,7 @@ static bool as_published(const struct roof_plan *p, const struct roof_plan_probl
 /* Returns the score by which a plan is ranked: lower is better. Scores below 0 are rates. */
 static double ranked_score(const struct roof_plan *p, const struct roof_plan_problem *q)
 {
-    const double plain = score(p, q->objective);
+    const double plain = roof_plan_score(p, q->objective);
     return !as_published(p, q) ? plain
            : plain < 0         ? plain * PUBLISHED_BONUS
                                : plain / PUBLISHED_BONUS;

@@ -6,8 +6,13 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/exponential.h"
 #include "catalog/storage.h"
 #include "operator/operator.h"
+
+/* Formulas show these names, and have the same bits with every C library. */
+#define expm1(x) roof_expm1(x)
+#define log1p(x) roof_log1p(x)
 
 /*
  * Derivations, sources and assumptions: docs/formulas.md, under the names used here.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Kernels of matrix products: GEMMs, batched ones, and those of routed experts. */
 #include "base/base.h"
+#include "base/exponential.h"
 #include "predict/kernel_task.h"
 
 /* Rounds up 0 <= x < 2^51 by rounding to an integer; the slack forgives the rounding of a product
@@ -68,7 +69,7 @@ static struct gemm gemm_costs(const struct product *g, const double *p)
     const double missed = g->w * (1 - weights_hit) + (g->x + g->y) * (1 - inputs_hit);
     const double hit = g->x + g->w + g->y - missed;
     const double bound_compute = 2 * g->batch * g->m * g->n * g->k / g->peak;
-    const double power = 1 + p[P_POWER] * log1p(bound_compute / 1e-4);
+    const double power = 1 + p[P_POWER] * roof_log1p(bound_compute / 1e-4);
     const double tick = 1 / g->clock;
     const double lone = g->sms / (p[P_STREAM] * g->bandwidth);
     const double k_block = 128 / roof_larger(g->x_element, g->w_element);

@@ -30,7 +30,7 @@
 #define STDOUT_SIZE (1 << 19)
 #define STDERR_SIZE (1 << 16)
 
-/* What a command line can name. */
+/* A command line can name these files. */
 static const struct {
     const char *name;
     const char *content;

@@ -25,9 +25,15 @@ def ask(path, arguments):
 
 def differences(path, shared, plan):
     """What differs between a plan and its prediction."""
-    command = ["predict", *shared, "--kv", plan["kv"], "--batch", str(plan["batch"])]
-    for key in ("tp", "pp", "ep"):
-        command += ["--" + key, str(plan[key])]
+    command = ["predict", *shared, "--kv", plan["kv"], "--batch", str(plan["batch"]),
+               "--stack", plan.get("stack", "best")]
+    splits = ["tp", "pp"]
+    if "moe_ep" in plan and plan["moe_ep"] != plan["attention_dp"]:
+        splits += ["attention_dp", "moe_tp", "moe_ep"]
+    else:
+        splits += ["ep"]
+    for key in splits:
+        command += ["--" + key.replace("_", "-"), str(plan[key])]
     if plan.get("layout"):
         command += ["--layout", plan["layout"]]
     else:
@@ -46,6 +52,33 @@ def differences(path, shared, plan):
     return found if got["fits"] else found + ["does not fit: " + " ".join(command)]
 
 
+def sizes_asked(random, model):
+    """Sizes of the split that are given, and how many devices they need."""
+    experts = model not in ("llama-3.1-8b", "llama-3.3-70b", "qwen3-8b")
+    asked = random.choice([{}, {}, {"tp": 2}, {"pp": 2}, {"dp": 2}, {"tp": 4, "dp": 2}] +
+                          experts * [{"ep": 4}, {"attention_dp": 2}, {"moe_ep": 4},
+                                     {"tp": 2, "attention_dp": 4, "moe_tp": 2},
+                                     {"moe_tp": 2, "moe_ep": 4}])
+    return asked, [word for key, value in asked.items()
+                   for word in ("--" + key.replace("_", "-"), str(value))]
+
+
+def options_asked(random, model):
+    """What predictions take as plans do: a prefix cache, drafts and formats of classes."""
+    words = []
+    if random.random() < 0.2:
+        words += ["--prefix-hit", random.choice("0.3 0.29 1".split())]
+    if random.random() < 0.2:
+        words += ["--draft-tokens", random.choice("1 3".split())]
+        if random.random() < 0.5:
+            words += ["--draft-model", "mtp" if model == "deepseek-r1" else "llama-3.2-1b"]
+        if random.random() < 0.5:
+            words += ["--acceptance", "0.5"]
+    if random.random() < 0.2:
+        words += ["--class", random.choice("lm_head=bf16 lm_head=fp8 attention=bf16".split())]
+    return words
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -61,11 +94,17 @@ def main():
                   random.choice("1 2 20 500".split())]
         if random.random() < 0.6:
             shared += ["--chunk", random.choice("0 512 3000".split())]
+        shared += options_asked(random, shared[1])
+        asked, split = sizes_asked(random, shared[1])
         by_bound = random.random() < 0.2
-        answer = ask(options.program, ["recommend", *shared, "--devices",
-                                       random.choice("1,2 4 8".split()),
-                                       *(["--by", "ideal"] if by_bound else [])])
+        question = ["recommend", *shared, *split, "--devices",
+                    "8" if split else random.choice("1,2 4 8".split()),
+                    *(["--by", "ideal"] if by_bound else [])]
+        answer = ask(options.program, question)
         plans = answer["candidates"] if answer else []
+        found += [] if answer else ["refused: " + " ".join(question)]
+        found += [f"{key} {plan[key]} of {' '.join(question)}" for plan in plans
+                  for key in asked if plan[key] != asked[key]]
         bare = by_bound or shared[3] in ("mi300x", "m4-max")
         found += [f"basis of {' '.join(shared)}" for plan in plans
                   if plan["basis"] != ("bound" if bare else "expected") or
