@@ -187,6 +187,61 @@ $(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/catalog/data.h $(BUILD)
 $(FIT): $(FIT_SRC) $(sort $(wildcard src/calibrate/*.h)) $(LIB)
 	$(LINK) $(NLOPT_CFLAGS) -o $@ $(FIT_SRC) $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
+# --- the explorer ---------------------------------------------------------------------------------
+
+# The library as a WebAssembly module, in one page with everything that the page needs. cJSON comes
+# as source, since no package has it for WebAssembly: `sh .ci/deps page` fetches what this needs.
+CJSON_SOURCE ?= $(BUILD)/cjson
+WASM_CC      ?= clang --target=wasm32-wasi --sysroot=/usr
+PAGE         := $(BUILD)/page
+PAGE_SRC     := $(LIB_SRC) $(sort $(wildcard src/page/*.c))
+PAGE_OBJ     := $(PAGE_SRC:%.c=$(PAGE)/%.o) $(PAGE)/data_files.o $(PAGE)/cJSON.o
+PAGE_DATA    := $(filter data/%.json,$(DATA))
+COMPILE_PAGE  = $(WASM_CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math $(WARN) $(WERROR) \
+                -Oz -flto -ffunction-sections -fdata-sections -Iinclude -Isrc -Isrc/page/wasi -I$(PAGE)/include
+LINK_PAGE     = -mexec-model=reactor -Wl,--gc-sections -Wl,--strip-all -Wl,--stack-first -Wl,-z,stack-size=1048576
+
+## page: build the explorer, the library and its data in one HTML file (sh .ci/deps page)
+page: $(PAGE)/roofline.wasm
+
+$(PAGE)/command: FORCE
+	$(call remember,$(COMPILE_PAGE) $(LINK_PAGE))
+
+$(PAGE)/include/cjson/cJSON.h: $(CJSON_SOURCE)/cJSON.h
+	@mkdir -p $(@D)
+	cp $< $@
+
+$(CJSON_SOURCE)/cJSON.h $(CJSON_SOURCE)/cJSON.c:
+	@echo "no $@: sh .ci/deps page fetches it" >&2; exit 1
+
+$(PAGE)/src/%.o: src/%.c $(PAGE)/command $(PAGE)/include/cjson/cJSON.h
+	@mkdir -p $(@D)
+	$(COMPILE_PAGE) -MMD -MP -c -o $@ $<
+
+$(PAGE)/cJSON.o: $(CJSON_SOURCE)/cJSON.c $(PAGE)/command
+	$(filter-out -W%,$(COMPILE_PAGE)) -c -o $@ $<
+
+# The data without what only people read in it: blanks.
+$(PAGE)/data_files.c: src/catalog/embed.sh $(PAGE_DATA) $(BUILD)/gen/data_list
+	rm -rf $(PAGE)/data
+	for file in $(PAGE_DATA); do mkdir -p "$(PAGE)/$${file%/*}" && jq -c . $$file > "$(PAGE)/$$file" || exit 1; done
+	cd $(PAGE) && sh $(CURDIR)/src/catalog/embed.sh $(PAGE_DATA) > data_files.c
+
+$(PAGE)/data_files.o: $(PAGE)/data_files.c $(PAGE)/command
+	$(COMPILE_PAGE) -c -o $@ $<
+
+$(PAGE)/roofline.wasm: $(PAGE_OBJ)
+	$(COMPILE_PAGE) $(LINK_PAGE) -o $@ $(PAGE_OBJ)
+
+# The module's functions compiled for this machine, which its answers are compared with.
+$(PAGE)/native: $(BUILD)/tests/page/native.o $(BUILD)/src/page/module.o $(LIB)
+	$(LINK) -o $@ $(filter %.o,$^) $(LIB) $(CJSON_LIBS) -pthread -lm $(LDLIBS)
+
+## check-page: the explorer's module answers with the program's bytes (PAGE_QUESTIONS=1: 5,000 and 40,000)
+PAGE_QUESTIONS ?= 0.1
+check-page: $(PAGE)/roofline.wasm $(PAGE)/native
+	node tests/page/same.mjs $(PAGE)/roofline.wasm $(PAGE)/native $(PAGE_QUESTIONS)
+
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
 # In this order: each device, and those whose kernels it takes where it has no rows of its own.
@@ -512,4 +567,4 @@ help:
 .PHONY: all calibrate errors charts reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
--include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d)
+-include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

@@ -57,7 +57,7 @@ notices() {
 # --- layers ---------------------------------------------------------------------------------------
 
 # The folders of src, lowest first, as the Makefile has them.
-floors="$(sed -n 's/^FLOORS *:= *//p' Makefile) cli calibrate"
+floors="$(sed -n 's/^FLOORS *:= *//p' Makefile) page cli calibrate"
 
 # The table of floors in FILE has the folders in this order.
 described() {

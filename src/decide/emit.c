@@ -109,18 +109,22 @@ static bool put_value(struct roof_text *out, const struct emitter *e, const char
                       size_t length, enum place place)
 {
     const struct roof_plan *const p = e->plan;
+    const int64_t ranks = p->split.attention_dp;
+    const int64_t per_rank = (p->batch + ranks - 1) / ranks;
     const struct {
         const char *name;
         int64_t value;
-    } numbers[] = {{"tp", p->tp},
-                   {"pp", p->pp},
-                   {"ep", p->ep},
-                   {"tp_ep", p->tp * p->ep},
+    } numbers[] = {{"tp", p->split.tp},
+                   {"pp", p->split.pp},
+                   {"attention_dp", ranks},
+                   {"moe_tp", p->split.moe_tp},
+                   {"moe_ep", p->split.moe_ep},
+                   {"stage", p->split.tp * ranks},
                    {"batch", p->batch},
-                   {"batch_per_ep", p->batch / p->ep + (p->batch % p->ep != 0)},
+                   {"batch_per_rank", per_rank},
+                   {"batch_of_ranks", per_rank * ranks},
                    {"context", e->context},
                    {"tokens", e->context * p->batch},
-                   {"batch_of_ep", (p->batch / p->ep + (p->batch % p->ep != 0)) * p->ep},
                    {"pass", e->prompt > PASS_TOKENS ? e->prompt : PASS_TOKENS}};
     const struct {
         const char *name;
@@ -274,12 +278,16 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
         rank > 1 || e->others == NULL ? &plans->plan[0] : &e->others->plan[0];
     if ((best->engines >> e->number & 1U) == 0) {
         const struct roof_serving *const s = &e->problem->engines->serving[best->serving];
-        const bool formats =
-            roof_engine_format(e->engine, s, e->problem->hardware[best->hardware]) != NULL;
+        const struct roof_hardware *const hardware = e->problem->hardware[best->hardware];
+        const bool formats = roof_engine_format(e->engine, s, hardware) != NULL;
+        const unsigned splits =
+            roof_engines_split(e->problem->engines, hardware, &best->split, best->batch);
         roof_text_put(e->remark, "better with other engines: ");
         put_described(e, best);
-        roof_text_printf(e->remark, "; %s does not run this %s", e->engine->name,
-                         formats ? "split" : "combination of formats there");
+        roof_text_printf(e->remark, "; %s %s", e->engine->name,
+                         !formats ? "does not run this combination of formats there"
+                         : (splits >> e->number & 1U) == 0 ? "does not run this split"
+                                                           : "has slower kernels for it");
         end_remark(e);
     }
 }
@@ -494,7 +502,7 @@ static enum roof_status set_plan(struct emitter *e)
     e->prompt = base->generate > 0 ? base->prompt : base->context;
     e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);
     e->kv = roof_engine_kv(e->engine, s->kv);
-    e->split = roof_engine_split(e->engine, p->tp, p->pp, p->ep, p->batch);
+    e->split = roof_engine_split(e->engine, &p->split, p->batch);
     return e->format != NULL && e->kv != NULL && e->split != NULL
                ? ROOF_OK
                : roof_error_set(e->error, ROOF_INVALID, "%s has no words for a plan that it runs",

@@ -199,8 +199,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          MODEL(static_batch),
          .commands = POINT,
          .group = ROOF_GROUP_MODEL},
-    ROW(PREFIX_HIT) = NUMBER("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
-                             "fraction of the prompt found in a prefix cache (0 to 1)"),
+    ROW(PREFIX_HIT) =
+        NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
+                  "fraction of the prompt found in a prefix cache (0 to 1)", WORKLOAD),
     ROW(PREFILL_BATCH) =
         LENGTH("prefill-batch", prefill_batch, "prefill_batch",
                "sequences in prefill of a mixed step, beside --batch in decode (default 1)"),
@@ -214,28 +215,48 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .value = "N",
                          .help = "tokens drafted per step of speculative decoding",
                          MODEL(draft_tokens),
-                         .commands = POINT,
+                         .commands = WORKLOAD,
                          .group = ROOF_GROUP_MODEL},
-    ROW(ACCEPTANCE) = NUMBER("acceptance", acceptance, "acceptance", "FRACTION",
-                             "probability that a drafted token is accepted (default 0.7)"),
+    ROW(ACCEPTANCE) =
+        NUMBER_OF("acceptance", acceptance, "acceptance", "FRACTION",
+                  "probability that a drafted token is accepted (default 0.7)", WORKLOAD),
     ROW(DRAFT_MODEL) = {.option = "draft-model",
                         .kind = ROOF_INPUT_TEXT,
                         .value = "NAME|FILE|mtp|none",
                         .help = "model that drafts tokens; mtp: the model's own layers (default "
                                 "where it has them); none: free",
                         .of = ROOF_OF_MODELS,
-                        .commands = POINT,
+                        .commands = WORKLOAD,
                         .group = ROOF_GROUP_MODEL},
-    ROW(TP) =
-        LENGTH("tp", tp, "tp", "tensor-parallel size: devices that share each layer (default 1)"),
-    ROW(PP) = LENGTH("pp", pp, "pp", "pipeline-parallel size: stages of layers (default 1)"),
-    ROW(ATTENTION_DP) = LENGTH(
-        "attention-dp", attention_dp, "attention_dp",
-        "data-parallel attention: groups of tp devices with their own sequences (default 1)"),
-    ROW(MOE_TP) = LENGTH("moe-tp", moe_tp, "moe_tp",
-                         "devices that split each expert; moe-tp x moe-ep = tp x attention-dp"),
-    ROW(MOE_EP) = LENGTH("moe-ep", moe_ep, "moe_ep",
-                         "parts the experts are spread over (default 1, or what moe-tp leaves)"),
+    ROW(TP) = LENGTH_OF("tp", tp, "tp",
+                        "tensor-parallel size: devices that share each layer (default 1; "
+                        "recommend: any)",
+                        WORKLOAD),
+    ROW(PP) =
+        LENGTH_OF("pp", pp, "pp",
+                  "pipeline-parallel size: stages of layers (default 1; recommend: any)", WORKLOAD),
+    ROW(DP) = {.key = "dp",
+               .option = "dp",
+               .kind = ROOF_INPUT_INTEGER,
+               .min = 1,
+               .max = LENGTH_MAX,
+               .value = "N",
+               .help = "copies of the model, each with devices of its own (default any)",
+               .of = ROOF_OF_MODELS,
+               .commands = ROOF_COMMAND_RECOMMEND,
+               .group = ROOF_GROUP_MODEL},
+    ROW(ATTENTION_DP) =
+        LENGTH_OF("attention-dp", attention_dp, "attention_dp",
+                  "data-parallel attention: groups of tp devices with their own sequences "
+                  "(default 1; recommend: any)",
+                  WORKLOAD),
+    ROW(MOE_TP) =
+        LENGTH_OF("moe-tp", moe_tp, "moe_tp",
+                  "devices that split each expert; moe-tp x moe-ep = tp x attention-dp", WORKLOAD),
+    ROW(MOE_EP) = LENGTH_OF("moe-ep", moe_ep, "moe_ep",
+                            "parts the experts are spread over (default 1, or what moe-tp leaves; "
+                            "recommend: any)",
+                            WORKLOAD),
     ROW(LAYOUT) =
         {.option = "layout",
          .kind = ROOF_INPUT_TEXT,
@@ -243,7 +264,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help =
              "precisions of all weights by class (roofline list layouts); checkpoint: as published",
          .of = ROOF_OF_MODELS,
-         .commands = POINT,
+         .commands = WORKLOAD,
          .group = ROOF_GROUP_MODEL},
     ROW(CLASS) =
         {.option = "class",
@@ -251,7 +272,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .value = "NAME=P",
          .help = "precision of one class of weights: lm_head=bf16, experts=mxfp4, attention=fp8",
          .of = ROOF_OF_MODELS,
-         .commands = POINT,
+         .commands = WORKLOAD,
          .group = ROOF_GROUP_MODEL,
          .many = true},
     ROW(SPLIT_PROJECTIONS) = SWITCH("split-projections", split_projections,

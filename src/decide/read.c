@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/quantity.h"
+#include "catalog/registry.h"
 
 enum roof_status roof_which_model(struct roof_error *error)
 {
@@ -145,7 +146,8 @@ enum roof_status roof_read_hardware(const struct roof_hardware **out, struct roo
                                     bool bounds_only, struct roof_error *error)
 {
     *out = NULL;
-    if (name != NULL && strchr(name, ',') != NULL && strchr(name, '/') == NULL) {
+    if (name != NULL && !roof_registry_document(name) && strchr(name, ',') != NULL &&
+        strchr(name, '/') == NULL) {
         return roof_error_set(error, ROOF_USAGE,
                               "'%s': one device here; lists of devices go with roofline sweep",
                               name);

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "catalog/registry.h"
 #include "base/text.h"
+#include "catalog/registry.h"
 #include "model/layout.h"
 #include "model/load.h"
 #include "predict/calibration.h"
@@ -125,10 +126,10 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
     return ROOF_OK;
 }
 
-/* A name that may be a file can mean something else next time. */
+/* A name that may be a file can mean something else next time. A document may never come again. */
 static bool is_file_name(const char *name)
 {
-    return strpbrk(name, "/.") != NULL;
+    return roof_registry_document(name) || strpbrk(name, "/.") != NULL;
 }
 
 /* True for a built-in device as it is. */

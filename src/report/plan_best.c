@@ -120,12 +120,40 @@ static void put_reference(struct roof_text *out, const char *reference, const ch
     roof_text_shell_word(out, reference == NULL ? id : reference);
 }
 
+/* Writes the prefix cache, the drafts and the formats of classes that a question gives. */
+static void put_shape(struct roof_text *out, const struct roof_scenario *s)
+{
+    if (s->prefix_hit > 0) {
+        roof_text_put(out, " --prefix-hit ");
+        roof_text_number(out, s->prefix_hit);
+    }
+    if (s->draft_tokens > 0) {
+        roof_text_printf(out, " --draft-tokens %" PRId64 " --acceptance ", s->draft_tokens);
+        roof_text_number(out, s->acceptance);
+    }
+    if (s->draft_tokens > 0 && (s->drafting != ROOF_DRAFTING_DEFAULT || s->draft != NULL)) {
+        roof_text_put(out, " --draft-model ");
+        if (s->draft != NULL) {
+            put_reference(out, s->draft->reference, s->draft->id);
+        } else {
+            roof_text_put(out, s->drafting == ROOF_DRAFTING_OWN ? "mtp" : "none");
+        }
+    }
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        if (s->weight[w] != ROOF_PRECISION_AUTO) {
+            roof_text_printf(out, " --class %s=%s", roof_weight_name((enum roof_weight)w),
+                             roof_format(s->weight[w])->name);
+        }
+    }
+}
+
 /* Writes the command that predicts a scenario of a plan. */
 static void put_command(struct roof_text *out, const struct roof_plan_row *row,
                         const char *hardware, const struct roof_plan_problem *problem,
                         const struct roof_scenario *s)
 {
     const bool request = s->generate > 0;
+    const bool apart = s->moe_ep > 0;
     roof_text_put(out, "  roofline predict model ");
     put_reference(out, problem->model->reference, problem->model->id);
     roof_text_put(out, " -H ");
@@ -146,6 +174,9 @@ static void put_command(struct roof_text *out, const struct roof_plan_row *row,
     } numbers[] = {{"tp", s->tp, 1},
                    {"pp", s->pp, 1},
                    {"ep", s->common.shape.ep, 1},
+                   {"attention-dp", s->attention_dp, apart ? 1 : s->attention_dp},
+                   {"moe-tp", s->moe_tp, 0},
+                   {"moe-ep", s->moe_ep, 0},
                    {"batch", s->common.shape.batch, 1},
                    {"context", s->context, 0},
                    {"prompt", s->prompt, 0},
@@ -156,6 +187,7 @@ static void put_command(struct roof_text *out, const struct roof_plan_row *row,
             roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
         }
     }
+    put_shape(out, s);
     if (s->common.stack != ROOF_STACK_BEST) {
         roof_text_printf(out, " --stack %s",
                          roof_input(ROOF_INPUT_STACK)->choices[s->common.stack]);
@@ -287,7 +319,7 @@ void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *sp
                      speedup->to_name, speedup->from_name,
                      speedup->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
     put_phase(out, "first token", gain_of(&speedup->prefill.total, speedup));
-    put_phase(out, speedup->to.pp > 1 ? "a pass" : "a step",
+    put_phase(out, speedup->to.split.pp > 1 ? "a pass" : "a step",
               gain_of(&speedup->decode.total, speedup));
     put_operators(out, speedup);
 }

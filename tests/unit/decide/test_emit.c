@@ -67,14 +67,22 @@ static enum roof_status emit(size_t engine, struct roof_plan *plan, size_t count
     return roof_emit(&world.out, engine, &plans, NULL, q, model, &world.error);
 }
 
+/* A split that "tp", "pp" and "ep" say, of experts where there are several groups. */
+static struct roof_split split_of(int64_t tp, int64_t pp, int64_t ep)
+{
+    return (struct roof_split){.tp = tp,
+                               .pp = pp,
+                               .attention_dp = ep,
+                               .moe_tp = ep > 1 ? tp : 0,
+                               .moe_ep = ep > 1 ? ep : 0};
+}
+
 /* One copy with no stages. */
 static struct roof_plan plan_of(size_t serving, int64_t tp, int64_t ep, int64_t batch,
                                 unsigned engines)
 {
     return (struct roof_plan){.serving = serving,
-                              .tp = tp,
-                              .pp = 1,
-                              .ep = ep,
+                              .split = split_of(tp, 1, ep),
                               .dp = 1,
                               .devices = tp * ep,
                               .batch = batch,
@@ -123,16 +131,14 @@ static void test_all(void **state)
             for (size_t s = 0; s < world.engines->servings; s++) {
                 for (size_t k = 0; k < COUNT(sizes); k++) {
                     struct roof_plan plan = {.serving = s,
-                                             .tp = sizes[k][0],
-                                             .pp = sizes[k][1],
-                                             .ep = sizes[k][2],
+                                             .split =
+                                                 split_of(sizes[k][0], sizes[k][1], sizes[k][2]),
                                              .batch = sizes[k][1] > 1 ? 1 : 20,
                                              .engines = 1U << e};
-                    plan.devices = plan.tp * plan.pp * plan.ep;
+                    plan.devices = roof_split_devices(&plan.split);
                     if (roof_engine_format(engine, &world.engines->serving[s], hardware) !=
                             &engine->format[f] ||
-                        (roof_engines_split(world.engines, hardware, plan.tp, plan.pp, plan.ep,
-                                            plan.batch) &
+                        (roof_engines_split(world.engines, hardware, &plan.split, plan.batch) &
                          1U << e) == 0) {
                         continue;
                     }
@@ -293,7 +299,11 @@ static void test_ranks(void **state)
                 says("combination of formats there"));
     plan[1].engines = 1U << engine_of("sglang");
     assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
+    assert_true(says("rank 2 of 2") && says("vLLM has slower kernels for it"));
+    plan[1].split = split_of(2, 1, 2);
+    assert_int_equal(emit(vllm, plan + 1, 2, &q, "m"), ROOF_OK);
     assert_true(says("rank 2 of 2") && says("vLLM does not run this split"));
+    plan[1].split = split_of(2, 1, 1);
     /* Copies are started one by one. */
     plan[1].engines = both;
     plan[1].devices = 6;
@@ -320,7 +330,7 @@ static void test_ranks(void **state)
     /* None of them. */
     assert_int_equal(emit(engine_of("torchao"), plan, COUNT(plan), &q, "m"), ROOF_UNSATISFIED);
     assert_true(says("none of the 3 plans") && says("float8dq (KV cache bf16)"));
-    assert_true(says(": 'Splits: tp 1, pp 1, ep 1; in one node'\n"));
+    assert_true(says(": 'Splits: tp 1, pp 1, attention_dp 1; in one node'\n"));
     assert_int_equal(emit(vllm, plan, 0, &q, "m"), ROOF_UNSATISFIED);
     assert_true(says("vLLM runs nothing that satisfies the constraints"));
     for (const char *line = world.out.data; line != NULL && line[1] != '\0';

@@ -118,13 +118,13 @@ static void test_engines(void **unused)
     assert_int_equal(roof_engine_find(&vllm, world.engines, "vllm", NULL), ROOF_OK);
     struct roof_plan_answer *a = answer();
     assert_int_equal(a->problem.by, roof_engines_measured(world.engines));
-    assert_int_equal(a->problem.base.common.stack, ROOF_STACK_BEST);
+    assert_true(a->problem.own_stacks);
     assert_int_equal(a->others.count, 0);
     roof_plan_answer_free(a);
     world.inputs.engine = "vllm";
     a = answer();
     assert_int_equal(a->problem.by, 1U << vllm);
-    assert_int_equal(a->problem.base.common.stack, ROOF_STACK_VLLM);
+    assert_int_equal(a->plans.plan[0].stack, ROOF_STACK_VLLM);
     roof_plan_answer_free(a);
     world.inputs.engine = "all";
     a = answer();
