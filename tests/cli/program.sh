@@ -10,6 +10,7 @@ case $1 in
 /*) program=$1 ;;
 *) program=$PWD/$1 ;;
 esac
+fakes=$(dirname "$program")/tests/fake
 
 scratch=${TMPDIR:-/tmp}/roofline-$(basename "$0" .sh).$$
 (umask 077 && mkdir "$scratch")
