@@ -111,11 +111,10 @@ static enum roof_status read_power(const struct rocm_gpus *gpus, struct roof_sam
     enum roof_status status = ROOF_OK;
     uint64_t microwatts = 0;
     int type = 0;
-    if (gpus->call.rsmi_dev_power_get != NULL &&
-        gpus->call.rsmi_dev_power_get(device, &microwatts, &type) == RSMI_STATUS_SUCCESS) {
-        out->power_w = (double)microwatts / 1e6;
-    } else if (got(&status, gpus, gpus->call.rsmi_dev_power_ave_get(device, 0, &microwatts),
-                   "rsmi_dev_power_ave_get", error)) {
+    if ((gpus->call.rsmi_dev_power_get != NULL &&
+         gpus->call.rsmi_dev_power_get(device, &microwatts, &type) == RSMI_STATUS_SUCCESS) ||
+        got(&status, gpus, gpus->call.rsmi_dev_power_ave_get(device, 0, &microwatts),
+            "rsmi_dev_power_ave_get", error)) {
         out->power_w = (double)microwatts / 1e6;
     }
     return status;

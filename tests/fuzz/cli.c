@@ -24,6 +24,7 @@
 #undef stderr
 #undef stdout
 #undef main
+#include "cli/cli.h"
 #include "fuzz.h"
 
 #define ARGUMENTS_MAX 40
@@ -77,14 +78,6 @@ int fuzz_no_thread(void)
  * work is long. */
 #define ASKED_MAX 8
 static int asked;
-
-void cli_interrupt_watch(void);
-void cli_interrupt_rest(void);
-void cli_interrupt_remove(const char *path);
-void cli_interrupt_hold(bool on);
-int cli_interrupted(void);
-void cli_interrupt_reader_left(void);
-void cli_interrupt_end(void);
 
 /* In place of src/cli/run.c: nothing is run, and time passes at once. */
 enum roof_status cli_run_clock(struct cli_run *run, double *now, bool *more, double due_s,
