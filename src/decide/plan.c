@@ -305,7 +305,7 @@ static bool is_hopeless(const struct search *s, const struct roof_plan *plan, in
     bool hopeless = s->beyond && q->base.common.cache == ROOF_CACHE_COLD && plan->basis == s->first;
     least.batch = batch;
     for (size_t n = 0; n < q->device_counts && hopeless; n++) {
-        if (q->devices[n] % (least.tp * least.pp * least.ep) == 0) {
+        if (roof_plan_fills(q, &least.split, q->devices[n])) {
             set_copies(&least, q, q->devices[n]);
             hopeless = roof_plan_ranked_score(&least, q) > s->to_beat;
         }
