@@ -522,8 +522,8 @@ documents() {
         "$BIN" $arguments -f json || :
     done
     printf 'operator,m,n,k,measured_us\ngemm,1,8,8,9\n' > "$scratch/measured.csv"
-    "$BIN" compare "$scratch/measured.csv" -f ndjson
-    "$BIN" compare "$scratch/measured.csv" --summary -f json
+    "$BIN" compare "$scratch/measured.csv" -H h100-sxm -f ndjson
+    "$BIN" compare "$scratch/measured.csv" -H h100-sxm --summary -f json
 }
 
 # described_keys FILE: each key is there, in a table: between the bars of a line, or in code.

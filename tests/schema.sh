@@ -151,6 +151,8 @@ END
 one comparison compare measured.csv
 one comparison compare measured.csv --summary --group-by run,operator
 each compared compare measured.csv
+printf 'model,batch,prompt,generate,tpot_ms,tokens_per_s\nllama-3-8b,8,100,10,20,300\n' > serving.csv
+each compared compare serving.csv
 
 # --- charts
 

@@ -30,7 +30,8 @@
  *   model      in its place, a model: a name, config.json, folder, GGUF or safetensors file; "" if
  *              each record of `from` names its own
  *   list, id   the kind of entries to list (hardware, models, ...), and one entry of it
- *   file       the file of compare, or a file of check; each file is put by itself
+ *   file       the file of compare, or a file of check; each file is put by itself. The model of
+ *              compare is that of rows that name none
  *
  * `format`, `output` and `resume` are no keys: the format is a parameter, and the caller gets the
  * text. A question keeps its values: another value is another question, or a list for a sweep.

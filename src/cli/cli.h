@@ -25,7 +25,7 @@ void cli_remark(const struct roof_error *remark);
 void cli_remarks_print(void);
 
 /* The operands that a command takes. */
-enum cli_takes { CLI_WORKLOAD, CLI_FILES, CLI_LIST, CLI_WORD };
+enum cli_takes { CLI_WORKLOAD, CLI_FILES, CLI_MEASURED, CLI_LIST, CLI_WORD };
 
 /* One command: its table row is in commands.c. */
 struct cli_command {

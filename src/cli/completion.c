@@ -309,6 +309,8 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         set_kept_length(o, o->kept, comma == NULL ? 0 : (size_t)(comma + 1 - o->kept));
         status = offer_models(o, error);
         offer_files(o);
+    } else if (line->operand_count == 1 && line->command->takes == CLI_MEASURED) {
+        status = offer_models(o, error);
     } else if (line->operand_count == 1 && line->command->id == ROOF_COMMAND_LIST) {
         status = offer_names(o, line->operand[0], error);
     }

@@ -212,6 +212,19 @@ static void print_page(const struct cli_command *command, const char *workload)
             "Dimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; formats "
             "and\ndevices take lists.\n");
     }
+    if (command->takes == CLI_MEASURED) {
+        printf(
+            "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` "
+            "and\nsglang.bench_serving write. MODEL is that of rows that name none. Columns that "
+            "are read:\n"
+            "  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
+            "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
+            "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
+            "  formats       precision, weights, activations, kv, out, compute, layout\n"
+            "  how           stack, cache, working_set_bytes, quantize_input\n"
+            "An option holds where its column is missing. Other columns are carried through; "
+            "--group-by\ntakes any.\n");
+    }
     if (strstr(command->operands, "WORKLOAD") != NULL) {
         printf(
             "A WORKLOAD is an operator (roofline list operators) or a model: a name (roofline list "

@@ -323,6 +323,9 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         return ROOF_OK;
     }
     switch (out->command->takes) {
+    case CLI_MEASURED:
+        TRY(roof_question_put(q, "file", first, error));
+        return second == NULL ? ROOF_OK : roof_question_put(q, "model", second, error);
     case CLI_FILES:
         for (int i = 0; i < out->operand_count; i++) {
             TRY(roof_question_put(q, "file", out->operand[i], error));
