@@ -60,7 +60,9 @@ enum roof_command {
     ROOF_COMMAND_COMPARE = 16,
     ROOF_COMMAND_PLOT = 32,
     ROOF_COMMAND_CHECK = 64,
-    ROOF_COMMAND_COMPLETION = 128 /**< a command of the program only: roof_answer refuses it */
+    ROOF_COMMAND_COMPLETION = 128, /**< a command of the program only: roof_answer refuses it */
+    ROOF_COMMAND_MONITOR =
+        1024 /**< roof_answer takes one sample, or reads a log (the key `from`) */
 };
 
 /** Output formats. Pinned. Each command writes some of them: roof_answer_format_find. */
@@ -167,7 +169,8 @@ struct roof_listener {
  * Answers a question as a document, in pieces.
  *
  * ROOF_OK; ROOF_UNSATISFIED with an empty message: the document says that the answer is no;
- * ROOF_INVALID with an empty message: records were left out, the rest is written. For any other
+ * ROOF_INVALID with an empty message: records were left out, the rest is written; ROOF_IO with an
+ * empty message: a device that is monitored was lost, the rest is written. For any other
  * failure the message says what is wrong, and names inputs by their keys (roof_error_spelled).
  */
 enum roof_status roof_answer_to(struct roof_store *store, const struct roof_question *question,

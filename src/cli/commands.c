@@ -51,6 +51,13 @@ static const struct cli_command commands[] = {
      "  roofline list precisions nvfp4\n"
      "  roofline list operators flash-attention\n"
      "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
+    {"monitor", ROOF_COMMAND_MONITOR, CLI_COMMAND, "[-- COMMAND ...]",
+     "Reports power, clocks and energy of the GPUs, live or while a command runs.",
+     "  roofline monitor\n"
+     "  roofline monitor --interval 100ms --device 0 -f csv -o power.csv\n"
+     "  roofline monitor --tokens 4096 -- ./generate.sh\n"
+     "  roofline monitor --count-tokens -- llama-bench -m model.gguf\n"
+     "  roofline monitor --from nvidia-smi.csv\n"},
     {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
      "Prints what makes a shell complete the words of command lines.",
      "  . <(roofline completion bash)\n"

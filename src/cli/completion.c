@@ -152,7 +152,7 @@ static const struct {
                     {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
                     {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
                     {ROOF_INPUT_ENGINE, "engines", "all"},
-                    {ROOF_INPUT_EMIT, "engines", NULL}};
+                    {ROOF_INPUT_EMIT, "engines", "dynamo"}};
 
 /* --- the line ------------------------------------------------------------------------------ */
 
@@ -201,12 +201,14 @@ static void read_line(struct line *line, int count, char **words)
 static enum roof_status offer_columns(struct offers *o, const struct line *line,
                                       struct roof_error *error)
 {
+    const bool monitor = line->command->id == ROOF_COMMAND_MONITOR;
     const struct names *const listed =
         line->command->id == ROOF_COMMAND_LIST ? names_of(line->operand[0]) : NULL;
     const bool model = line->operand_count > 0 && strcmp(line->operand[0], "model") == 0;
     const bool recommended = line->command->id == ROOF_COMMAND_RECOMMEND;
     const enum roof_table_kind kind =
         listed != NULL ? listed->kind
+        : monitor      ? ROOF_TABLE_SAMPLES
         : recommended  ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
                        : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
     struct roof_table table;
