@@ -389,14 +389,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help = "serving engines to consider, or all (default: those whose kernels were measured)",
          .of = ROOF_OF_MODELS,
          .commands = ROOF_COMMAND_RECOMMEND},
-    ROW(EMIT) =
-        {.option = "emit",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "ENGINE",
-         .help =
-             "print a script that serves the best plan with this engine (roofline list engines)",
-         .of = ROOF_OF_MODELS,
-         .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(EMIT) = {.option = "emit",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ENGINE",
+                 .help = "print a script that serves the best plan with this engine; dynamo: a "
+                         "Kubernetes manifest",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_RECOMMEND},
     ROW(SHARD) = {.option = "shard",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "I/N",

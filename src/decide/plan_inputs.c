@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "decide/emit.h"
 #include "decide/input.h"
 #include "decide/plan_split.h"
 
@@ -356,7 +357,7 @@ static enum roof_status choose_engines(struct roof_plan_answer *out,
     struct roof_plan_problem *const problem = &out->problem;
     problem->own_stacks = !inputs->stack_given;
     if (inputs->emit != NULL) {
-        TRY(roof_engine_find(&out->engine, inputs->engines, inputs->emit, error));
+        TRY(roof_engine_find(&out->engine, inputs->engines, roof_emit_engine(inputs->emit), error));
         TRY(check_stack(problem, 1U << out->engine, "emit", error));
     }
     TRY(choose_wide(out, inputs, error));
