@@ -121,7 +121,9 @@ struct roof_plan_problem {
     size_t format_count;
     bool own_stacks;      /**< plans are of the kernels of an engine; else base names the stack */
     unsigned by;          /**< engines that may run a plan, bits by number; 0: all */
-    bool by_measured;     /**< `by` is a default: a device without calibration has all engines */
+    bool by_measured;     /**< `by` is a default: a device without calibration has all engines, and
+                               formats that are named have those without measured kernels if need
+                               be */
     const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
