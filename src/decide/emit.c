@@ -49,6 +49,7 @@ struct emitter {
     struct roof_text *out;
     const struct roof_plan *plan;
     const struct roof_plan_problem *problem;
+    const struct roof_model *plain; /* that of the plan: the question's, or a checkpoint of it */
     const struct roof_engine *engine;
     size_t number;
     const struct roof_plans *others;
@@ -102,8 +103,9 @@ static bool ends_with(const char *text, const char *with)
 /* Sets the name of the model for an engine: the folder of a config.json, or a name of the hub. */
 static void set_model(struct emitter *e, const char *given)
 {
-    const struct roof_model *const m = e->problem->model;
-    const char *const name = m->repository == NULL ? given : m->repository;
+    const struct roof_model *const m = e->plain;
+    const char *const own = m == e->problem->model ? given : m->id;
+    const char *const name = m->repository == NULL ? own : m->repository;
     size_t length = strlen(name);
     if (ends_with(name, ".json") || ends_with(name, ".safetensors")) {
         const char *const slash = strrchr(name, '/');
@@ -281,7 +283,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
     char ttft[ROOF_QUANTITY_SIZE];
     char tpot[ROOF_QUANTITY_SIZE];
     char rate[ROOF_QUANTITY_SIZE];
-    put_comment(e->remark, e->problem->model->id);
+    put_comment(e->remark, e->plain->id);
     roof_text_printf(e->remark, " with %s, rank %zu of %zu: ", e->engine->name, rank, plans->count);
     put_described(e, p);
     const char *const called = e->problem->engines->serving[p->serving].id;
@@ -332,7 +334,7 @@ static void put_plan(const struct emitter *e, const struct roof_plans *plans)
 static void put_alias(const struct emitter *e, const char *given)
 {
     const struct roof_model *const m = e->problem->model;
-    if (m->repository != NULL && strcmp(given, m->id) != 0) {
+    if (m == e->plain && m->repository != NULL && strcmp(given, m->id) != 0) {
         put_comment(e->remark, given);
         roof_text_printf(e->remark, ": put its repository in place of %s, if that is another one",
                          m->repository);
@@ -343,7 +345,7 @@ static void put_alias(const struct emitter *e, const char *given)
 /* Sets the checkpoint that is read, and says where it comes from. */
 static enum roof_status set_checkpoint(struct emitter *e)
 {
-    const struct roof_model *const m = e->problem->model;
+    const struct roof_model *const m = e->plain;
     const struct roof_serving *const s = &e->problem->engines->serving[e->plan->serving];
     const char *const made = e->format->checkpoint;
     /* A GGUF file has formats of its own: no engine gets those of the plan out of it. */
@@ -580,7 +582,7 @@ static void put_formats(const struct emitter *e, const struct roof_hardware *har
     for (size_t i = 0; i < engines->servings; i++) {
         const struct roof_serving *const s = &engines->serving[i];
         const struct roof_engine_format *const f = roof_engine_format(e->engine, s, hardware);
-        if (f != NULL && roof_serving_suits(s, e->problem->model)) {
+        if (f != NULL && roof_plan_model(e->problem, i) != NULL) {
             roof_text_printf(e->remark, "%s%s (KV cache %s)", separator, f->id,
                              roof_format(s->kv)->name);
             separator = ", ";
@@ -642,6 +644,7 @@ static enum roof_status set_plan(struct emitter *e)
     const struct roof_scenario *const base = &e->problem->base;
     e->context = base->generate > 0 ? base->prompt + base->generate : base->context;
     e->prompt = base->generate > 0 ? base->prompt : base->context;
+    e->plain = roof_plan_model(e->problem, p->serving);
     e->format = roof_engine_format(e->engine, s, e->problem->hardware[p->hardware]);
     e->kv = roof_engine_kv(e->engine, s->kv);
     e->split = roof_engine_split(e->engine, &p->split, p->batch);

@@ -189,11 +189,12 @@ static void put_inputs(struct roof_text *out, const struct roof_scenario *s)
 
 /* Writes the command that predicts a scenario of a plan. */
 static void put_command(struct roof_text *out, const struct roof_plan_row *row,
-                        const char *hardware, const struct roof_plan_problem *problem,
-                        const struct roof_scenario *s)
+                        const struct roof_plan_problem *problem, const struct roof_scenario *s)
 {
+    const struct roof_model *const model = roof_plan_model(problem, row->plan.serving);
+    const char *const hardware = problem->hardware[row->plan.hardware]->reference;
     roof_text_put(out, "  roofline predict model ");
-    put_reference(out, problem->model->reference, problem->model->id);
+    put_reference(out, model->reference, model->id);
     roof_text_put(out, " -H ");
     roof_text_shell_word(out, hardware);
     if (row->layout != NULL) {
@@ -218,12 +219,12 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     roof_text_put(out, "(with the same --set and --calibration, if you gave any):\n");
     if (problem->base.generate > 0) {
         roof_plan_scenario(&scenario[0], plan, problem);
-        put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
+        put_command(out, &row, problem, &scenario[0]);
         return;
     }
     roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
-    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
-    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[1]);
+    put_command(out, &row, problem, &scenario[0]);
+    put_command(out, &row, problem, &scenario[1]);
 }
 
 /* So many operators are named at most; those whose bottleneck changed are named too. */

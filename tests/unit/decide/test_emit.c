@@ -10,6 +10,7 @@ static struct {
     struct roof_engines *engines;
     struct roof_model *model;
     struct roof_model *published;
+    struct roof_model *checkpoint[2];
     struct roof_text out;
     struct roof_error error;
 } world;
@@ -19,7 +20,10 @@ static int make_world(void **unused)
     (void)unused;
     return roof_engines_load(&world.engines, NULL) == ROOF_OK &&
                    roof_model_load(&world.model, "mixtral-8x7b", NULL, NULL) == ROOF_OK &&
-                   roof_model_load(&world.published, "gpt-oss-20b", NULL, NULL) == ROOF_OK
+                   roof_model_load(&world.published, "gpt-oss-20b", NULL, NULL) == ROOF_OK &&
+                   roof_model_load(&world.checkpoint[0], "deepseek-v3", NULL, NULL) == ROOF_OK &&
+                   roof_model_load(&world.checkpoint[1], "deepseek-r1-0528-nvfp4-v2", NULL, NULL) ==
+                       ROOF_OK
                ? 0
                : -1;
 }
@@ -30,6 +34,8 @@ static int free_world(void **unused)
     roof_engines_free(world.engines);
     roof_model_free(world.model);
     roof_model_free(world.published);
+    roof_model_free(world.checkpoint[0]);
+    roof_model_free(world.checkpoint[1]);
     roof_text_free(&world.out);
     return 0;
 }
@@ -129,8 +135,9 @@ static void test_all(void **state)
             struct roof_hardware *const hardware = device(engine->format[f].on[0]);
             const struct roof_hardware *const only = hardware;
             const bool published = engine->format[f].quantization != NULL;
-            const struct roof_plan_problem q =
-                ask(&only, published ? world.published : world.model);
+            struct roof_plan_problem q = ask(&only, published ? world.published : world.model);
+            q.checkpoint = world.checkpoint;
+            q.checkpoints = COUNT(world.checkpoint);
             for (size_t s = 0; s < world.engines->servings; s++) {
                 for (size_t k = 0; k < COUNT(sizes); k++) {
                     struct roof_plan plan = {.serving = s,
