@@ -3,6 +3,7 @@
 #ifndef ROOF_ASK_ASKING_H
 #define ROOF_ASK_ASKING_H
 
+#include "ask/watch.h"
 #include "base/text.h"
 #include "decide/known.h"
 #include "decide/read.h"
@@ -15,6 +16,7 @@ struct roof_asking {
     enum roof_command command;
     enum roof_answer_format format;
     const struct roof_listener *listener;
+    const struct roof_watcher *watcher; /* NULL: nobody waits */
 };
 
 /* Each function answers one kind of question. */
@@ -25,6 +27,7 @@ enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_check(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_monitor(struct roof_asking *a, struct roof_error *error);
 
 /* Parts of predict and recommend. */
 enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_asking *a,

@@ -242,6 +242,7 @@ static bool take_own_option(struct cli_options *out, size_t input, const char *t
     case ROOF_INPUT_PREDICT_FORMAT:
     case ROOF_INPUT_CHART_FORMAT:
     case ROOF_INPUT_CHECK_FORMAT:
+    case ROOF_INPUT_MONITOR_FORMAT:
         out->format_name = text;
         return true;
     case ROOF_INPUT_OUTPUT:
@@ -323,6 +324,9 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         return ROOF_OK;
     }
     switch (out->command->takes) {
+    case CLI_MEASURED:
+        TRY(roof_question_put(q, "file", first, error));
+        return second == NULL ? ROOF_OK : roof_question_put(q, "model", second, error);
     case CLI_FILES:
         for (int i = 0; i < out->operand_count; i++) {
             TRY(roof_question_put(q, "file", out->operand[i], error));
@@ -338,8 +342,28 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         return second == NULL
                    ? roof_question_put(q, "operator", first, error)
                    : roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", second);
+    case CLI_COMMAND:
+        return roof_error_set(error, ROOF_USAGE,
+                              "unexpected argument '%s': a command stands behind --", first);
     case CLI_WORD:
         return ROOF_OK;
+    }
+    return ROOF_OK;
+}
+
+/* Cuts off the command behind "--", which has options of its own. */
+static enum roof_status cut_command(struct cli_options *out, int *argc, char **argv,
+                                    struct roof_error *error)
+{
+    for (int i = 1; i < *argc && out->command->takes == CLI_COMMAND; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            if (i + 1 == *argc) {
+                return roof_error_set(error, ROOF_USAGE, "which command? it stands behind --");
+            }
+            out->run = &argv[i + 1];
+            *argc = i;
+            return ROOF_OK;
+        }
     }
     return ROOF_OK;
 }
@@ -425,6 +449,7 @@ enum roof_status cli_options_read(struct cli_options *out, const struct cli_comm
 {
     struct table t = {.size = 0};
     *out = (struct cli_options){.command = command};
+    TRY(cut_command(out, &argc, argv, error));
     TRY(roof_question_new(&out->question, error));
     const enum roof_status status = parse(out, &t, argc, argv, error);
     arg_freetable(t.entry, t.size);

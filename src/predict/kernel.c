@@ -96,6 +96,9 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
         [ROOF_OPERATOR_REDUCE_SCATTER] = ROOF_KERNEL_REDUCE_SCATTER + 1,
         [ROOF_OPERATOR_ALL_TO_ALL] = ROOF_KERNEL_ALL_TO_ALL + 1,
         [ROOF_OPERATOR_SEND] = ROOF_KERNEL_ALL_TO_ALL + 1,
+        [ROOF_OPERATOR_INDEX_SCORES] = ROOF_KERNEL_BMM + 1,
+        [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_ACTIVATION + 1,
+        [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE + 1,
     };
     const struct roof_shape *const s = &workload->shape;
     const unsigned char found = kernels[workload->op];
@@ -170,6 +173,9 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_ROUTER] = true,
         [ROOF_OPERATOR_MOE_GATE_UP] = true,
         [ROOF_OPERATOR_MOE_DOWN] = true,
+        [ROOF_OPERATOR_INDEX_SCORES] = true,
+        [ROOF_OPERATOR_INDEX_TOP_K] = true,
+        [ROOF_OPERATOR_SPARSE_MLA] = true,
     };
     return unmeasured[op];
 }

@@ -34,7 +34,7 @@ static struct limits limits_of(const struct roof_workload *part,
     struct limits out = {.matrix = row->kind == ROOF_KIND_MATRIX,
                          .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value};
     if (out.matrix) {
-        const enum roof_precision other = row->other == ROOF_ROLE_KV ? f->kv : f->weights;
+        const enum roof_precision other = roof_role_format(f, row->other);
         out.wanted = f->compute != ROOF_PRECISION_AUTO
                          ? f->compute
                          : roof_precision_product(other, f->activations);
