@@ -68,6 +68,11 @@ enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_sc
 /* Tells the listener what was assumed when a model was read. */
 void roof_asking_remark(const struct roof_asking *a, const struct roof_model *model);
 
+/* Finds the model of a record, and remarks what was assumed of it when it is loaded. */
+enum roof_status roof_asking_known_model(const struct roof_asking *a, struct roof_known *known,
+                                         const struct roof_model **out, const char *name,
+                                         const char *layout, struct roof_error *error);
+
 /* Refuses inputs that do not go with something: "KEY does not go with WITH". */
 enum roof_status roof_asking_refuse(const struct roof_asking *a, const size_t *inputs, size_t count,
                                     const char *with, struct roof_error *error);

@@ -617,7 +617,7 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
                          model ? "a model" : "an operator", roof_input_marked(name, input));
     if (input == roof_input(ROOF_DIM_DEVICES)) {
         roof_error_append(error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY(
-                                     "pp") ", " ROOF_KEY("ep"));
+                                     "pp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
     }
     return ROOF_USAGE;
 }

@@ -353,7 +353,12 @@ static void put_room(struct roof_text *out, const struct roof_model_prediction *
     if (!isnan(limits->max_batch)) {
         snprintf(batch, sizeof batch, "batch up to %.0f", limits->max_batch);
     }
-    if (isnan(limits->max_context)) {
+    const double positions = (double)r->model->positions; /* 0: unknown */
+    const bool beyond = positions > 0 && !(limits->max_context <= positions);
+    if (beyond) {
+        snprintf(context, sizeof context, "%s up to the model's %.0f positions", length,
+                 positions);
+    } else if (isnan(limits->max_context)) {
         snprintf(context, sizeof context, "%s of any length", length);
     } else {
         snprintf(context, sizeof context, "%s up to %.0f", length, limits->max_context);
