@@ -58,7 +58,7 @@ class Chart {
     const ys = [...chart.dots.flatMap((d) => [d.y, d.low, d.high]), ...chart.lines.flatMap((l) => l.points.map((p) => p[1]))];
     this.whole = { x: spanOf(xs), y: spanOf(ys) };
     this.span = keep.span ?? { ...this.whole };
-    this.svg = svgNode('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': chart.title });
+    this.svg = svgNode('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'group', 'aria-label': chart.title });
     this.svg.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     this.svg.addEventListener('pointerdown', (event) => this.grab(event));
     this.draw();

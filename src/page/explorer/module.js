@@ -9,7 +9,11 @@ const NOTHING_THERE = 8; // EBADF of WASI
 function openModule(compiled) {
   let memory = null;
   const wasi = {};
-  for (const { name } of WebAssembly.Module.imports(compiled)) wasi[name] = () => NOTHING_THERE;
+  const absent = {};
+  for (const { module, name } of WebAssembly.Module.imports(compiled)) {
+    if (module === 'env') absent[name] = () => { throw new Error(`the page does not do this (${name})`); };
+    else wasi[name] = () => NOTHING_THERE;
+  }
   wasi.environ_sizes_get = (count, size) => {
     const view = new DataView(memory.buffer);
     view.setUint32(count, 0, true);
@@ -18,7 +22,7 @@ function openModule(compiled) {
   };
   wasi.environ_get = () => 0;
   wasi.proc_exit = (code) => { throw new Error(`the module ended with ${code}`); };
-  const { exports } = new WebAssembly.Instance(compiled, { wasi_snapshot_preview1: wasi });
+  const { exports } = new WebAssembly.Instance(compiled, { wasi_snapshot_preview1: wasi, env: absent });
   memory = exports.memory;
   exports._initialize();
   const page = exports.roof_page_open();

@@ -52,10 +52,25 @@ function change(next) {
   askAll();
 }
 
+// Inputs of the program without a place in the form are passed on as they are; these are flags.
+const FLAG_KEYS = ['unfused_attention', 'split_projections', 'no_launch_overhead', 'native_only', 'why'];
+
 // The question that a page was written for, as the command line's inputs.
 function fromQuestion(question) {
-  const { operator, model, hardware, prompt, ...rest } = question.inputs ?? {};
+  const { operator, model, hardware, explain, prompt, ...given } = question.inputs ?? {};
+  // A page stands at one of the values of a sweep.
+  const first = (value) => (Array.isArray(value) ? value : String(value).split(/[,:]/)[0]);
+  const shown = new Set(Object.values(FIELDS).flat().map((f) => f.key));
+  const rest = {}, extra = {};
+  for (const [key, value] of Object.entries(given)) {
+    if (key === 'class') rest.class = value[0];
+    else if (shown.has(key) || operator) rest[shown.has(key) ? key : `dim_${key}`] = first(value);
+    else extra[key] = FLAG_KEYS.includes(key) ? true : value;
+  }
   const s = { ...START, ...rest };
+  if (Object.keys(extra).length > 0) s.extra = JSON.stringify(extra);
+  if (explain) Object.assign(s, { hardware: explain.split(','), view: 'speedup' });
+  if (question.command === 'sweep' && model) s.view = 'batch';
   if (operator) Object.assign(s, { about: 'operator', operator });
   if (model) s.model = typeof model === 'string' ? model : JSON.stringify(model);
   if (hardware) s.hardware = [].concat(hardware).flatMap((h) => (typeof h === 'string' ? h.split(',') : JSON.stringify(h))).slice(0, DEVICES_MAX);
@@ -221,6 +236,7 @@ function buildForm() {
       make('div', { className: 'row', role: 'group', 'aria-label': 'One pass or requests' },
         ...[['pass', 'One pass'], ['request', 'Requests']].map(([r, label]) => make('button', { type: 'button', id: `run-${r}`, onclick: () => change({ run: r }) }, label))),
       make('div', { className: 'fields' }, ...FIELDS.run.map(fieldNode))),
+    make('p', { id: 'extra', className: 'soft' }),
     group('Formats', FIELDS.formats, true),
     group('Split, drafts, cache', FIELDS.split),
     group('Limits of plans', FIELDS.limits));
@@ -265,6 +281,7 @@ function fillForm() {
     byId(`in-${key}`).value = s[key] ?? 0;
     byId(`out-${key}`).value = `${short(2 ** Number(s[key] ?? 0))}x`;
   }
+  byId('extra').textContent = s.extra ? `Also: ${s.extra}` : '';
   byId('chips').replaceChildren(...s.hardware.map((device, i) => make('span', { className: 'chip' }, make('span', { className: 'dot', style: `background:${COLORS[i]}` }), deviceName(device),
     make('button', { type: 'button', 'aria-label': `Remove ${deviceName(device)}`, disabled: s.hardware.length === 1, onclick: () => change({ hardware: s.hardware.filter((d) => d !== device) }) }, '×'))));
   byId('add-device').value = '';
@@ -307,7 +324,7 @@ function inputsOf(s, device) {
     return inputs;
   }
   const hidden = s.run === 'pass' ? REQUEST_ONLY : PASS_ONLY;
-  return { model: s.model.startsWith('{') ? JSON.parse(s.model) : s.model, ...where,
+  return { model: s.model.startsWith('{') ? JSON.parse(s.model) : s.model, ...where, ...JSON.parse(s.extra ?? '{}'),
     ...given(s, [...PASSED_ON, ...MODEL_PASSED_ON].filter((k) => !hidden.includes(k))) };
 }
 
@@ -368,7 +385,7 @@ function askAll() {
   const requests = rows.flatMap((r) => [{ command: 'predict', format: 'json', inputs: r.inputs }, { command: 'plot', format: 'json', inputs: { hardware: r.inputs.hardware, set: r.inputs.set } }]);
   ask(requests, (i, { status, text, message }) => {
     const row = rows[Math.floor(i / 2)];
-    if (status !== 0) showError(i % 2 === 0 ? message : '');
+    if (status !== 0) showError(message);
     else if (i % 2 === 0) row.prediction = JSON.parse(text);
     else [row.roof] = JSON.parse(text).devices;
   }, () => {
@@ -483,7 +500,7 @@ function chartNode(kind, chart) {
   return make('div', {}, drawn.svg, make('div', { className: 'row no-print' },
     button('+', 'Zoom in', () => drawn.zoom(1 / 1.4)), button('−', 'Zoom out', () => drawn.zoom(1.4)),
     button('←', 'Move left', () => drawn.pan(-0.15, 0)), button('→', 'Move right', () => drawn.pan(0.15, 0)),
-    button('↑', 'Move up', () => drawn.pan(0, 0.15)), button('↓', 'Move down', () => drawn.pan(0, -0.15)), button('Whole', 'Show everything', () => drawn.home()),
+    button('↑', 'Move up', () => drawn.pan(0, 0.15)), button('↓', 'Move down', () => drawn.pan(0, -0.15)), button('Whole', 'Whole chart', () => drawn.home()),
     button('SVG', 'Save as SVG', () => download(`${kind}.svg`, 'image/svg+xml', svgText(drawn.svg))), button('PNG', 'Save as PNG', () => savePng(drawn.svg, kind))));
 }
 
@@ -574,10 +591,9 @@ function viewOperators(view) {
   const answer = answers.find((a) => a.device === chosen?.device) ?? answers[0];
   const operators = operatorsOf(answer.prediction);
   const total = operators.reduce((sum, o) => sum + timeOf(o) * o.count, 0);
-  const columns = [['name', 'operator', (o) => o.name], ['count', 'count', (o) => o.count], ['shape', 'shape', (o) => shapeOf(o).map((k) => `${k} ${o[k]}`).join(', ')],
-    ['formats', 'formats', (o) => (o.weights === o.activations ? o.weights : `${o.weights}, ${o.activations}`)], ['intensity', 'FLOP/byte', (o) => o.arithmetic_intensity],
-    ['bound', 'bound, µs', (o) => o.time_us], ['expected', 'estimate, µs', (o) => o.expected_time_us], ['share', 'share, %', (o) => (100 * timeOf(o) * o.count) / total],
-    ['limit', 'limited by', (o) => o.expected_bottleneck ?? o.bottleneck]];
+  const columns = [['name', 'operator', (o) => o.name], ['count', 'count', (o) => o.count], ['formats', 'formats', (o) => (o.weights === o.activations ? o.weights : `${o.weights}, ${o.activations}`)], ['intensity', 'FLOP/byte', (o) => o.arithmetic_intensity],
+    ['bound', 'bound, µs', (o) => o.time_us], ['expected', 'estimate, µs', (o) => o.expected_time_us], ['share', 'share, %', (o) => Number(((100 * timeOf(o) * o.count) / total).toFixed(1))],
+    ['limit', 'limited by', (o) => o.expected_bottleneck ?? o.bottleneck], ['shape', 'shape', (o) => shapeOf(o).filter((k) => o[k] !== 0 && o[k] !== false).map((k) => (o[k] === true ? k : `${k} ${o[k]}`)).join(', ')]];
   const value = columns.find(([id]) => id === order.key)[2];
   const rows = operators.filter((o) => `${o.name} ${o.operator}`.includes(filter)).sort((a, b) => {
     const [x, y] = [value(a), value(b)];
@@ -702,9 +718,9 @@ function viewSpeedup(view) {
   view.replaceChildren(make('p', { className: 'soft' }, 'Asking …'));
   const bars = (d) => {
     const estimated = d.expected_from_us !== undefined;
-    const parts = ['memory', 'compute', 'network', 'launch', 'kernels'].map((key) => [key, d[`${estimated ? 'expected_' : ''}${key}_saved_us`]]).filter(([, v]) => v);
+    const parts = ['memory', 'compute', 'network', 'launch', 'kernels'].map((key) => [key, d[`${estimated ? 'expected_' : ''}${key}_saved_us`]]).filter(([, v]) => Math.abs(v ?? 0) > 1e-4 * Math.abs(estimated ? d.expected_from_us : d.from_us));
     const most = Math.max(...parts.map(([, v]) => Math.abs(v)), 1e-9);
-    return make('table', {}, make('thead', {}, make('tr', {}, ...['cause', 'saved', ''].map((t) => make('th', { scope: 'col', className: 'left' }, t)))),
+    return make('table', {}, make('thead', {}, make('tr', {}, ...['cause', 'saved', 'share'].map((t) => make('th', { scope: 'col', className: 'left' }, t)))),
       make('tbody', {}, ...parts.map(([key, v]) => make('tr', {}, make('td', {}, key), make('td', {}, `${v < 0 ? '−' : ''}${milliseconds(Math.abs(v))}`),
         make('td', { className: 'left' }, make('span', { className: 'bar', style: `width:16rem` }, make('i', { style: `width:${(100 * Math.abs(v)) / most}%;background:var(--${v < 0 ? 'c4' : 'c2'})` })))))));
   };
