@@ -454,9 +454,9 @@ oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/plans.py $(BIN) data --cases 50 $(SEED:%=--seed %)
 
-## check-browser: the pages of --format html in headless Chromium, where there is one
-check-browser: $(BIN)
-	@sh tests/browser.sh $(BIN)
+## check-browser: the explorer in headless Chromium, where there is one (a build of its own, with make page)
+check-browser:
+	@sh tests/browser.sh $(BUILD)/explorer
 
 ## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
 MODULES ?= operator,workload,predict,scenario,graph,model_size,sweep,recommend

@@ -57,12 +57,15 @@ void roof_answer_formats(struct roof_text *out, enum roof_command command)
 static const struct {
     enum roof_command command;
     enum roof_status (*answer)(struct roof_asking *a, struct roof_error *error);
-} kinds[] = {
-    {ROOF_COMMAND_PREDICT, roof_ask_predict},     {ROOF_COMMAND_SWEEP, roof_ask_sweep},
-    {ROOF_COMMAND_RECOMMEND, roof_ask_recommend}, {ROOF_COMMAND_LIST, roof_ask_list},
-    {ROOF_COMMAND_COMPARE, roof_ask_compare},     {ROOF_COMMAND_PLOT, roof_ask_plot},
-    {ROOF_COMMAND_CHECK, roof_ask_check},         {ROOF_COMMAND_MONITOR, roof_ask_monitor},
-    {ROOF_COMMAND_PAGE, roof_ask_page}};
+} kinds[] = {{ROOF_COMMAND_PREDICT, roof_ask_predict},
+             {ROOF_COMMAND_SWEEP, roof_ask_sweep},
+             {ROOF_COMMAND_RECOMMEND, roof_ask_recommend},
+             {ROOF_COMMAND_LIST, roof_ask_list},
+             {ROOF_COMMAND_COMPARE, roof_ask_compare},
+             {ROOF_COMMAND_PLOT, roof_ask_plot},
+             {ROOF_COMMAND_CHECK, roof_ask_check},
+             {ROOF_COMMAND_MONITOR, roof_ask_monitor},
+             {ROOF_COMMAND_PAGE, roof_ask_page}};
 
 /* Refuses a format that the command does not write. */
 static enum roof_status check_format(enum roof_command command, enum roof_answer_format format,
@@ -117,8 +120,8 @@ enum roof_status roof_answer_watched(struct roof_store *store, const struct roof
     }
     TRY(roof_question_check(question, command, told));
     TRY(check_format(command, format, told));
-    const enum roof_status status = resolve_and_answer(
-        &asking, format == ROOF_HTML ? roof_ask_page : kinds[kind].answer, told);
+    const enum roof_status status =
+        resolve_and_answer(&asking, format == ROOF_HTML ? roof_ask_page : kinds[kind].answer, told);
     roof_loans_return(&asking.loans);
     if (status == ROOF_OK) {
         *told = (struct roof_error){.status = ROOF_OK}; /* a plan that was refused is no error */

@@ -88,8 +88,8 @@ static void put_question(struct roof_text *out, const struct roof_asking *a)
 /* A file has no place in a page, which is to be sent on. */
 static enum roof_status check(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t refused[] = {ROOF_INPUT_FROM,   ROOF_INPUT_COLUMNS, ROOF_INPUT_SIZE,
-                                     ROOF_INPUT_LINE,   ROOF_INPUT_EMIT,    ROOF_INPUT_SHARD,
+    static const size_t refused[] = {ROOF_INPUT_FROM,   ROOF_INPUT_COLUMNS,    ROOF_INPUT_SIZE,
+                                     ROOF_INPUT_LINE,   ROOF_INPUT_EMIT,       ROOF_INPUT_SHARD,
                                      ROOF_INPUT_RESUME, ROOF_INPUT_CALIBRATION};
     return roof_asking_refuse(a, refused, COUNT(refused), "html", error);
 }
