@@ -159,7 +159,7 @@ const FIELDS = {
   ],
   split: [
     { key: 'tp', label: 'Tensor parallel' }, { key: 'pp', label: 'Pipeline parallel' }, { key: 'ep', label: 'Expert parallel' },
-    { key: 'attention_dp', label: 'Attention data par.' },
+    { key: 'attention_dp', label: 'Attention data par.' }, { key: 'moe_tp', label: 'Experts tensor par.' }, { key: 'moe_ep', label: 'Experts expert par.' },
     { key: 'prefix_hit', label: 'Prefix hit (0 to 1)', when: REQUEST }, { key: 'chunk', label: 'Chunk (tokens)', when: REQUEST },
     { key: 'draft_tokens', label: 'Draft tokens' }, { key: 'acceptance', label: 'Acceptance (0 to 1)' },
     { key: 'draft_model', label: 'Draft model', choices: () => ['', 'none', 'mtp', ...known.models] },
@@ -483,7 +483,7 @@ const copyButton = (label, text) => make('button', { type: 'button', onclick: (e
 function savePng(svg, name) {
   const image = new Image();
   image.onload = () => {
-    const canvas = make('canvas', { width: 2 * WIDTH, height: 2 * HEIGHT });
+    const canvas = make('canvas', { width: 2 * svg.viewBox.baseVal.width, height: 2 * HEIGHT });
     canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height);
     canvas.toBlob((blob) => download(`${name}.png`, 'image/png', blob));
   };
@@ -495,7 +495,7 @@ function chartNode(kind, chart) {
   const keep = spans[kind] ?? (spans[kind] = {});
   const subject = JSON.stringify([chart.x, chart.y, state.about, state.model, state.operator]);
   if (keep.subject !== subject) Object.assign(keep, { subject, span: undefined });
-  const drawn = new Chart(chart, keep);
+  const drawn = new Chart(chart, keep, byId('view').clientWidth);
   const button = (label, title, act) => make('button', { type: 'button', title, 'aria-label': title, onclick: act }, label);
   return make('div', {}, drawn.svg, make('div', { className: 'row no-print' },
     button('+', 'Zoom in', () => drawn.zoom(1 / 1.4)), button('−', 'Zoom out', () => drawn.zoom(1.4)),
@@ -694,7 +694,8 @@ function viewPlans(view) {
     view.replaceChildren(
       make('p', {}, status === 0 ? `${document_.count} plans hold the limits; the best first.` : 'No plan holds the limits; the program says what comes nearest:'),
       plans.length === 0 ? '' : make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Plans' }, make('table', {}, make('thead', {}, make('tr', {}, make('th', {}, 'plan'), ...columns.map(([label]) => make('th', { scope: 'col' }, label)))),
-        make('tbody', {}, ...plans.map((p) => make('tr', {}, make('td', {}, make('button', { type: 'button', title: 'Ask about this plan', onclick: () => change({ hardware: [state.hardware.find((d) => deviceName(d) === p.hardware) ?? p.hardware], run: 'request', batch: String(Math.ceil(p.batch / p.dp)), tp: String(p.tp), pp: String(p.pp), ep: String(p.ep), precision: p.formats, kv: p.kv, view: 'roofline' }) }, `${p.rank ?? ''} Look`)),
+        make('tbody', {}, ...plans.map((p) => make('tr', {}, make('td', {}, make('button', { type: 'button', title: 'Ask about this plan', onclick: () => change({ hardware: [state.hardware.find((d) => deviceName(d) === p.hardware) ?? p.hardware], run: 'request', batch: String(p.batch), precision: p.formats, kv: p.kv, stack: p.stack ?? '', view: 'roofline',
+          ...Object.fromEntries(['tp', 'pp', 'attention_dp', 'moe_tp', 'moe_ep', 'draft_tokens'].map((key) => [key, p[key] > 1 || (key === 'draft_tokens' && p[key] > 0) ? String(p[key]) : ''])), ep: '' }) }, `Plan ${p.rank ?? ''}`)),
           ...columns.map(([, get]) => { const v = get(p); return make('td', { className: typeof v === 'string' ? 'left' : '' }, typeof v === 'string' ? v : short(v)); })))))),
       copyButton('Copy the command', () => commandLine('recommend', { ...inputs, hardware: state.hardware.map(deviceName).join(',') })));
     if (status !== 0) ask([{ command: 'recommend', format: 'text', inputs }], (__, reply) => view.append(make('pre', { tabIndex: 0 }, reply.text || reply.message)), () => {});
@@ -753,6 +754,7 @@ function setTheme(theme) {
 }
 
 async function start() {
+  matchMedia('(max-width: 760px)').addEventListener('change', () => { if (answers.length > 0) showAnswers(); }); // charts are as wide as their room
   compiled = await compile();
   startWorker();
   byId('undo').addEventListener('click', () => history.back());
