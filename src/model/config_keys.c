@@ -14,6 +14,7 @@
 
 /* Keys that other parts read beside the sizes. */
 static const char *const read_keys[] = {"attention_bias",
+                                        "attn_output_gate",
                                         "enable_bias",
                                         "hidden_act",
                                         "is_encoder_decoder",
@@ -58,8 +59,9 @@ static const char *const harmless[] = {
     "swiglu_limit*", "swiglu_alpha", "*clip*", "*_alpha", "*_beta", "attn_temperature_tuning",
     "floor_scale", "attn_scale", "attention_value_scale", "*softmax_in_fp32", "*_in_fp32",
     "*activation_function", "hidden_activation", "activation", "mlp_hidden_act", "activation_type",
-    "norm_type", "qkv_clip", "clip_qkv", "use_flash_attn*", "*flash_attn*", "*_attn_implementation",
-    "fused_*", "*_kernels", "normalize_*", "normalization_type",
+    "norm_type", "normalization_function", "qkv_clip", "clip_qkv", "use_flash_attn*",
+    "*flash_attn*", "*_attn_implementation", "fused_*", "*_kernels", "normalize_*",
+    "normalization_type",
     /* positions */
     "rope_*", "*rope_theta*", "*rope_base*", "rotary_emb*", "rotary_base", "*_theta",
     "original_max_position_embeddings", "initial_context_length", "max_window_size",
@@ -88,6 +90,32 @@ static const char *const harmless[] = {
     "vision_*", "image_*", "video_*", "audio_*", "speech_*", "mm_*", "projector_*", "vit_*",
     "visual*", "multimodal_*", "multi_modal_*", "boi_*", "eoi_*", "boa_*", "eoa_*", "talker_config",
     "code2wav_config", "*_audio_output", "spatial_merge_size", "img_*", "media_*"};
+
+/* Keys that are read where a family has layers with a state. */
+static const char *const state_keys[] = {"chunk_size",
+                                         "conv_kernel",
+                                         "expand",
+                                         "full_attention_interval",
+                                         "hybrid_override_pattern",
+                                         "layers_block_type",
+                                         "linear_*",
+                                         "mamba_*",
+
+                                         "n_groups",
+                                         "ssm_state_size",
+                                         "time_step_*",
+                                         "use_conv_bias",
+                                         "mla_use_nope",
+                                         "use_mamba_kernels",
+                                         "projectors_bias",
+                                         "num_logits_to_keep",
+                                         "moe_shared_expert_overlap",
+                                         "mtp_use_dedicated_embeddings",
+                                         "mtp_hybrid_override_pattern",
+                                         "mtp_layers_block_type",
+                                         "attn_layer_indices",
+                                         "attention_head_dim",
+                                         "mlp_expansion_factor"};
 
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
@@ -160,8 +188,21 @@ static bool matches(const char *pattern, const char *name)
     return *pattern == '\0';
 }
 
-static bool passes(const char *key)
+static bool is_one_of(const char *key, const char *const *patterns, size_t count)
 {
+    for (size_t i = 0; i < count; i++) {
+        if (matches(patterns[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool passes(const struct config *c, const char *key)
+{
+    if (is_one_of(key, state_keys, COUNT(state_keys))) {
+        return c->family->mixer != ROOF_MIXER_NONE;
+    }
     if (roof_config_is_size(key)) {
         return true;
     }
@@ -170,12 +211,7 @@ static bool passes(const char *key)
             return true;
         }
     }
-    for (size_t i = 0; i < COUNT(harmless); i++) {
-        if (matches(harmless[i], key)) {
-            return true;
-        }
-    }
-    return false;
+    return is_one_of(key, harmless, COUNT(harmless));
 }
 
 /* Tells whether a value says that there is nothing: null, false, 0, or an empty text or list. */
@@ -211,7 +247,7 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
                                      const roof_json_value *member)
 {
     const char *const key = roof_json_key(member);
-    if (says_nothing(member) || passes(key)) {
+    if (says_nothing(member) || passes(c, key)) {
         return ROOF_OK;
     }
     for (size_t i = 0; i < COUNT(architecture); i++) {

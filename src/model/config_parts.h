@@ -32,6 +32,11 @@ enum {
     PARALLEL = 1 << 14,
     OWN_NORMS = 1 << 15, /* parallel with a norm each */
     HEAD_BIAS = 1 << 16,
+    QUERY_GATE = 1 << 17,
+    QUARTER_ROPE = 1 << 18, /* a quarter of each head is rotated */
+    NO_ROPE = 1 << 19,
+    ONE_PART = 1 << 20, /* a layer is attention, or a state, or an MLP */
+    BESIDE = 1 << 21,   /* a state beside attention in each layer */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -40,6 +45,7 @@ struct family {
     unsigned flags;
     int window_pattern;  /* every n-th layer is global; 0: the window is on every layer */
     int position_offset; /* rows of the table beyond max_position_embeddings */
+    enum roof_mixer_kind mixer;
 };
 
 /* These values are not fields of the model. */
@@ -51,7 +57,10 @@ struct extra {
     int64_t interleave;
     int64_t window_pattern;
     int64_t max_window_layers;
-    int64_t projection; /* word_embed_proj_dim */
+    int64_t interval;     /* every n-th layer has attention, the others a state */
+    int64_t state_width;  /* of all heads with a state */
+    int64_t state_expand; /* that width over hidden */
+    int64_t projection;   /* word_embed_proj_dim */
     int64_t vision_layers;
 };
 
@@ -107,6 +116,14 @@ void roof_config_rotary_dim(struct roof_model *m, const struct config *c, double
 
 /* Reads the layers, one by one, and puts all that was read into the model. */
 enum roof_status roof_config_layers(struct reading *r, struct config *c);
+
+/* Tells which layers have a state, where no list of types does. */
+enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, struct config *c);
+/* Gives a layer what a word of a list of layers says; false for a word that is not known. */
+bool roof_config_layer_word(struct roof_layer *layer, const struct config *c, const char *word);
+/* Fills in and checks the sizes of the state. */
+enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct reading *r,
+                                         struct config *c);
 
 /* Refuses a key that changes the architecture and that no part reads; notes a key whose meaning is
  * unknown. */

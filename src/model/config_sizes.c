@@ -50,6 +50,31 @@ static const struct key {
     {M(index_topk), false, 0, SIZE_MAX_VALUE, {"index_topk"}},
     {M(index_heads), false, 0, SIZE_MAX_VALUE, {"index_n_heads"}},
     {M(index_head_dim), false, 0, SIZE_MAX_VALUE, {"index_head_dim"}},
+    {M(mixer.heads),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"linear_num_value_heads", "mamba_num_heads", "mamba_n_heads"}},
+    {M(mixer.key_heads),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"linear_num_key_heads", "n_groups", "mamba_n_groups"}},
+    {M(mixer.key_dim),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"linear_key_head_dim", "ssm_state_size", "mamba_d_state"}},
+    {M(mixer.value_dim),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"linear_value_head_dim", "mamba_head_dim", "mamba_d_head"}},
+    {M(mixer.taps), false, 0, 1000, {"linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv"}},
+    {M(mixer.chunk), false, 0, SIZE_MAX_VALUE, {"chunk_size", "mamba_chunk_size"}},
+    {X(state_width), false, 0, SIZE_MAX_VALUE, {"mamba_d_ssm"}},
+    {X(state_expand), false, 0, 1000, {"expand", "mamba_expand"}},
+    {X(interval), false, 0, ROOF_LAYERS_MAX, {"full_attention_interval"}},
     {M(experts),
      false,
      0,
@@ -66,9 +91,18 @@ static const struct key {
      0,
      SIZE_MAX_VALUE,
      {"moe_intermediate_size", "expert_ffn_hidden_size"}},
-    {M(shared_intermediate), false, 0, SIZE_MAX_VALUE, {"shared_expert_intermediate_size"}},
+    {M(shared_intermediate),
+     false,
+     0,
+     SIZE_MAX_VALUE,
+     {"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
+      "shared_intermediate_size"}},
     {X(shared_experts), false, 0, 1000, {"n_shared_experts", "num_shared_experts"}},
-    {M(predict_layers), false, 0, ROOF_LAYERS_MAX, {"num_nextn_predict_layers"}},
+    {M(predict_layers),
+     false,
+     0,
+     ROOF_LAYERS_MAX,
+     {"num_nextn_predict_layers", "mtp_num_hidden_layers"}},
     {X(first_dense), false, 0, ROOF_LAYERS_MAX, {"first_k_dense_replace"}},
     {X(sparse_step), false, 1, ROOF_LAYERS_MAX, {"decoder_sparse_step"}},
     {X(interleave), false, 0, ROOF_LAYERS_MAX, {"interleave_moe_layer_step"}},
@@ -90,6 +124,12 @@ static const struct {
                 {"deepseek_v32", M(index_topk), 2048},
                 {"deepseek_v32", M(index_heads), 64},
                 {"deepseek_v32", M(index_head_dim), 128},
+                {"qwen3_next", X(interval), 4},
+                {"qwen3_5", X(interval), 4},
+                {"qwen3_5_text", X(interval), 4},
+                {"qwen3_5_moe", X(interval), 4},
+                {"qwen3_5_moe_text", X(interval), 4},
+                {"granitemoehybrid", X(interval), ROOF_LAYERS_MAX + 1},
                 {"qwen2", X(max_window_layers), 28},
                 {"qwen2_moe", X(max_window_layers), 28},
                 {"qwen3", X(max_window_layers), 28},
@@ -147,8 +187,9 @@ static enum roof_status read_key(int64_t *out, const struct config *c, const str
         name = key->names[k];
         value = roof_config_member(c, name);
     }
-    if (value == NULL) {
-        return ROOF_OK;
+    const char *const word = roof_json_string(value);
+    if (value == NULL || (word != NULL && strcmp(word, "auto") == 0)) {
+        return ROOF_OK; /* it follows from others */
     }
     TRY(roof_config_integer(out, c, value, name, key->min, key->max));
     const roof_json_value *const other = find_contradiction(c, key, *out);
