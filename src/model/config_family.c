@@ -42,6 +42,22 @@ static const struct family families[] = {
     {.type = "glm4_moe", .flags = QKV_BIAS | ROUTER_BIAS},
     {.type = "glm4_moe_lite", .flags = ROUTER_BIAS},
     {.type = "glm_moe_dsa", .flags = ROUTER_BIAS},
+    {.type = "olmo2", .flags = WIDE_QK_NORM | POST_ONLY},
+    {.type = "olmo3", .flags = WIDE_QK_NORM | POST_ONLY, .window_pattern = 4},
+    {.type = "minimax_m2", .flags = WIDE_QK_NORM | ROUTER_BIAS},
+    {.type = "cohere", .flags = TIED | PARALLEL},
+    {.type = "cohere2", .flags = TIED | PARALLEL, .window_pattern = 4},
+    {.type = "ernie4_5", .flags = TIED},
+    {.type = "ernie4_5_moe", .flags = TIED | ROUTER_BIAS},
+    {.type = "glm4", .flags = POST_NORMS},
+    {.type = "qwen2_vl", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_vl_text", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_5_vl", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_5_vl_text", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen3_vl", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_vl_text", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_vl_moe", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_vl_moe_text", .flags = QK_NORM | WINDOW_ASKED},
     {.type = "qwen3_next",
      .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
      .mixer = ROOF_MIXER_GATED_DELTA},
@@ -102,11 +118,11 @@ enum roof_status roof_config_family(struct config *c)
 /* Models of these types have layers, projections or shared parts that differ in ways that their
  * config does not say. */
 static const char *const refused_types[] = {
-    "falcon",  "bloom",    "mpt",     "gptj",         "gpt_bigcode", "codegen",    "chatglm",
-    "qwen",    "baichuan", "cohere",  "cohere2",      "command-r",   "dbrx",       "llama4",
-    "olmo2",   "bert",     "roberta", "albert",       "electra",     "distilbert", "modernbert",
-    "t5",      "bart",     "mamba",   "mamba2",       "rwkv",        "jamba",      "zamba2",
-    "minimax", "openelm",  "deci",    "nemotron-nas", "gemma3n",     "vit",        "clip"};
+    "falcon",       "bloom",    "mpt",        "gptj",       "gpt_bigcode", "codegen", "chatglm",
+    "qwen",         "baichuan", "command-r",  "dbrx",       "llama4",      "bert",    "roberta",
+    "albert",       "electra",  "distilbert", "modernbert", "t5",          "bart",    "mamba",
+    "mamba2",       "rwkv",     "jamba",      "zamba2",     "minimax",     "openelm", "deci",
+    "nemotron-nas", "gemma3n",  "vit",        "clip"};
 
 static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)
 {
@@ -184,12 +200,14 @@ void roof_config_architecture(struct roof_model *m, struct config *c)
         m->kv_heads = 1;
     }
     put_biases(m, c);
-    m->qk_norm = roof_config_flag(c, "use_qk_norm", (flags & QK_NORM) != 0);
+    m->wide_norm = (flags & WIDE_QK_NORM) != 0;
+    m->qk_norm = roof_config_flag(c, "use_qk_norm", (flags & (QK_NORM | WIDE_QK_NORM)) != 0);
     m->tied = roof_config_flag(c, "tie_word_embeddings", (flags & TIED) != 0);
     m->gated = (flags & UNGATED) == 0;
     m->layernorm = (flags & LAYERNORM) != 0;
     m->norm_gain = roof_config_flag(c, "layer_norm_elementwise_affine", true);
-    m->post_norms = (flags & POST_NORMS) != 0;
+    m->post_norms = (flags & (POST_NORMS | POST_ONLY)) != 0;
+    m->no_pre_norms = (flags & POST_ONLY) != 0;
     m->sinks = (flags & SINKS) != 0;
     m->shared_gate = (flags & SHARED_GATE) != 0;
     m->query_gate = roof_config_flag(c, "attn_output_gate", (flags & QUERY_GATE) != 0);
@@ -229,10 +247,12 @@ enum roof_status roof_config_rotary(double *out, const struct config *c)
     return ROOF_OK;
 }
 
-void roof_config_rotary_dim(struct roof_model *m, const struct config *c, double rotary)
+void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
+                            const struct reading *reading)
 {
     if (m->kv_lora_rank == 0 && (c->family->flags & (LEARNED | NO_ROPE)) == 0) {
-        const double dim = rotary * (double)m->head_dim;
+        const double dim = reading->extra.rotary_dim > 0 ? (double)reading->extra.rotary_dim
+                                                         : reading->rotary * (double)m->head_dim;
         m->rotary_dim = dim >= 2 && dim <= (double)m->head_dim ? (int64_t)dim : m->head_dim;
     }
 }

@@ -67,7 +67,10 @@ static const char *const harmless[] = {
     "original_max_position_embeddings", "initial_context_length", "max_window_size",
     "model_max_length", "max_length", "max_seq_length", "no_rope_layer*", "mrope_*", "*yarn*",
     "use_rope*", "layer_rope_*", "position_embedding_type", "*_rope_parameters", "n_ctx_orig",
-    "*rope_interleave", "do_layer_norm_before", /* norms before or after a layer cost the same */
+    "*rope_interleave", "layer_switch", "order_of_interleaved_layers", "use_embedding_sharing",
+    "use_gated_activation", "use_parallel_block", "moe_capacity", "moe_gate*", "moe_use_aux_free",
+    "moe_norm_min", "mtp_transformer_layers", "use_mtp", "use_routing_bias", "qk_norm_type",
+    "do_layer_norm_before", /* norms before or after a layer cost the same */
     /* routing: which experts are chosen, not how many */
     "norm_topk_prob", "scoring_func", "topk_method", "topk_group", "n_group", "num_expert_group",
     "expert_group", "router_*", "moe_router_*", "routing_*", "moe_renormalize", "route_scale",
@@ -232,6 +235,17 @@ static bool says_nothing(const roof_json_value *value)
     return text == NULL && roof_json_count(value) == 0;
 }
 
+/* Tells whether a list of kinds of attention says that all layers have the usual one. */
+static bool all_ones(const char *key, const roof_json_value *value)
+{
+    const roof_json_value *item = roof_json_first(value);
+    double number = 1;
+    while (item != NULL && roof_json_number(&number, item) && number == 1) {
+        item = roof_json_next(item);
+    }
+    return strcmp(key, "attn_type_list") == 0 && item == NULL;
+}
+
 static bool speaks_of_layers(const char *key)
 {
     for (size_t i = 0; i < COUNT(words); i++) {
@@ -247,7 +261,7 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
                                      const roof_json_value *member)
 {
     const char *const key = roof_json_key(member);
-    if (says_nothing(member) || passes(c, key)) {
+    if (says_nothing(member) || passes(c, key) || all_ones(key, member)) {
         return ROOF_OK;
     }
     for (size_t i = 0; i < COUNT(architecture); i++) {

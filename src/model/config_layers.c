@@ -94,6 +94,7 @@ static enum roof_status put_experts(struct roof_layer *layer, struct reading *r,
         }
         const bool here = (c->family->flags & ONE_PART) == 0 || layer[i].moe;
         layer[i].moe = here && listed > 0 && i >= x->first_dense &&
+                       (x->last_moe <= 0 || i <= x->last_moe) &&
                        (x->sparse_step == 0 || (i + 1) % x->sparse_step == 0) &&
                        (x->interleave == 0 || (i + 1) % x->interleave == 0) &&
                        (x->moe_frequency == 0 || i % x->moe_frequency == 0);

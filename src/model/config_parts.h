@@ -35,8 +35,10 @@ enum {
     QUERY_GATE = 1 << 17,
     QUARTER_ROPE = 1 << 18, /* a quarter of each head is rotated */
     NO_ROPE = 1 << 19,
-    ONE_PART = 1 << 20, /* a layer is attention, or a state, or an MLP */
-    BESIDE = 1 << 21,   /* a state beside attention in each layer */
+    ONE_PART = 1 << 20,     /* a layer is attention, or a state, or an MLP */
+    BESIDE = 1 << 21,       /* a state beside attention in each layer */
+    WIDE_QK_NORM = 1 << 22, /* one norm over all heads of Q, and of K */
+    POST_ONLY = 1 << 23,    /* norms behind attention and MLP alone */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -58,6 +60,8 @@ struct extra {
     int64_t window_pattern;
     int64_t max_window_layers;
     int64_t interval;     /* every n-th layer has attention, the others a state */
+    int64_t last_moe;     /* the last layer that may have experts; -1 or 0: the last of all */
+    int64_t rotary_dim;   /* elements of a head that are rotated; 0: by their fraction */
     int64_t state_width;  /* of all heads with a state */
     int64_t state_expand; /* that width over hidden */
     int64_t projection;   /* word_embed_proj_dim */
@@ -112,7 +116,8 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
 void roof_config_architecture(struct roof_model *m, struct config *c);
 enum roof_status roof_config_positions(struct roof_model *m, const struct config *c);
 enum roof_status roof_config_rotary(double *out, const struct config *c);
-void roof_config_rotary_dim(struct roof_model *m, const struct config *c, double rotary);
+void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
+                            const struct reading *reading);
 
 /* Reads the layers, one by one, and puts all that was read into the model. */
 enum roof_status roof_config_layers(struct reading *r, struct config *c);

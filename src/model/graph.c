@@ -11,7 +11,9 @@
 static void mix(struct builder *b)
 {
     const struct roof_model *const m = b->model;
-    roof_graph_norm(b, "attn_norm", b->tokens, m->hidden);
+    if (!m->no_pre_norms) {
+        roof_graph_norm(b, "attn_norm", b->tokens, m->hidden);
+    }
     if (!b->layer->no_attention) {
         if (m->kv_lora_rank > 0) {
             roof_graph_mla(b);
@@ -46,7 +48,7 @@ static void layers(struct builder *b)
     if (b->layer->no_mlp) {
         return;
     }
-    if (!m->parallel || m->own_norms) {
+    if ((!m->parallel || m->own_norms) && !m->no_pre_norms) {
         roof_graph_norm(b, "mlp_norm", b->tokens, m->hidden);
     }
     if (b->layer->moe) {

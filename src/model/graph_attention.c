@@ -56,7 +56,10 @@ void roof_graph_gqa(struct builder *b)
     const struct roof_model *const m = b->model;
     const int64_t heads = m->heads / b->s->tp;
     qkv(b);
-    if (m->qk_norm) {
+    if (m->qk_norm && m->wide_norm) {
+        roof_graph_norm(b, "q_norm", b->tokens, heads * m->head_dim);
+        roof_graph_norm(b, "k_norm", b->tokens, b->kv_heads * m->head_dim);
+    } else if (m->qk_norm) {
         roof_graph_norm(b, "q_norm", b->tokens * heads, m->head_dim);
         roof_graph_norm(b, "k_norm", b->tokens * b->kv_heads, m->head_dim);
     }

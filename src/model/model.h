@@ -146,9 +146,11 @@ struct roof_model {
     bool head_bias; /**< lm_head has a bias (Phi), even if its matrix is that of the embedding */
     bool expert_bias;
     bool router_bias;
-    bool qk_norm;    /**< a norm over each head of Q and K */
-    bool query_gate; /**< Q has as many gates, which multiply the output of the attention */
-    bool post_norms; /**< norms after the attention and the MLP too */
+    bool qk_norm;      /**< a norm over each head of Q and K */
+    bool wide_norm;    /**< that norm is over all heads at once */
+    bool no_pre_norms; /**< no norms before attention and MLP */
+    bool query_gate;   /**< Q has as many gates, which multiply the output of the attention */
+    bool post_norms;   /**< norms after the attention and the MLP too */
     /** Attention and MLP have the same input, and their results are added at once. */
     bool parallel;
     bool own_norms;   /**< parallel, each with an input norm of its own; else they share one */

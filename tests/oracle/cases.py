@@ -157,7 +157,7 @@ def asked_formats(random, op=None):
 def config(random):
     """A config.json of a model that nobody trained."""
     kind = random.choice("llama mistral qwen2 qwen2_moe qwen3 qwen3_moe gemma gemma2 gemma3_text phi "
-                         "gpt_neox gpt2 opt gpt_oss mixtral deepseek_v2 deepseek_v3 phi3".split())
+                         "gpt_neox gpt2 opt gpt_oss mixtral olmo2 glm4 cohere2 deepseek_v2 deepseek_v3 phi3".split())
     heads = random.choice((4, 6, 8, 12, 16, 32))
     size_of_head = random.choice((32, 64, 80, 128))
     c = dict(model_type=kind, hidden_size=heads * size_of_head,

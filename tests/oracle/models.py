@@ -24,7 +24,12 @@ FAMILIES = {
     "gpt2": dict(_NEOX, tied=1, learned=1), "opt": dict(_NEOX, tied=1, learned=1, more_rows=2),
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
-    "deepseek_v32": dict(router_bias=1),
+    "deepseek_v32": dict(router_bias=1), "glm_moe_dsa": dict(router_bias=1),
+    "kimi_k2": dict(router_bias=1),
+    "olmo2": dict(wide_norm=1, post_only=1), "olmo3": dict(wide_norm=1, post_only=1, pattern=4),
+    "minimax_m2": dict(wide_norm=1, router_bias=1),
+    "cohere2": dict(tied=1, parallel=1, pattern=4), "glm4": dict(post_norms=1),
+    "ernie4_5_moe": dict(tied=1, router_bias=1),
     "qwen3_next": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
     "qwen3_5_moe_text": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
     "kimi_linear": dict(router_bias=1, state="kimi-delta"),
@@ -88,7 +93,9 @@ class Model:
         self.tied = flag("tie_word_embeddings", "tied")
         self.gated = not family.get("ungated")
         self.norm = "layernorm" if family.get("layernorm") else "rmsnorm"
-        self.qk_norm, self.post_norms = bool(family.get("qk_norm")), bool(family.get("post_norms"))
+        self.wide_norm, self.post_only = family.get("wide_norm"), bool(family.get("post_only"))
+        self.qk_norm = get("use_qk_norm", default=bool(family.get("qk_norm") or self.wide_norm))
+        self.post_norms = bool(family.get("post_norms")) or self.post_only
         self.parallel = bool(family.get("parallel")) and get("use_parallel_residual", default=True)
         self.norms = 1 if self.parallel and kind != "gpt_neox" else 2
         self.sinks, self.shared_gate = bool(family.get("sinks")), bool(family.get("shared_gate"))
@@ -96,6 +103,7 @@ class Model:
         self.router_bias = bool(family.get("router_bias"))
         self.rotated = int(get("partial_rotary_factor", "rotary_pct",
                                default=0.25 if family.get("quarter") else 1) * self.head_dim)
+        self.rotated = get("rotary_dim", default=self.rotated)
         self.query_gate, self.rope_free = bool(family.get("query_gate")), family.get("no_rope")
         self.read_state(get, family)
         self.latent = get("kv_lora_rank", default=0)
@@ -104,12 +112,15 @@ class Model:
         self.v = get("v_head_dim")
         self.chosen = get("index_topk", default=0)
         self.index = get("index_n_heads", default=0), get("index_head_dim", default=0)
-        self.predictors = get("num_nextn_predict_layers", "mtp_num_hidden_layers", default=0)
-        self.experts = get("num_local_experts", "n_routed_experts", "num_experts", default=0)
-        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token")
+        self.predictors = get("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules",
+                              default=0)
+        self.experts = get("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
+                           default=0)
+        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k")
         self.expert_inner = get("moe_intermediate_size", default=self.inner)
         self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
-                          default=get("n_shared_experts", "num_shared_experts", default=0)
+                          default=get("n_shared_experts", "num_shared_experts",
+                                      "moe_num_shared_experts", default=0)
                           * (self.expert_inner or 0))
         self.window = get("sliding_window", default=0)
         windowed = [False] * count
@@ -119,7 +130,8 @@ class Model:
             every = get("sliding_window_pattern", default=family.get("pattern", 0))
             first = get("max_window_layers", default=28) if family.get("window_asked") else 0
             windowed = [i >= first and (every == 0 or (i + 1) % every != 0) for i in range(count)]
-        step, first = get("decoder_sparse_step", default=1), get("first_k_dense_replace", default=0)
+        step, first = get("decoder_sparse_step", default=1), get(
+            "first_k_dense_replace", "moe_layer_start_index", default=0)
         dense = get("mlp_only_layers", default=[])
         routed = [self.experts > 1 and i >= first and (i + 1) % step == 0 and i not in dense
                   and i % get("moe_layer_freq", default=1) == 0 for i in range(count)]
@@ -458,7 +470,8 @@ class Graph:
         h = m.hidden
         windowed, routed, state, attention, mlp = m.layers[i]
         if attention or state:
-            self.normed("attn_norm", n, h)
+            if not m.post_only:
+                self.normed("attn_norm", n, h)
             if attention and m.latent:
                 self.latent_attention(i)
             elif attention:
@@ -474,7 +487,7 @@ class Graph:
             self.vector("attn_add", "add", dict(tokens=n, hidden=h))
         if not mlp:
             return
-        if m.norms == 2:
+        if m.norms == 2 and not m.post_only:
             self.normed("mlp_norm", n, h)
         if routed:
             self.expert_layer(i)
@@ -541,7 +554,10 @@ class Graph:
         else:
             for name, width in (("q", asks), ("k", groups), ("v", groups)):
                 self.product(name + "_proj", name, i, n, width * d, m.hidden, m.qkv_bias)
-        if m.qk_norm:
+        if m.qk_norm and m.wide_norm:
+            self.normed("q_norm", n, heads * d, "rmsnorm")
+            self.normed("k_norm", n, groups * d, "rmsnorm")
+        elif m.qk_norm:
             self.normed("q_norm", n * heads, d, "rmsnorm")
             self.normed("k_norm", n * groups, d, "rmsnorm")
         if not m.learned and not m.rope_free:
@@ -923,6 +939,18 @@ def request(m, asked, device, **options):
     return row
 
 
+def chosen_crossover(m, f, read, tokens):
+    """Up to the number of chosen keys all latents are read, and no index; beyond it so many latents
+    and every index key."""
+    count = len(m.layers) * tokens
+    latent = tensor_bytes(f.kv, m.latent + m.rope, 0, 1)
+    index = tensor_bytes(INDEX_KEYS, m.index[1], 0, 1)
+    at = read / (latent * count)
+    if at <= m.chosen + 1:
+        return at
+    return (read / count - m.chosen * latent) / index
+
+
 def crossover(m, row):
     """The context from which a decode step reads more bytes of the cache than of weights."""
     s, f = row["s"], row["f"]
@@ -930,9 +958,17 @@ def crossover(m, row):
     scales = FORMATS[f.kv].get("tensor", 0) * len(m.layers) * (1 if m.latent else 2)
     read = row["by_role"]["weights"] - scales
     each = cache_bytes(m, s.tp, f.kv, 1) * row["predicted"][0][0][1].dims["tokens"]
+    attending = sum(1 for layer in m.layers if layer[3])
     windowed = sum(1 for layer in m.layers if layer[0])
-    full = len(m.layers) - windowed
-    at = read / (each * len(m.layers))
+    full = attending - windowed
+    # States are read and written at any context.
+    read -= sum(count * p["by_role"]["kv"] for count, node, p in row["predicted"][0]
+                if node.op in operators.STATES)
+    if not attending:
+        return None
+    if m.chosen:
+        return chosen_crossover(m, f, read, row["predicted"][0][0][1].dims["tokens"])
+    at = read / (each * attending)
     if windowed and at > m.window:
         at = (read / each - windowed * m.window) / full if full else None
     return at

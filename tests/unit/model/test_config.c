@@ -720,6 +720,15 @@ static void test_families(void **state)
         {"phi", "", "qomLUXh"},
         {"gpt_neox", "", "qomLUXO"},
         {"starcoder2", "", "TqomLU"},
+        {"olmo2", "", "KP"},
+        {"minimax_m2", "\"attn_type_list\": [1, 1, 1, 1, 1, 1]", "rK"},
+        {"minimax_m2", "\"use_qk_norm\": false", "r"},
+        {"cohere2", "", "TX"},
+        {"ernie4_5", "", "T"},
+        {"ernie4_5_moe", "", "Tr"},
+        {"glm4", "", "P"},
+        {"qwen2_5_vl_text", "", "q"},
+        {"qwen3_vl_moe_text", "", "K"},
         {"gpt2", "\"n_positions\": 128", "TqomLUN"},
         {"opt", "\"max_position_embeddings\": 128", "TqomLUN"},
         /* A value of the config replaces the default of the class. */
@@ -853,8 +862,8 @@ static void test_other_models(void **state)
 {
     (void)state;
     /* Types whose layers are known to differ in ways that no key says. */
-    static const char *const types[] = {"falcon", "bloom", "mpt",    "gptj", "cohere", "dbrx",
-                                        "llama4", "t5",    "mamba2", "bert", "olmo2",  "gemma3n"};
+    static const char *const types[] = {"falcon", "bloom", "mpt",    "gptj", "qwen",    "dbrx",
+                                        "llama4", "t5",    "mamba2", "bert", "openelm", "gemma3n"};
     for (size_t i = 0; i < COUNT(types); i++) {
         char text[512];
         char message[256];
@@ -975,6 +984,15 @@ static const struct published {
      "Qwen/Qwen3.5-397B-A17B page"},
     {"nemotron-nano-9b-v2", 8888227328, 8888227328, 8.89e9, 5e6, 0,
      "nvidia/NVIDIA-Nemotron-Nano-9B-v2 page"},
+    {"olmo-3-7b", 7298011136, 7298011136, 7.3e9, 3e7, 0, "allenai/Olmo-3-1025-7B page"},
+    {"minimax-m2", 228689764864, 11030553088, 229e9, 5e8, 0,
+     "MiniMaxAI/MiniMax-M2 page, size of the weights"},
+    {"command-a", 111057580032, 111057580032, 111e9, 5e8, 0,
+     "CohereLabs/c4ai-command-a-03-2025 page"},
+    {"ernie-4.5-21b-a3b", 21825437888, 3352150208, 21.8e9, 1e8, 0,
+     "baidu/ERNIE-4.5-21B-A3B-PT page, size of the weights"},
+    {"glm-4-9b-0414", 9400442880, 9400442880, 9.4e9, 5e7, 0,
+     "zai-org/GLM-4-9B-0414 page, size of the weights"},
     {"granite-4.0-h-small", 32207337984, 8803121664, 32e9, 5e8, 0,
      "ibm-granite/granite-4.0-h-small page"},
     {"falcon-h1-0.5b", 521411104, 521411104, 0.5e9, 5e7, 0, NAME},
