@@ -326,8 +326,8 @@ static enum roof_status take_engines(unsigned *out, const struct roof_engines *e
 }
 
 /* Takes the engines that are named, or those whose kernels were measured: the times of the others
- * are only lent. On a device without calibration these are all. Where a stack is given, the engines
- * that run other kernels are left out. */
+ * are only lent. On a device without calibration these are all, as with a layout, for which few
+ * have words. Where a stack is given, the engines that run other kernels are left out. */
 static enum roof_status choose_wide(struct roof_plan_answer *out,
                                     const struct roof_plan_inputs *inputs, struct roof_error *error)
 {

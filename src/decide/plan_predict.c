@@ -97,7 +97,12 @@ enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
     const struct roof_model *const model = p->model[plan->serving];
     struct roof_scenario scenario;
     struct roof_memory memory;
-    roof_plan_scenario(&scenario, plan, p->problem);
+    if (p->problem->base.generate > 0) {
+        roof_plan_scenario(&scenario, plan, p->problem);
+    } else {
+        struct roof_scenario prefill;
+        roof_plan_scenarios(&prefill, &scenario, plan, p->problem);
+    }
     TRY(roof_scenario_resolve(&scenario, model, p->error));
     if (p->problem->base.generate > 0) {
         struct roof_request request;

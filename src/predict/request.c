@@ -306,15 +306,12 @@ enum roof_status roof_phase_run(struct roof_phase_times *out, const struct roof_
 {
     struct roof_pass pass[ROOF_STACK_COUNT];
     struct roof_pass draft;
-    const double tokens = roof_tokens_per_step(s);
     TRY(roof_pass_recall(pass, model, s, hardware, memo, stacks, error));
     for (size_t n = 0; n < stacks->count; n++) {
         struct roof_scenario own = *s;
         own.common.stack = stacks->stack[n];
         TRY(roof_pass_draft(&draft, &own, hardware, error));
-        const struct roof_step_times step = step_of(&pass[n], &draft, s);
-        out->step[n] = (struct roof_step_times){0};
-        roof_step_add(&out->step[n], 1 / tokens, &step);
+        out->step[n] = step_of(&pass[n], &draft, s);
     }
     out->memory = roof_memory_of(pass, &draft, model, s, hardware);
     out->native = pass->native;

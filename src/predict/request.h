@@ -70,7 +70,7 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
 
 /* A resolved scenario of one phase without a request, in each of some stacks. */
 struct roof_phase_times {
-    struct roof_step_times step[ROOF_STACK_COUNT]; /* per token where drafts are checked */
+    struct roof_step_times step[ROOF_STACK_COUNT];
     struct roof_memory memory;
     bool native;
     bool as_stored;

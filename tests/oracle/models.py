@@ -933,6 +933,7 @@ def request(m, asked, device, **options):
     row["active"] = max(row["active"], first["active"])
     row["fits"] = None if device.capacity is None else row["weights"] + row["cache"] + \
         row["active"] <= (1 - row["s"].reserve) * device.capacity
+    row["step"] = infer(m, dict(steps, context=prompt + generate // 2), device, **options)["step"]
     row["ttft"], row["tpot"] = first["ttft"], times / (generate - 1) if generate > 1 else None
     row["e2e"] = first["ttft"] + times
     row["rate"] = row["s"].batch * generate / row["e2e"]

@@ -2203,16 +2203,37 @@ static void test_too_many_tokens(void **state)
     roof_model_free(m);
     refused(DENSE, WITH(.common.shape.batch = 999001000),
             "a pass of 999001000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower batch or the context, or give chunk");
+            "lower batch");
     refused(DENSE,
             WITH(.phase = ROOF_PHASE_PREFILL, .common.shape.batch = 1000000, .context = 1000),
             "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower batch or the context, or give chunk");
+            "lower batch or chunk");
     refused(DENSE,
             WITH(.phase = ROOF_PHASE_MIXED, .prefill_batch = 1000000, .chunk = 999,
                  .common.shape.batch = 1000000),
             "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower batch or the context, or give chunk");
+            "lower batch, prefill_batch or chunk");
+    /* All prompts of a static batch stand in one pass, but for what the cache has. */
+    const struct roof_scenario whole =
+        WITH(.prompt = 1000, .generate = 2, .static_batch = 1, .common.shape.batch = 1000000);
+    refused(DENSE, whole,
+            "a pass of 1000000000 tokens is more than the 999000999 that are possible with tiny: "
+            "lower batch or prompt, or leave out static");
+    struct roof_model *const tiny = parse(DENSE);
+    struct roof_scenario cached = whole;
+    cached.prefix_hit = 0.5;
+    (void)resolved(cached, tiny);
+    cached.static_batch = 0; /* a step has a chunk, and a token of each sequence */
+    (void)resolved(cached, tiny);
+    cached.chunk = 998500000;
+    cached.common.shape.batch = 999000;
+    cached.prefix_hit = 0;
+    refused(DENSE, cached,
+            "a pass of 999499000 tokens is more than the 999000999 that are possible with tiny: "
+            "lower batch or chunk");
+    cached.prefix_hit = 0.5; /* the chunk is not filled */
+    (void)resolved(cached, tiny);
+    roof_model_free(tiny);
 }
 
 /* Inputs of experts are wider than the logits: 10^12 over 8 times 64 elements. */
@@ -2229,7 +2250,7 @@ static void test_too_many_tokens_for_the_experts(void **state)
     refused(config,
             WITH(.phase = ROOF_PHASE_PREFILL, .common.shape.batch = 1000000, .context = 1954),
             "a pass of 1954000000 tokens is more than the 1953125000 that are possible with tiny: "
-            "lower batch or the context, or give chunk");
+            "lower batch or chunk");
 }
 
 /* A learned table ends: no request, context, prompt or draft goes beyond it. */
