@@ -23,22 +23,34 @@ static const struct {
     {ROOF_INPUT_EXPLAIN, "explain why B is faster than A: two devices, or two formats of engines"},
     {ROOF_INPUT_CONTEXT, "sequence length, decoded without a prompt (default 4096)"}};
 
-/* The help of options that mean more, or something else, when a model is served. */
+/* The help of options that mean something else to a command. */
 static const struct {
+    enum roof_command command;
     size_t input;
     const char *help;
-} simulate_help[] = {
-    {ROOF_INPUT_PROMPT,
+} command_help[] = {
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_PROMPT,
      "prompt tokens of each request: a number, uniform:A:B or lognormal:MEAN:CV"},
-    {ROOF_INPUT_GENERATE, "tokens that each request generates: likewise"},
-    {ROOF_INPUT_CHUNK, "prompt tokens prefilled per step (default 8192; 0: whole prompts)"},
-    {ROOF_INPUT_CONCURRENCY,
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_GENERATE,
+     "tokens that each request generates: a number, uniform:A:B or lognormal:MEAN:CV"},
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CHUNK,
+     "prompt tokens prefilled per step (default 8192; 0: whole prompts)"},
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_CONCURRENCY,
      "closed loop, in place of --rate: so many requests are always in flight"},
-    {ROOF_INPUT_BY,
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_BY,
      "times of the steps: estimated (expected, the default) or lower bounds (ideal)"},
-    {ROOF_INPUT_MAX_TTFT,
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TTFT,
      "longest time to first token: TIME or p99:TIME of 99% of the requests, p90:TIME, mean:TIME"},
-    {ROOF_INPUT_MAX_TPOT, "longest time per output token after the first, likewise (p99:30ms)"}};
+    {ROOF_COMMAND_SIMULATE, ROOF_INPUT_MAX_TPOT,
+     "longest time per output token after the first, in the same words (p99:30ms)"},
+    {ROOF_COMMAND_MONITOR, ROOF_DIM_TOKENS,
+     "tokens that are generated meanwhile, for the energy of one"},
+    {ROOF_COMMAND_MONITOR, ROOF_INPUT_FROM,
+     "read a log of nvidia-smi --query-gpu=timestamp,index,power.draw,... --format=csv instead"},
+    {ROOF_COMMAND_MONITOR, ROOF_INPUT_SUMMARY,
+     "print the energies at the end, not the samples (default with a COMMAND in text)"},
+    {ROOF_COMMAND_MONITOR, ROOF_INPUT_COLUMNS,
+     "columns of the samples to print, in this order (not json)"}};
 
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {
@@ -47,9 +59,9 @@ const char *cli_help_of(const struct cli_command *command, const char *workload,
     if (!roof_input_allowed(input, command->id)) {
         return NULL;
     }
-    for (size_t i = 0; i < COUNT(simulate_help); i++) {
-        if (command->id == ROOF_COMMAND_SIMULATE && simulate_help[i].input == input) {
-            return simulate_help[i].help;
+    for (size_t i = 0; i < COUNT(command_help); i++) {
+        if (command_help[i].command == command->id && command_help[i].input == input) {
+            return command_help[i].help;
         }
     }
     const bool model = workload != NULL && strcmp(workload, "model") == 0;
@@ -233,6 +245,19 @@ static void print_page(const struct cli_command *command, const char *workload)
         printf(
             "Dimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; formats "
             "and\ndevices take lists.\n");
+    }
+    if (command->takes == CLI_MEASURED) {
+        printf(
+            "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` "
+            "and\nsglang.bench_serving write. MODEL is that of rows that name none. Columns that "
+            "are read:\n"
+            "  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
+            "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
+            "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
+            "  formats       precision, weights, activations, kv, out, compute, layout\n"
+            "  how           stack, cache, working_set_bytes, quantize_input\n"
+            "An option holds where its column is missing. Other columns are carried through; "
+            "--group-by\ntakes any.\n");
     }
     if (strstr(command->operands, "WORKLOAD") != NULL) {
         printf(

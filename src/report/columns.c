@@ -55,5 +55,11 @@ void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum 
     case ROOF_TABLE_SERVED:
         roof_served_fields(out);
         break;
+    case ROOF_TABLE_SAMPLES:
+        roof_sample_fields(out);
+        break;
+    case ROOF_TABLE_ENERGIES:
+        roof_energy_fields(out);
+        break;
     }
 }

@@ -70,7 +70,9 @@ static enum roof_status open_parts(struct roof_deployment *d, struct roof_error 
     p->memo = (struct roof_pass_memo){.entry = p->cost, .size = COSTS_REMEMBERED};
     p->steps = (struct roof_request_steps){
         .request = &p->request, .value = d->bound ? ROOF_STEP_BOUND : ROOF_STEP_EXPECTED};
-    TRY(roof_request_open(&p->request, d->model, &d->scenario, d->hardware, &p->memo, error));
+    const struct roof_stacks stacks = roof_one_stack(&d->scenario);
+    TRY(roof_request_open(&p->request, d->model, &d->scenario, d->hardware, &p->memo, &stacks,
+                          error));
     TRY(roof_request_memory_alone(&d->memory, &p->request, error));
     TRY(count_blocks(d, error));
     TRY(roof_step_table_open(&d->table, roof_request_steps, &p->steps, error));

@@ -82,7 +82,7 @@ struct run {
     const struct roof_simulation_inputs *inputs;
     struct roof_scheduler *scheduler;
     struct roof_arrivals arrivals;
-    struct roof_sample sample[ROOF_LATENCY_COUNT][BATCHES];
+    struct roof_distribution times[ROOF_LATENCY_COUNT][BATCHES];
     struct mark begin;
     struct mark end;
     bool measures;   /* requests that end are counted */
@@ -177,7 +177,7 @@ static enum roof_status measure(struct run *run, const struct roof_served *serve
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         const double time = roof_served_latency(served, (enum roof_latency)i);
         if (!isnan(time)) {
-            TRY(roof_sample_add(&run->sample[i][batch], time, error));
+            TRY(roof_distribution_add(&run->times[i][batch], time, error));
         }
     }
     return ROOF_OK;
@@ -263,14 +263,15 @@ static double half_interval(const double value[BATCHES])
     return STUDENT_9 * sqrt(squares / (BATCHES - 1) / BATCHES);
 }
 
-/* Returns a percentile of a sample, or its mean for 0. */
-static double statistic(struct roof_sample *sample, double percent)
+/* Returns a percentile of values, or its mean for 0. */
+static double statistic(struct roof_distribution *values, double percent)
 {
-    return percent > 0 ? roof_sample_percentile(sample, percent) : roof_sample_mean(sample);
+    return percent > 0 ? roof_distribution_percentile(values, percent)
+                       : roof_distribution_mean(values);
 }
 
 /* Returns the confidence interval of a statistic by its values in the batches. */
-static double interval(struct roof_sample batch[BATCHES], double percent)
+static double interval(struct roof_distribution batch[BATCHES], double percent)
 {
     double value[BATCHES];
     for (int i = 0; i < BATCHES; i++) {
@@ -283,18 +284,18 @@ static double interval(struct roof_sample batch[BATCHES], double percent)
 }
 
 static enum roof_status put_latency(struct roof_latency_result *out,
-                                    struct roof_sample batch[BATCHES],
-                                    const struct roof_latency_limit *limit, struct roof_sample *all,
-                                    struct roof_error *error)
+                                    struct roof_distribution batch[BATCHES],
+                                    const struct roof_latency_limit *limit,
+                                    struct roof_distribution *all, struct roof_error *error)
 {
-    roof_sample_clear(all);
+    roof_distribution_clear(all);
     for (int i = 0; i < BATCHES; i++) {
-        TRY(roof_sample_merge(all, &batch[i], error));
+        TRY(roof_distribution_merge(all, &batch[i], error));
     }
-    out->mean_s = roof_sample_mean(all);
-    out->p50_s = roof_sample_percentile(all, 50);
-    out->p90_s = roof_sample_percentile(all, 90);
-    out->p99_s = roof_sample_percentile(all, 99);
+    out->mean_s = roof_distribution_mean(all);
+    out->p50_s = roof_distribution_percentile(all, 50);
+    out->p90_s = roof_distribution_percentile(all, 90);
+    out->p99_s = roof_distribution_percentile(all, 99);
     out->mean_ci_s = interval(batch, 0);
     out->p99_ci_s = interval(batch, 99);
     const bool limited = !isnan(limit->time_s);
@@ -341,13 +342,13 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
 static enum roof_status put_results(struct roof_simulation *out, struct run *run,
                                     struct roof_error *error)
 {
-    struct roof_sample all;
+    struct roof_distribution all;
     enum roof_status status = ROOF_OK;
-    roof_sample_open(&all, ROOF_SAMPLE_EXACT);
+    roof_distribution_open(&all, ROOF_DISTRIBUTION_EXACT);
     for (int i = 0; i < ROOF_LATENCY_COUNT && status == ROOF_OK; i++) {
-        status = put_latency(&out->latency[i], run->sample[i], &run->inputs->limit[i], &all, error);
+        status = put_latency(&out->latency[i], run->times[i], &run->inputs->limit[i], &all, error);
     }
-    roof_sample_free(&all);
+    roof_distribution_free(&all);
     put_rates(out, run);
     return status;
 }
@@ -387,13 +388,13 @@ enum roof_status roof_simulate(struct roof_simulation *out,
     }
     for (int i = 0; i < ROOF_LATENCY_COUNT; i++) {
         for (int b = 0; b < BATCHES; b++) {
-            roof_sample_open(&run->sample[i][b], ROOF_SAMPLE_EXACT / BATCHES);
+            roof_distribution_open(&run->times[i][b], ROOF_DISTRIBUTION_EXACT / BATCHES);
         }
     }
     const enum roof_status status = run_all(run, error);
     roof_scheduler_free(run->scheduler);
     for (int i = 0; i < ROOF_LATENCY_COUNT * BATCHES; i++) {
-        roof_sample_free(&run->sample[i / BATCHES][i % BATCHES]);
+        roof_distribution_free(&run->times[i / BATCHES][i % BATCHES]);
     }
     free(run);
     return status;

@@ -7,7 +7,7 @@
 #define ROOF_SIMULATION_H
 
 #include "simulate/arrivals.h"
-#include "simulate/sample.h"
+#include "simulate/distribution.h"
 #include "simulate/scheduler.h"
 
 /* The times of a request. */

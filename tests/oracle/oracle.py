@@ -181,7 +181,7 @@ def model_row(row):
     if "e2e" in row:
         # A sum of many passes has no FLOPs, bytes and operators.
         keep = "activations out kv weights_memory_bytes kv_cache_bytes activation_memory_bytes " \
-            "kv_bytes_per_token memory_capacity_bytes fits ttft_ms tpot_ms tokens_per_step " \
+            "kv_bytes_per_token memory_capacity_bytes fits ttft_ms tpot_ms step_ms tokens_per_step " \
             "tokens_per_s tokens_per_s_per_user devices"
         row_of = {key: row_of[key] for key in keep.split()}
         row_of.update(e2e_ms=row["e2e"] * 1000, time_us=row["e2e"] / MICRO)
@@ -305,7 +305,7 @@ def operator_key(got, sizes):
 
 SIZES = ("m n k batch heads kv_heads head_dim query_len kv_len causal window kv_lora_rank "
          "qk_nope_head_dim qk_rope_head_dim v_head_dim tokens hidden gain intermediate experts top_k "
-         "routing ep elements devices within algorithm").split()
+         "routing ep elements devices within algorithm selected taps state_size scan_chunk").split()
 
 
 def check_graphs(comparison, program, every_device, every_model, random, count):
@@ -421,7 +421,8 @@ def check_parameters(comparison, program, every_model):
         total, active = models.parameters(model)
         row = models.Formats(model, {}, {}, None)
         comparison.row(got, dict(parameters=total, active_parameters=active, kv_bytes_per_token=sum(
-            models.cache_bytes(model, 1, row.kv, 1) for _ in model.layers)), "list models", got["id"])
+            models.cache_bytes(model, 1, row.kv, 1) for layer in model.layers if layer[3])),
+            "list models", got["id"])
 
 
 # Formulas that the self-test breaks in the oracle, one at a time.

@@ -175,16 +175,15 @@ static void test_commands(void **unused)
         {"objective", RECOMMEND},
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
-        {"format",
-         SWEEP | RECOMMEND | LIST | COMPARE | SIMULATE}, /* predict and plot have others */
+        {"format", LIST | COMPARE | SIMULATE}, /* other commands have others */
         {"columns", PREDICT | SWEEP | RECOMMEND | LIST | SIMULATE},
         {"ceilings", PLOT},
         {"attainable", PLOT},
         {"size", PLOT},
         {"output", PREDICT | SWEEP | RECOMMEND | LIST | COMPARE | PLOT | CHECK | SIMULATE},
         {"ep", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
-        {"tp", PREDICT | SWEEP | COMPARE | PLOT | SIMULATE},
-        {"draft-tokens", PREDICT | SWEEP | COMPARE | PLOT},
+        {"tp", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT | SIMULATE},
+        {"draft-tokens", PREDICT | SWEEP | RECOMMEND | COMPARE | PLOT},
         {"rate", SIMULATE},
         {"max-ttft", RECOMMEND | SIMULATE},
         {"max-cost", RECOMMEND},
@@ -209,7 +208,9 @@ static void test_commands(void **unused)
         assert_true(roof_input_allowed(id, PREDICT) || roof_input_allowed(id, SWEEP) ||
                     roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST) ||
                     roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT) ||
-                    roof_input_allowed(id, CHECK) || roof_input_allowed(id, SIMULATE));
+                    roof_input_allowed(id, CHECK) || roof_input_allowed(id, SIMULATE) ||
+                    roof_input_allowed(id, ROOF_COMMAND_MONITOR) ||
+                    roof_input_allowed(id, ROOF_COMMAND_PAGE));
         assert_true(id >= ROOF_DIM_COUNT || !roof_input_allowed(id, LIST));
     }
 }

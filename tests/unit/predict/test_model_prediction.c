@@ -438,6 +438,11 @@ static void request_is_the_sum(const struct roof_model *m, struct roof_scenario 
     }
     assert_int_equal(whole.count, 0);
     assert_true(unknown(whole.total.flops) && unknown(whole.total.bytes));
+    /* A decode step alone, at the mean context. */
+    one.context = prompt + generate / 2;
+    infer_into(&step, m, &one, h);
+    assert_near(whole.step_s, step.step_s, 0);
+    assert_near(whole.tokens_per_step, step.tokens_per_step, 0);
     /* The cache at its end. */
     one.context = prompt + generate;
     infer_into(&step, m, &one, h);
@@ -1073,7 +1078,7 @@ static void test_limits(void **state)
 }
 
 /*
- * Where the cache is as many bytes as the weights. Weights of a decode step of one token, fp16:
+ * The crossover is the context at which the cache is as many bytes as the weights. Weights of a decode step of one token, fp16:
  * 4 layers, the head, norms, a row of the embedding. K and V: 128 bytes per token and layer.
  */
 static void test_crossover(void **state)

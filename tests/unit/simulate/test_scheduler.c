@@ -121,7 +121,7 @@ static void test_mixed(void **state)
     assert_near(sums.running_s, 3 + 2 * 2.25 + 2 * 1.5 + 1.25, 1e-12);
 }
 
-/* What is left of a budget goes to the next prompt: 12 tokens are 8 and 4 of each 6. */
+/* The next prompt gets the rest of a budget: 12 tokens are 8 and 4, of 6 each. */
 static void test_budget_is_shared(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_budget_is_shared(void **state)
     check(&out.request[1], 0, 3.5, 3.5);
     assert_int_equal(sums.steps, 2);
 
-    /* Where sequences that decode take from the budget, the third prompt has 7 tokens a step. */
+    /* The sequence that decodes takes one token of the budget, so the prompts have 7 a step. */
     const struct given three[] = {{0, 8, 3}, {0, 14, 1}};
     limits.budget_has_decode = true;
     (void)run(&out, limits, three, 2);

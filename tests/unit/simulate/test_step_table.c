@@ -154,8 +154,9 @@ static void check_errors(const char *model_id, const char *hardware_id, int64_t 
     s.common.shape.batch = 256;
     assert_non_null(cost);
     assert_int_equal(roof_deployment_open(&d, model, &s, hardware, bound, NULL), ROOF_OK);
-    assert_int_equal(roof_request_open(&request, model, &d.scenario, hardware, &memo, NULL),
-                     ROOF_OK);
+    const struct roof_stacks stacks = roof_one_stack(&d.scenario);
+    assert_int_equal(
+        roof_request_open(&request, model, &d.scenario, hardware, &memo, &stacks, NULL), ROOF_OK);
     struct roof_request_steps steps = {&request, bound ? ROOF_STEP_BOUND : ROOF_STEP_EXPECTED};
     random_state = 5;
     for (int i = 0; i < 1000; i++) {
