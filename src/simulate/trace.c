@@ -57,7 +57,7 @@ struct reader {
     double unit[ROLES];
     bool known[ROLES];
     double value[ROLES]; /* of the line; NAN: it has none */
-    uint64_t room;
+    size_t room;
 };
 
 /* Finds the row of a name; COUNT(columns) for other names. */
@@ -208,7 +208,7 @@ static enum roof_status read_object(struct reader *r, bool *more, struct roof_er
 static enum roof_status grow(struct roof_request_trace *t, struct reader *r,
                              struct roof_error *error)
 {
-    const uint64_t room = r->room == 0 ? 1024 : 2 * r->room;
+    const size_t room = r->room == 0 ? 1024 : 2 * r->room;
     struct roof_arrival *const arrival = realloc(t->arrival, room * sizeof *arrival);
     if (arrival == NULL) {
         return roof_no_memory(error);
@@ -298,19 +298,19 @@ static int by_time(const void *left, const void *right)
 static enum roof_status sort(struct roof_request_trace *t, struct roof_error *error)
 {
     bool ordered = true;
-    for (uint64_t i = 1; i < t->count && ordered; i++) {
+    for (size_t i = 1; i < t->count && ordered; i++) {
         ordered = t->arrival[i - 1].time_s <= t->arrival[i].time_s;
     }
     struct pair *const pairs = ordered ? NULL : malloc(t->count * sizeof *pairs);
     if (ordered || pairs == NULL) {
         return ordered ? ROOF_OK : roof_no_memory(error);
     }
-    for (uint64_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++) {
         pairs[i] = (struct pair){.arrival = t->arrival[i], .line = i};
         memcpy(pairs[i].measured, t->measured[i], sizeof pairs[i].measured);
     }
     qsort(pairs, t->count, sizeof *pairs, by_time);
-    for (uint64_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++) {
         t->arrival[i] = pairs[i].arrival;
         memcpy(t->measured[i], pairs[i].measured, sizeof pairs[i].measured);
     }
@@ -323,7 +323,7 @@ static void sum_up(struct roof_request_trace *t)
 {
     const double first = t->arrival[0].time_s;
     bool measured = false;
-    for (uint64_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++) {
         struct roof_arrival *const a = &t->arrival[i];
         a->time_s -= first;
         t->mean_prompt += (double)a->prompt / (double)t->count;

@@ -10,8 +10,8 @@ struct roof_request_trace {
     struct roof_arrival *arrival;
     /* The measured times of each request, by enum roof_latency; NULL: none are in the file. */
     double (*measured)[ROOF_LATENCY_COUNT];
-    uint64_t count;
-    uint64_t empty; /* lines without tokens, which are left out */
+    size_t count;
+    size_t empty; /* lines without tokens, which are left out */
     int64_t longest_prompt;
     int64_t longest_generate;
     double mean_prompt;
