@@ -228,7 +228,8 @@ def check_models(comparison, program, every_device, every_model, random, count, 
             records.append(dict(asked, model=name, hardware=where))
             if sparse:
                 records[-1]["sparse"] = 1
-            kinds.append("request" if "prompt" in asked else asked.get("phase", "decode"))
+            kinds.append("static" if "static" in asked else "request" if "prompt" in asked else
+                         asked.get("phase", "decode"))
             try:
                 wanted.append(model_row(infer(model, dict(asked, **switches), every_device[where],
                                               classes=classes, layout=layout, sparse=sparse)))
@@ -265,6 +266,25 @@ def check_drafts(comparison, program, every_device, every_model, random, count):
         for record, got, want in zip(records, program.records(
                 ["model"], records, ["--draft-model", draft]), wanted):
             comparison.row(got, want, "drafts", [record, draft])
+
+
+def check_groups(comparison, program, every_device, every_model, random, count):
+    """Requests over groups of the attention, with many prompts in a step."""
+    routed = [name for name, model in every_model["models"].items() if model.experts > 1]
+    records, wanted = [], []
+    for _ in range(count):
+        name, where = random.choice(routed), random.choice(list(every_device))
+        prompt = random.randint(1, 400)
+        asked = dict(prompt=prompt, generate=random.randint(1, 12), ep=random.choice((2, 4)),
+                     batch=random.randint(1, 100), pp=random.choice((1, 1, 2)),
+                     chunk=max(1, int(prompt * random.choice((0.4, 1, 1.7, 3)))))
+        records.append(dict(asked, model=name, hardware=where))
+        try:
+            wanted.append(model_row(infer(every_model["models"][name], asked, every_device[where])))
+        except formats.Refused:
+            wanted.append(None)
+    for record, got, want in zip(records, program.records(["model"], records), wanted):
+        comparison.row(got, want, "groups", record)
 
 
 def operators_of(row):
@@ -314,8 +334,9 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
         name, where = (random.choice(list(x)) for x in (every_model["models"], every_device))
         model, device = every_model["models"][name], every_device[where]
         asked = cases.scenario(random, model)
-        for key in ("prompt", "generate", "static"):
-            asked.pop(key, None)
+        while "prompt" in asked or "ep" in asked and set(asked) & {"moe_tp", "moe_ep",
+                                                                    "attention_dp"}:
+            asked = cases.scenario(random, model)  # records alone take ep beside the others
         asked.update(cases.asked_formats(random, "gemm"))
         arguments = ["predict", "model", name, "-H", where, "-f", "json"]
         for key, value in asked.items():
@@ -432,6 +453,7 @@ FAULTS = {"scales": "scales of blocks and tensors are not counted",
           "overlap": "memory and compute one after the other",
           "stages": "a decode step is one pass through the stages",
           "acceptance": "all drafts are accepted",
+          "shared": "all groups of the attention share a budget of chunks",
           "fallback": "a product runs at the format that was asked for"}
 
 
@@ -456,6 +478,8 @@ def everything(arguments, cases_wanted, seed, quiet=False):
         check_models(comparison, program, every_device, every_model, random, cases_wanted // 3,
                      max(3, cases_wanted // 300))
         check_drafts(comparison, program, every_device, every_model, random, cases_wanted // 50)
+        check_groups(comparison, program, every_device, every_model, random,
+                     max(10, cases_wanted // 50))
         check_graphs(comparison, program, every_device, every_model, random, cases_wanted // 100)
     return comparison
 
@@ -467,7 +491,8 @@ def report(comparison):
           f"{sum(comparison.refused.values())} cases")
     line("operators", operators.ALL)
     line("formats, in any role", [f"format {name}" for name in formats.NAMES])
-    line("models", ["decode", "prefill", "mixed", "request", "drafts", "graphs"])
+    line("models", ["decode", "prefill", "mixed", "request", "static", "drafts", "groups",
+                    "graphs"])
     line("classes", sorted(x for x in comparison.agreed if x.startswith("model ")))
     print("refused by both:", "  ".join(f"{k} {n}" for k, n in sorted(comparison.refused.items())))
 

@@ -664,6 +664,50 @@ static void test_loop_stages(void **state)
     roof_hardware_free(h);
 }
 
+/* Two groups of the attention have a budget each: a step has room for a prompt in each of them. */
+static void test_loop_groups(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = parse_device(DEVICE(LINKS));
+    struct roof_model *const m = parse(MOE);
+    struct roof_scenario at = asked(ROOF_PHASE_DECODE, 1, 35);
+    at.common.shape.ep = 2;
+    /* 10 prompts in 10 steps, one in each. */
+    struct roof_scenario s = in_flight(10, 30, 10, 30);
+    s.common.shape.ep = 2;
+    double one = step_of(m, at, h, 9, 1, 30, 30);
+    check_loop(m, s, h, one, one, step_of(m, at, h, 10, 0, 0, 0));
+    /* 15 in 10: half of the steps have one prompt, half have one in each group. */
+    s.common.shape.batch = 15;
+    one = (step_of(m, at, h, 13, 1, 30, 30) + step_of(m, at, h, 14, 1, 30, 30) +
+           step_of(m, at, h, 13, 2, 30, 30) + step_of(m, at, h, 14, 2, 30, 30)) /
+          4;
+    check_loop(m, s, h, one, one, step_of(m, at, h, 15, 0, 0, 0));
+    /* 20 in 10 fill both groups; 40 take 20 steps, 11 of them before the first token. */
+    s.common.shape.batch = 20;
+    one = step_of(m, at, h, 18, 2, 30, 30);
+    check_loop(m, s, h, one, one, step_of(m, at, h, 20, 0, 0, 0));
+    s.common.shape.batch = 40;
+    check_loop(m, s, h, 11 * one, one, step_of(m, at, h, 40, 0, 0, 0));
+    /* Room for one and a half in each: half of the steps have one in each group, half have two. */
+    s = in_flight(30, 30, 10, 45);
+    s.common.shape.ep = 2;
+    one = (step_of(m, at, h, 27, 2, 30, 30) + step_of(m, at, h, 27, 4, 30, 30)) / 2;
+    check_loop(m, s, h, one, one, step_of(m, at, h, 30, 0, 0, 0));
+    /* The widest step has a chunk in each group, and two sequences that decode. */
+    s = in_flight(4, 30, 10, 10);
+    s.common.shape.ep = 2;
+    const double activations = infer(m, s, h)->activation_memory_bytes;
+    s = asked(ROOF_PHASE_MIXED, 2, 40);
+    s.common.shape.ep = 2;
+    s.prefill_batch = 2;
+    s.chunk = 10;
+    s.prefill_context = 30;
+    assert_near(activations, infer(m, s, h)->activation_memory_bytes, 0);
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
 /* Drafts: a step yields 1.5 tokens, so that 9 tokens take 6 steps. */
 static void test_loop_drafts(void **state)
 {
@@ -1531,6 +1575,7 @@ int main(void)
         cmocka_unit_test(test_closed_loop),
         cmocka_unit_test(test_loop_chunks),
         cmocka_unit_test(test_loop_stages),
+        cmocka_unit_test(test_loop_groups),
         cmocka_unit_test(test_loop_drafts),
         cmocka_unit_test(test_loop_memory),
         cmocka_unit_test(test_drafts),
