@@ -134,6 +134,10 @@ one plans recommend model llama-3-8b -H h100-sxm --batch 1,8 --devices 1,2 --max
     --max-cost 1 --price-per-hour h100-sxm=2 --min-tokens-per-s 100 --concurrency 8 --top 3
 one plans recommend model llama-3-8b -H h100-sxm --devices 1 --batch 1,8 --max-tpot 0.1ms
 one plans recommend model gpt-oss-20b -H hgx-b200 --devices 1 --batch 1,8 --top 9
+one plans recommend model llama-3-70b -H h100-sxm --batch 8 --dp 2 --tp 2 --pp 2 --draft-model llama-3-8b \
+    --draft-tokens 3 --acceptance 0.7 --prompt 2k --generate 100 --prefix-hit 0.5 --class attention=fp8
+one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 2 --ep 8
+one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 1 --attention-dp 8 --moe-tp 1 --moe-ep 8
 one plans recommend model llama-3-8b -H h100-sxm,m4-max --batch 1,8 --devices 1
 each plan recommend model llama-3-8b -H h100-sxm,m4-max --batch 1,8 --devices 1 --by ideal
 each plan recommend model deepseek-v3 -H h200-sxm --devices 8 --batch 8,64 --top 20
@@ -151,6 +155,20 @@ END
 one comparison compare measured.csv
 one comparison compare measured.csv --summary --group-by run,operator
 each compared compare measured.csv
+printf 'model,batch,prompt,generate,tpot_ms,tokens_per_s\nllama-3-8b,8,100,10,20,300\n' > serving.csv
+each compared compare serving.csv
+
+# --- samples of GPUs
+
+cat > power.csv << 'END'
+timestamp, index, name, power.draw [W], clocks.sm [MHz], clocks.mem [MHz], temperature.gpu, utilization.gpu [%], memory.used [MiB], clocks_event_reasons.active
+2024/01/31 12:00:00.000, 0, Some GPU, 100.00 W, 1410 MHz, 2619 MHz, 40, 35 %, 1024 MiB, 0x0000000000000004
+2024/01/31 12:00:01.000, 0, Some GPU, 200.00 W, 1410 MHz, 2619 MHz, 40, 35 %, 1024 MiB, 0x0000000000000000
+END
+one monitor monitor --from power.csv --tokens 10
+one monitor monitor --from power.csv --summary
+each 'monitor#sample' monitor --from power.csv
+header 'monitor#sample' monitor --from power.csv
 
 # --- charts
 

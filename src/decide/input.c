@@ -12,6 +12,8 @@
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
 #define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
 #define ALL (WORKLOAD | ROOF_COMMAND_LIST)
+/* Commands whose questions a page can begin at, but for plot. */
+#define PAGES (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
 /* The commands that print documents and tables. */
 #define TABLES (ALL & ~(unsigned)ROOF_COMMAND_PLOT)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
@@ -63,11 +65,13 @@
 #define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
-/* The output formats, including those that only predictions of models have. */
+/* The output formats of questions that the explorer can begin at. */
 static const char *const predict_formats[] = {"text", "json", "ndjson", "csv", "md", "html", NULL};
+static const char *const page_formats[] = {"html", NULL};
 static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
                                             "gnuplot", "json", "html", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
+static const char *const monitor_formats[] = {"text", "json", "ndjson", "csv", NULL};
 static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
@@ -199,8 +203,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          MODEL(static_batch),
          .commands = POINT,
          .group = ROOF_GROUP_MODEL},
-    ROW(PREFIX_HIT) = NUMBER("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
-                             "fraction of the prompt found in a prefix cache (0 to 1)"),
+    ROW(PREFIX_HIT) =
+        NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
+                  "fraction of the prompt found in a prefix cache (0 to 1)", WORKLOAD),
     ROW(PREFILL_BATCH) =
         LENGTH("prefill-batch", prefill_batch, "prefill_batch",
                "sequences in prefill of a mixed step, beside --batch in decode (default 1)"),
@@ -214,28 +219,48 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .value = "N",
                          .help = "tokens drafted per step of speculative decoding",
                          MODEL(draft_tokens),
-                         .commands = POINT,
+                         .commands = WORKLOAD,
                          .group = ROOF_GROUP_MODEL},
-    ROW(ACCEPTANCE) = NUMBER("acceptance", acceptance, "acceptance", "FRACTION",
-                             "probability that a drafted token is accepted (default 0.7)"),
+    ROW(ACCEPTANCE) =
+        NUMBER_OF("acceptance", acceptance, "acceptance", "FRACTION",
+                  "probability that a drafted token is accepted (default 0.7)", WORKLOAD),
     ROW(DRAFT_MODEL) = {.option = "draft-model",
                         .kind = ROOF_INPUT_TEXT,
                         .value = "NAME|FILE|mtp|none",
                         .help = "model that drafts tokens; mtp: the model's own layers (default "
                                 "where it has them); none: free",
                         .of = ROOF_OF_MODELS,
-                        .commands = POINT,
+                        .commands = WORKLOAD,
                         .group = ROOF_GROUP_MODEL},
-    ROW(TP) =
-        LENGTH("tp", tp, "tp", "tensor-parallel size: devices that share each layer (default 1)"),
-    ROW(PP) = LENGTH("pp", pp, "pp", "pipeline-parallel size: stages of layers (default 1)"),
-    ROW(ATTENTION_DP) = LENGTH(
-        "attention-dp", attention_dp, "attention_dp",
-        "data-parallel attention: groups of tp devices with their own sequences (default 1)"),
-    ROW(MOE_TP) = LENGTH("moe-tp", moe_tp, "moe_tp",
-                         "devices that split each expert; moe-tp x moe-ep = tp x attention-dp"),
-    ROW(MOE_EP) = LENGTH("moe-ep", moe_ep, "moe_ep",
-                         "parts the experts are spread over (default 1, or what moe-tp leaves)"),
+    ROW(TP) = LENGTH_OF("tp", tp, "tp",
+                        "tensor-parallel size: devices that share each layer (default 1; "
+                        "recommend: any)",
+                        WORKLOAD),
+    ROW(PP) =
+        LENGTH_OF("pp", pp, "pp",
+                  "pipeline-parallel size: stages of layers (default 1; recommend: any)", WORKLOAD),
+    ROW(DP) = {.key = "dp",
+               .option = "dp",
+               .kind = ROOF_INPUT_INTEGER,
+               .min = 1,
+               .max = LENGTH_MAX,
+               .value = "N",
+               .help = "copies of the model, each with devices of its own (default any)",
+               .of = ROOF_OF_MODELS,
+               .commands = ROOF_COMMAND_RECOMMEND,
+               .group = ROOF_GROUP_MODEL},
+    ROW(ATTENTION_DP) =
+        LENGTH_OF("attention-dp", attention_dp, "attention_dp",
+                  "data-parallel attention: groups of tp devices with their own sequences "
+                  "(default 1; recommend: any)",
+                  WORKLOAD),
+    ROW(MOE_TP) =
+        LENGTH_OF("moe-tp", moe_tp, "moe_tp",
+                  "devices that split each expert; moe-tp x moe-ep = tp x attention-dp", WORKLOAD),
+    ROW(MOE_EP) = LENGTH_OF("moe-ep", moe_ep, "moe_ep",
+                            "parts the experts are spread over (default 1, or what moe-tp leaves; "
+                            "recommend: any)",
+                            WORKLOAD),
     ROW(LAYOUT) =
         {.option = "layout",
          .kind = ROOF_INPUT_TEXT,
@@ -243,7 +268,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help =
              "precisions of all weights by class (roofline list layouts); checkpoint: as published",
          .of = ROOF_OF_MODELS,
-         .commands = POINT,
+         .commands = WORKLOAD,
          .group = ROOF_GROUP_MODEL},
     ROW(CLASS) =
         {.option = "class",
@@ -251,7 +276,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .value = "NAME=P",
          .help = "precision of one class of weights: lm_head=bf16, experts=mxfp4, attention=fp8",
          .of = ROOF_OF_MODELS,
-         .commands = POINT,
+         .commands = WORKLOAD,
          .group = ROOF_GROUP_MODEL,
          .many = true},
     ROW(SPLIT_PROJECTIONS) = SWITCH("split-projections", split_projections,
@@ -274,7 +299,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                  .kind = ROOF_INPUT_TEXT,
                  .value = "FILE",
                  .help = "predict each record of a CSV or NDJSON file (-: standard input)",
-                 .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_PLOT},
+                 .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_PLOT | ROOF_COMMAND_MONITOR},
     ROW(MEASURED) = {.key = "measured_us",
                      .option = "measured",
                      .kind = ROOF_INPUT_TEXT,
@@ -367,14 +392,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help = "serving engines to consider, or all (default: those whose kernels were measured)",
          .of = ROOF_OF_MODELS,
          .commands = ROOF_COMMAND_RECOMMEND},
-    ROW(EMIT) =
-        {.option = "emit",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "ENGINE",
-         .help =
-             "print a script that serves the best plan with this engine (roofline list engines)",
-         .of = ROOF_OF_MODELS,
-         .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(EMIT) = {.option = "emit",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ENGINE",
+                 .help = "print a script that serves the best plan with this engine; dynamo: a "
+                         "Kubernetes manifest",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_RECOMMEND},
     ROW(SHARD) = {.option = "shard",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "I/N",
@@ -385,6 +409,32 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 1,
                    .help = "continue the FILE.part of an interrupted sweep -o FILE",
                    .commands = ROOF_COMMAND_SWEEP},
+    ROW(INTERVAL) = {.option = "interval",
+                     .kind = ROOF_INPUT_TEXT,
+                     .value = "TIME",
+                     .help = "time between two samples (default 1s; 1ms to 3600s)",
+                     .commands = ROOF_COMMAND_MONITOR},
+    ROW(SECONDS) = {.option = "seconds",
+                    .kind = ROOF_INPUT_TEXT,
+                    .value = "S",
+                    .help = "end after so many seconds (default: at Ctrl-C)",
+                    .commands = ROOF_COMMAND_MONITOR},
+    ROW(DEVICE) = {.option = "device",
+                   .kind = ROOF_INPUT_TEXT,
+                   .value = "N,...",
+                   .help = "GPUs to watch, by their numbers (default: all)",
+                   .commands = ROOF_COMMAND_MONITOR},
+    ROW(COUNT_TOKENS) = {.option = "count-tokens",
+                         .kind = ROOF_INPUT_FLAG,
+                         .max = 1,
+                         .help = "find the number of tokens in what COMMAND prints: the last "
+                                 "'N tokens' or 'tokens: N'",
+                         .commands = ROOF_COMMAND_MONITOR},
+    ROW(LIVE) = {.option = "live",
+                 .kind = ROOF_INPUT_FLAG,
+                 .max = 1,
+                 .help = "write each sample over the one before (default in a terminal)",
+                 .commands = ROOF_COMMAND_MONITOR},
     ROW(THREADS) = {.option = "threads",
                     .kind = ROOF_INPUT_INTEGER,
                     .min = 1,
@@ -396,7 +446,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .kind = ROOF_INPUT_FLAG,
                     .max = 1,
                     .help = "print error statistics instead of rows (text and json always do)",
-                    .commands = ROOF_COMMAND_COMPARE},
+                    .commands = ROOF_COMMAND_COMPARE | ROOF_COMMAND_MONITOR},
     ROW(GROUP_BY) = {.option = "group-by",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "COLUMN,...",
@@ -449,7 +499,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md; with -o, by its extension",
-                   .commands = TABLES & ~(unsigned)ROOF_COMMAND_PREDICT,
+                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE,
                    .group = ROOF_GROUP_OUTPUT},
     ROW(CHART_FORMAT) = {.option = "format",
                          .letter = 'f',
@@ -467,10 +517,18 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                            .choices = predict_formats,
                            .max = 5,
                            .value = "FORMAT",
-                           .help = "text (default), json, ndjson, csv or md; of models also html; "
+                           .help = "text (default), json, ndjson, csv, md or html (the explorer); "
                                    "with -o, by its extension",
-                           .commands = ROOF_COMMAND_PREDICT,
+                           .commands = PAGES,
                            .group = ROOF_GROUP_OUTPUT},
+    ROW(PAGE_FORMAT) = {.option = "format",
+                        .letter = 'f',
+                        .kind = ROOF_INPUT_CHOICE,
+                        .choices = page_formats,
+                        .value = "FORMAT",
+                        .help = "html, the explorer",
+                        .commands = ROOF_COMMAND_PAGE,
+                        .group = ROOF_GROUP_OUTPUT},
     ROW(UPDATE) = {.option = "update",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
@@ -486,11 +544,20 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .help = "text (default), json, tap or junit; with -o, by its extension",
                          .commands = ROOF_COMMAND_CHECK,
                          .group = ROOF_GROUP_OUTPUT},
+    ROW(MONITOR_FORMAT) = {.option = "format",
+                           .letter = 'f',
+                           .kind = ROOF_INPUT_CHOICE,
+                           .choices = monitor_formats,
+                           .max = 3,
+                           .value = "FORMAT",
+                           .help = "text (default), json, ndjson or csv; with -o, by its extension",
+                           .commands = ROOF_COMMAND_MONITOR,
+                           .group = ROOF_GROUP_OUTPUT},
     ROW(COLUMNS) = {.option = "columns",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "KEY,...",
                     .help = "columns to print, in this order (not json)",
-                    .commands = TABLES & ~(unsigned)ROOF_COMMAND_COMPARE,
+                    .commands = (TABLES & ~(unsigned)ROOF_COMMAND_COMPARE) | ROOF_COMMAND_MONITOR,
                     .group = ROOF_GROUP_OUTPUT},
     ROW(WIDE) = {.option = "wide",
                  .kind = ROOF_INPUT_FLAG,
@@ -503,7 +570,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
                    .help = "write to FILE, whole or not at all",
-                   .commands = ALL | ROOF_COMMAND_CHECK,
+                   .commands = ALL | ROOF_COMMAND_CHECK | ROOF_COMMAND_MONITOR | ROOF_COMMAND_PAGE,
                    .group = ROOF_GROUP_OUTPUT},
 };
 
@@ -530,7 +597,9 @@ const struct roof_input *roof_input_find(const char *key)
 
 bool roof_input_allowed(size_t id, enum roof_command command)
 {
-    const unsigned commands = id < ROOF_DIM_COUNT ? WORKLOAD : roof_input(id)->commands;
+    const unsigned commands = id == ROOF_DIM_TOKENS ? WORKLOAD | ROOF_COMMAND_MONITOR
+                              : id < ROOF_DIM_COUNT ? WORKLOAD
+                                                    : roof_input(id)->commands;
     return (commands & (unsigned)command) != 0;
 }
 
@@ -558,7 +627,7 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
                          model ? "a model" : "an operator", roof_input_marked(name, input));
     if (input == roof_input(ROOF_DIM_DEVICES)) {
         roof_error_append(error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY(
-                                     "pp") ", " ROOF_KEY("ep"));
+                                     "pp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
     }
     return ROOF_USAGE;
 }

@@ -58,20 +58,19 @@ enum roof_plan_basis {
  * the bands and the near fractions are those of expected times, and NAN without them. */
 struct roof_plan {
     enum roof_plan_basis basis;
-    size_t hardware; /**< number in the problem */
-    size_t serving;  /**< number in the engines */
-    unsigned engines;
-    int64_t tp;
-    int64_t pp;
-    int64_t ep;
-    int64_t dp;      /**< copies of the model that share nothing, each on tp x pp x ep devices */
-    int64_t devices; /**< dp x tp x pp x ep */
-    int64_t batch;   /**< sequences in flight in each copy */
-    double ttft_s;   /**< time to the first token of one prompt, while others decode */
-    double step_s;   /**< a decode step of the batch */
-    double tpot_s;   /**< time between two tokens of a user: steps, some with the prompts of others;
-                          NAN: there is no second token */
-    double e2e_s;    /**< a request from its prompt to its last token; NAN without a prompt */
+    size_t hardware;  /**< number in the problem */
+    size_t serving;   /**< number in the engines */
+    unsigned engines; /**< those that run it with the kernels of the stack, as bits by number */
+    enum roof_stack stack; /**< whose kernels the expected times are of; BEST: the fastest of all */
+    struct roof_split split; /**< of each copy */
+    int64_t dp;              /**< copies of the model that share nothing */
+    int64_t devices;         /**< of all copies */
+    int64_t batch;           /**< sequences in flight in each copy */
+    double ttft_s;           /**< time to the first token of one prompt, while others decode */
+    double step_s;           /**< a decode step of the batch */
+    double tpot_s; /**< time between two tokens of a user: steps, some with the prompts of others;
+                        NAN: there is no second token */
+    double e2e_s;  /**< a request from its prompt to its last token; NAN without a prompt */
     double bound_ttft_s;
     double bound_step_s;
     double bound_tpot_s;
@@ -100,9 +99,12 @@ struct roof_plan {
 
 struct roof_plan_problem {
     const struct roof_model *model;
-    const struct roof_model *published; /**< the model in the formats of its file, which are then
-                                             those of the layout "checkpoint"; NULL: its config says
-                                             them */
+    const struct roof_model *published;   /**< the model in the formats of its file, which are then
+                                               those of the layout "checkpoint"; NULL: its config says
+                                               them */
+    struct roof_model *const *checkpoint; /**< the model as published in other formats, which are
+                                               forgotten like those of the model; borrowed */
+    size_t checkpoints;
     const struct roof_hardware *const *hardware; /**< with their calibrations: the plans of a device
                                                      without one are of its bounds */
     size_t hardware_count;
@@ -111,12 +113,17 @@ struct roof_plan_problem {
     const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
     const struct roof_accuracy *accuracy;
     /** The scenario that all plans share: context, or prompt and generate; reserve, stack and so
-     * on. A format of the KV cache that it gives is the only one. */
+     * on. A format of the KV cache that it gives is the only one, and so is each size of the split
+     * that it gives: the search chooses those that are 0. */
     struct roof_scenario base;
+    int64_t dp;                         /**< the number of copies that is asked for; 0: any */
     const enum roof_precision *formats; /**< formats of weights that may be used; NULL: all */
     size_t format_count;
+    bool own_stacks;      /**< plans are of the kernels of an engine; else base names the stack */
     unsigned by;          /**< engines that may run a plan, bits by number; 0: all */
-    bool by_measured;     /**< `by` is a default: a device without calibration has all engines */
+    bool by_measured;     /**< `by` is a default: a device without calibration has all engines, and
+                               formats that are named have those without measured kernels if need
+                               be */
     const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
@@ -162,6 +169,15 @@ enum roof_status roof_plan_search(struct roof_plans *out, const struct roof_plan
                                   struct roof_error *error);
 void roof_plans_free(struct roof_plans *plans);
 
+/** Returns what ranks a plan: lower is better. Rates are below 0. */
+double roof_plan_score(const struct roof_plan *plan, enum roof_plan_objective objective);
+
+/** Returns the score by which plans of one basis are ranked: published formats are preferred. */
+double roof_plan_ranked_score(const struct roof_plan *plan,
+                              const struct roof_plan_problem *problem);
+/** Returns the basis of the plans that rank first; there is a plan. */
+enum roof_plan_basis roof_plans_first_basis(const struct roof_plans *plans);
+
 /** Ranks plans, those with expected times before those of bounds, and marks those that no plan of
  * their basis beats in both rates. */
 enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_problem *problem,
@@ -177,7 +193,7 @@ enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roo
 struct roof_plan_row {
     struct roof_plan plan;
     int rank;
-    const char *model;
+    const char *model; /**< the question's, or its checkpoint that is in these formats */
     const char *hardware;
     const char *formats; /**< the name that engines give the formats, "fp8" */
     const char *layout;  /**< NULL: none */
@@ -194,9 +210,21 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
  * model that is published in a format loses nothing by it. */
 enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_t serving);
 
+/** Returns the largest loss of the formats that the question gives to classes of weights. */
+enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q);
+
 /** Returns the engines of the problem that run a combination on one of its devices, as bits. */
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving,
                            size_t hardware);
+
+/** Returns the model that a combination of formats is for: the question's, or one of its
+ * checkpoints; NULL: none of them. */
+const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem, size_t serving);
+
+/** Returns the stack of a combination on a device: the preferred one where an engine with its
+ * kernels runs it, else that of the first engine that does. */
+enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t serving,
+                                size_t hardware, enum roof_stack preferred);
 
 /** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64". */
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,

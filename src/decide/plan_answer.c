@@ -8,21 +8,18 @@
 
 #define MORE_DEVICES 8 /* the most that a change adds */
 
-/* Searches the engines with measured kernels too, if only the engine of the script was searched:
- * the script tells when another engine does better. */
+/* Searches the other engines too, if only the engine of the script was searched: the script tells
+ * when another engine does better. */
 static enum roof_status search_others(struct roof_plan_answer *answer,
                                       const struct roof_plan_inputs *inputs,
                                       struct roof_error *error)
 {
-    if (inputs->emit == NULL || inputs->engine != NULL) {
+    if (inputs->emit == NULL || answer->wide == answer->problem.by) {
         return ROOF_OK;
     }
     struct roof_plan_problem problem = answer->problem;
-    problem.by = roof_engines_measured(inputs->engines);
-    problem.by_measured = true;
-    if (!inputs->stack_given) {
-        problem.base.common.stack = ROOF_STACK_BEST;
-    }
+    problem.by = answer->wide;
+    problem.by_measured = answer->wide_measured;
     const enum roof_status status = roof_plan_search(&answer->others, &problem, error);
     return status == ROOF_UNSATISFIED ? ROOF_OK : status;
 }
@@ -104,6 +101,7 @@ static enum roof_status explain_best(struct roof_plan_answer *answer, struct roo
         differs = plans->plan[i].hardware != best->hardware && plans->plan[i].basis == best->basis;
         from.hardware = plans->plan[i].hardware;
         from.serving = plans->plan[i].serving;
+        from.stack = plans->plan[i].stack;
     }
     const enum roof_status status =
         differs ? roof_plan_speedup(&answer->speedup, &from, best, plans, &answer->problem, error)
@@ -123,7 +121,10 @@ static enum roof_status explain(struct roof_plan_answer *answer,
     }
     const enum roof_status status = explain_sides(answer, inputs->side, error);
     /* The question was well asked: it is the engines, or the model, that have no answer. */
-    return status == ROOF_USAGE ? roof_error_prefix(error, ROOF_UNSATISFIED, "%s", "") : status;
+    if (status == ROOF_USAGE && error != NULL) {
+        error->status = ROOF_UNSATISFIED;
+    }
+    return status == ROOF_USAGE ? ROOF_UNSATISFIED : status;
 }
 
 /* Searches a changed problem, and keeps its best plan as a change that helps. */
@@ -217,6 +218,10 @@ void roof_plan_answer_free(struct roof_plan_answer *answer)
         roof_plans_free(&answer->plans);
         roof_plans_free(&answer->others);
         roof_accuracy_free(&answer->accuracy);
+        for (size_t i = 0; i < answer->problem.checkpoints; i++) {
+            roof_model_free(answer->checkpoint[i]);
+        }
+        free(answer->checkpoint);
         roof_model_free(answer->model);
         free(answer->serving);
         free(answer->batch);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "decide/plan.h"
+#include "decide/plan_split.h"
 
 const char *roof_plan_limit_name(enum roof_plan_limit limit)
 {
@@ -43,10 +43,9 @@ void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
         out->common.formats.activations = s->activations;
     }
     out->common.formats.kv = s->kv;
+    out->common.stack = plan->stack;
     out->common.shape.batch = plan->batch;
-    out->common.shape.ep = plan->ep;
-    out->tp = plan->tp;
-    out->pp = plan->pp;
+    roof_split_put(out, &plan->split);
 }
 
 void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *decode,
@@ -61,13 +60,23 @@ void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *de
     }
 }
 
+const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem, size_t serving)
+{
+    const struct roof_serving *const s = &problem->engines->serving[serving];
+    const struct roof_model *found = roof_serving_suits(s, problem->model) ? problem->model : NULL;
+    for (size_t i = 0; i < problem->checkpoints && found == NULL; i++) {
+        found = roof_serving_suits(s, problem->checkpoint[i]) ? problem->checkpoint[i] : NULL;
+    }
+    return found;
+}
+
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
                     const struct roof_plan_problem *problem)
 {
     const struct roof_serving *const s = &problem->engines->serving[plan->serving];
     *out = (struct roof_plan_row){.plan = *plan,
                                   .rank = rank,
-                                  .model = problem->model->id,
+                                  .model = roof_plan_model(problem, plan->serving)->id,
                                   .hardware = problem->hardware[plan->hardware]->id,
                                   .formats = s->id,
                                   .layout = s->layout,
@@ -91,11 +100,19 @@ void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem)
 {
     const struct roof_serving *const s = &problem->engines->serving[plan->serving];
+    const struct roof_split *const split = &plan->split;
+    const bool apart = roof_split_apart(split);
     roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
     const struct {
         const char *label;
         int64_t value;
-    } splits[] = {{"dp", plan->dp}, {"tp", plan->tp}, {"pp", plan->pp}, {"ep", plan->ep}};
+    } splits[] = {{"dp", plan->dp},
+                  {"tp", split->tp},
+                  {"pp", split->pp},
+                  {"ep", roof_split_ep(split)},
+                  {"attention dp", apart ? split->attention_dp : 1},
+                  {"moe tp", apart ? split->moe_tp : 1},
+                  {"moe ep", apart ? split->moe_ep : 1}};
     bool any = false;
     for (size_t i = 0; i < COUNT(splits); i++) {
         if (splits[i].value > 1) {
@@ -104,6 +121,10 @@ void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
             any = true;
         }
     }
-    roof_text_printf(out, "%s, %s, KV cache %s, batch %" PRId64, any ? ")" : "", s->id,
-                     roof_format(s->kv)->name, plan->batch);
+    const struct roof_model *const model = roof_plan_model(problem, plan->serving);
+    roof_text_printf(out, "%s, %s", any ? ")" : "", s->id);
+    if (model != problem->model) {
+        roof_text_printf(out, " (%s)", model->id);
+    }
+    roof_text_printf(out, ", KV cache %s, batch %" PRId64, roof_format(s->kv)->name, plan->batch);
 }

@@ -38,7 +38,8 @@ static struct step_times step_at(struct curve *curve, int64_t context)
     }
     return (struct step_times){
         .bound_s = roof_pass_step_s(&pass.bound, &curve->scenario) + draft.bound.path_s,
-        .expected_s = roof_pass_step_s(&pass.expected, &curve->scenario) + draft.expected.path_s};
+        .expected_s =
+            roof_pass_step_s(&pass.expected.times, &curve->scenario) + draft.expected.times.path_s};
 }
 
 /* Returns the times per token. */
@@ -157,27 +158,29 @@ static enum roof_status sum_steps(struct request *r, struct curve *curve,
         r->decode_s = sum_curve(curve, first, last, curve_at(curve, first).bound_s,
                                 curve_at(curve, last).bound_s);
         r->expected_decode_s =
-            isnan(r->last.expected.path_s) ? ROOF_UNKNOWN : expected_sum(curve, first, last);
+            isnan(r->last.expected.times.path_s) ? ROOF_UNKNOWN : expected_sum(curve, first, last);
     }
     return curve->status;
 }
 
 /* Fills in what bounds a request: the prefill, and all its steps taken as the last one is. */
-static void put_bottlenecks(struct roof_prediction *total, const struct request *r)
+static void put_bottlenecks(struct roof_model_prediction *out, const struct request *r)
 {
+    struct roof_prediction *const total = &out->total;
     double share[ROOF_BOTTLENECK_COUNT];
     double expected_share[ROOF_BOTTLENECK_COUNT];
     for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
         share[b] = r->prefill.share_s[b];
-        expected_share[b] = r->prefill.expected_share_s[b];
+        expected_share[b] = r->prefill.expected.share_s[b];
         if (r->steps > 0) {
             share[b] += r->steps * r->last.share_s[b];
-            expected_share[b] += r->steps * r->last.expected_share_s[b];
+            expected_share[b] += r->steps * r->last.expected.share_s[b];
         }
     }
     total->bottleneck = roof_largest_share(share);
     total->expected_bottleneck = roof_largest_share(expected_share);
     total->native = r->prefill.native && r->last.native;
+    out->fallback = r->prefill.fallback || r->last.fallback;
 }
 
 static void put_bounds(struct roof_model_prediction *out, const struct request *r,
@@ -198,20 +201,20 @@ static void put_expected(struct roof_model_prediction *out, const struct request
                          const struct roof_scenario *prefill)
 {
     struct roof_prediction *const total = &out->total;
-    out->expected_ttft_s = roof_pass_step_s(&r->prefill.expected, prefill);
+    out->expected_ttft_s = roof_pass_step_s(&r->prefill.expected.times, prefill);
     out->expected_e2e_s = out->expected_ttft_s + r->expected_decode_s;
     total->expected_s = out->expected_e2e_s;
     out->expected_step_s = r->step.expected_s;
-    const double first_s = r->prefill.expected.path_s;
-    total->expected_low_s = out->expected_ttft_s * r->prefill.low_s / first_s;
-    total->expected_high_s = out->expected_ttft_s * r->prefill.high_s / first_s;
-    double near_s = out->expected_ttft_s * r->prefill.near_s / first_s;
+    const double first_s = r->prefill.expected.times.path_s;
+    total->expected_low_s = out->expected_ttft_s * r->prefill.expected.low_s / first_s;
+    total->expected_high_s = out->expected_ttft_s * r->prefill.expected.high_s / first_s;
+    double near_s = out->expected_ttft_s * r->prefill.expected.near_s / first_s;
     if (r->steps > 0) {
-        const double last_s = r->last.expected.path_s;
+        const double last_s = r->last.expected.times.path_s;
         out->expected_tpot_s = r->expected_decode_s / r->steps;
-        total->expected_low_s += r->expected_decode_s * r->last.low_s / last_s;
-        total->expected_high_s += r->expected_decode_s * r->last.high_s / last_s;
-        near_s += r->expected_decode_s * r->last.near_s / last_s;
+        total->expected_low_s += r->expected_decode_s * r->last.expected.low_s / last_s;
+        total->expected_high_s += r->expected_decode_s * r->last.expected.high_s / last_s;
+        near_s += r->expected_decode_s * r->last.expected.near_s / last_s;
     }
     out->expected_near = near_s / out->expected_e2e_s;
     total->expected_near = near_s > 0;
@@ -232,7 +235,7 @@ enum roof_status roof_predict_static(struct roof_model_prediction *out, struct r
     roof_memory_put(out, &memory);
     out->scenario.context = asked.prompt + asked.generate;
     out->tokens_per_step = roof_tokens_per_step(&asked);
-    put_bottlenecks(&out->total, &r);
+    put_bottlenecks(out, &r);
     put_bounds(out, &r, &prefill);
     put_expected(out, &r, &prefill);
     roof_request_put_rates(out);

@@ -200,6 +200,7 @@ static void put_json(struct roof_text *out, const struct roof_engine *e)
     roof_text_put(out, "{\"id\": ");
     roof_json_quote(out, e->id);
     json_text(out, "name", e->name);
+    json_text(out, "stack", e->beware != NULL ? NULL : roof_stack_name(e->stack));
     roof_text_put(out, ",\n  \"formats\": [");
     json_formats(out, e);
     roof_text_put(out, "],\n  \"kv\": [");

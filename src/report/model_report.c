@@ -353,7 +353,12 @@ static void put_room(struct roof_text *out, const struct roof_model_prediction *
     if (!isnan(limits->max_batch)) {
         snprintf(batch, sizeof batch, "batch up to %.0f", limits->max_batch);
     }
-    if (isnan(limits->max_context)) {
+    const double positions = (double)r->model->positions; /* 0: unknown */
+    const bool beyond = positions > 0 && !(limits->max_context <= positions);
+    if (beyond) {
+        snprintf(context, sizeof context, "%s up to the model's %.0f positions", length,
+                 positions);
+    } else if (isnan(limits->max_context)) {
         snprintf(context, sizeof context, "%s of any length", length);
     } else {
         snprintf(context, sizeof context, "%s up to %.0f", length, limits->max_context);
@@ -533,7 +538,7 @@ void roof_model_report_text(struct roof_text *out,
         roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; --set "
                            "link_latency_us=VALUE adds a latency for each step.\n");
     }
-    if (!r->total.native) {
+    if (r->fallback) {
         roof_text_printf(out,
                          "\n%s has no unit for one of the formats: these products run at a "
                          "wider format (compute_precision in -f json).\n",

@@ -120,49 +120,88 @@ static void put_reference(struct roof_text *out, const char *reference, const ch
     roof_text_shell_word(out, reference == NULL ? id : reference);
 }
 
-/* Writes the command that predicts a scenario of a plan. */
-static void put_command(struct roof_text *out, const struct roof_plan_row *row,
-                        const char *hardware, const struct roof_plan_problem *problem,
-                        const struct roof_scenario *s)
+/* Makes the scenario of an empty command line, as far as plans say otherwise: they are whole where
+ * nothing cuts them, and tell a phase and a context even where these are the usual ones. */
+static struct roof_scenario usual_scenario(const struct roof_scenario *s)
 {
     const bool request = s->generate > 0;
-    roof_text_put(out, "  roofline predict model ");
-    put_reference(out, problem->model->reference, problem->model->id);
-    roof_text_put(out, " -H ");
-    roof_text_shell_word(out, hardware);
-    roof_text_put(out, " ");
-    if (row->layout != NULL) {
-        roof_text_put(out, "--layout ");
-        roof_text_shell_word(out, row->layout);
-    } else {
-        roof_text_printf(out, "-w %s -a %s", roof_format(row->weights)->name,
-                         roof_format(row->activations)->name);
+    struct roof_scenario usual;
+    roof_scenario_init(&usual);
+    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = 1;
+    usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep says the same */
+    usual.chunk = request ? ROOF_REQUEST_CHUNK : s->chunk;
+    usual.phase = request ? s->phase : -1;
+    return usual;
+}
+
+/* Writes an input that is a field of a scenario, where it is not the usual one. */
+static void put_field(struct roof_text *out, const struct roof_input *input,
+                      const struct roof_scenario *s, const struct roof_scenario *usual)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    if (input->kind == ROOF_INPUT_NUMBER) {
+        const double value = *(const double *)(const void *)((const char *)s + input->offset);
+        const double other = *(const double *)(const void *)((const char *)usual + input->offset);
+        if (value != other) {
+            roof_text_printf(out, " %s ", roof_input_name(name, input));
+            roof_text_number(out, value);
+        }
+        return;
     }
-    roof_text_printf(out, " --kv %s", roof_format(row->kv)->name);
-    const struct {
-        const char *option;
-        int64_t value;
-        int64_t usual;
-    } numbers[] = {{"tp", s->tp, 1},
-                   {"pp", s->pp, 1},
-                   {"ep", s->common.shape.ep, 1},
-                   {"batch", s->common.shape.batch, 1},
-                   {"context", s->context, 0},
-                   {"prompt", s->prompt, 0},
-                   {"generate", s->generate, 0},
-                   {"chunk", request ? s->chunk : 0, request ? ROOF_REQUEST_CHUNK : 0}};
-    for (size_t k = 0; k < COUNT(numbers); k++) {
-        if (numbers[k].value != numbers[k].usual) {
-            roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
+    const int64_t value = roof_input_get(s, input);
+    if (value == roof_input_get(usual, input)) {
+        return;
+    }
+    roof_text_printf(out, " %s", roof_input_name(name, input));
+    if (input->kind != ROOF_INPUT_FLAG) {
+        roof_text_put(out, " ");
+        roof_input_show(out, input, value == input->zero ? 0 : value);
+    }
+}
+
+/* Writes all inputs of a scenario that are not the usual ones: those that are its fields, and the
+ * two that are texts. */
+static void put_inputs(struct roof_text *out, const struct roof_scenario *s)
+{
+    const struct roof_scenario usual = usual_scenario(s);
+    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
+        const struct roof_input *const input = roof_input(id);
+        if (input->field && input->of != ROOF_OF_OPERATORS &&
+            roof_input_allowed(id, ROOF_COMMAND_PREDICT)) {
+            put_field(out, input, s, &usual);
         }
     }
-    if (s->common.stack != ROOF_STACK_BEST) {
-        roof_text_printf(out, " --stack %s",
-                         roof_input(ROOF_INPUT_STACK)->choices[s->common.stack]);
+    if (s->draft_tokens > 0 && (s->drafting != ROOF_DRAFTING_DEFAULT || s->draft != NULL)) {
+        roof_text_put(out, " --draft-model ");
+        if (s->draft != NULL) {
+            put_reference(out, s->draft->reference, s->draft->id);
+        } else {
+            roof_text_put(out, s->drafting == ROOF_DRAFTING_OWN ? "mtp" : "none");
+        }
     }
-    if (!request) {
-        roof_text_printf(out, " --phase %s", roof_phase_name((enum roof_phase)s->phase));
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        if (s->weight[w] != ROOF_PRECISION_AUTO) {
+            roof_text_printf(out, " --class %s=%s", roof_weight_name((enum roof_weight)w),
+                             roof_format(s->weight[w])->name);
+        }
     }
+}
+
+/* Writes the command that predicts a scenario of a plan. */
+static void put_command(struct roof_text *out, const struct roof_plan_row *row,
+                        const struct roof_plan_problem *problem, const struct roof_scenario *s)
+{
+    const struct roof_model *const model = roof_plan_model(problem, row->plan.serving);
+    const char *const hardware = problem->hardware[row->plan.hardware]->reference;
+    roof_text_put(out, "  roofline predict model ");
+    put_reference(out, model->reference, model->id);
+    roof_text_put(out, " -H ");
+    roof_text_shell_word(out, hardware);
+    if (row->layout != NULL) {
+        roof_text_put(out, " --layout ");
+        roof_text_shell_word(out, row->layout);
+    }
+    put_inputs(out, s);
     roof_text_put(out, "\n");
 }
 
@@ -177,15 +216,15 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     if (plan->dp > 1) {
         roof_text_printf(out, "one of the %" PRId64 " copies ", plan->dp);
     }
-    roof_text_put(out, "(add any other options you used):\n");
+    roof_text_put(out, "(with the same --set and --calibration, if you gave any):\n");
     if (problem->base.generate > 0) {
         roof_plan_scenario(&scenario[0], plan, problem);
-        put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
+        put_command(out, &row, problem, &scenario[0]);
         return;
     }
     roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
-    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[0]);
-    put_command(out, &row, problem->hardware[plan->hardware]->reference, problem, &scenario[1]);
+    put_command(out, &row, problem, &scenario[0]);
+    put_command(out, &row, problem, &scenario[1]);
 }
 
 /* So many operators are named at most; those whose bottleneck changed are named too. */
@@ -287,7 +326,7 @@ void roof_plan_put_why(struct roof_text *out, const struct roof_plan_speedup *sp
                      speedup->to_name, speedup->from_name,
                      speedup->from_fits == ROOF_FIT_NO ? ", which does not fit there" : "");
     put_phase(out, "first token", gain_of(&speedup->prefill.total, speedup));
-    put_phase(out, speedup->to.pp > 1 ? "a pass" : "a step",
+    put_phase(out, speedup->to.split.pp > 1 ? "a pass" : "a step",
               gain_of(&speedup->decode.total, speedup));
     put_operators(out, speedup);
 }

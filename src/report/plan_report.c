@@ -346,6 +346,45 @@ static void put_object(struct roof_text *out, const struct roof_plan *plan, int 
     roof_text_put(out, "}");
 }
 
+/* Writes what the question says of all plans: sizes of the split, prefix cache, drafts, classes. */
+static void put_shape(struct roof_text *out, const struct roof_plan_problem *problem)
+{
+    const struct roof_scenario *const s = &problem->base;
+    const struct {
+        const char *key;
+        int64_t value;
+    } sizes[] = {{"dp", problem->dp},
+                 {"tp", s->tp},
+                 {"pp", s->pp},
+                 {"ep", s->common.shape.ep},
+                 {"attention_dp", s->attention_dp},
+                 {"moe_tp", s->moe_tp},
+                 {"moe_ep", s->moe_ep},
+                 {"draft_tokens", s->draft_tokens}};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        if (sizes[i].value > 0) {
+            roof_text_printf(out, ", \"%s\": %" PRId64, sizes[i].key, sizes[i].value);
+        }
+    }
+    if (s->draft_tokens > 0) {
+        roof_text_put(out, ", \"acceptance\": ");
+        roof_text_number(out, s->acceptance);
+    }
+    if (s->prefix_hit > 0) {
+        roof_text_put(out, ", \"prefix_hit\": ");
+        roof_text_number(out, s->prefix_hit);
+    }
+    const char *separator = ", \"class\": [";
+    for (int w = 0; w < ROOF_WEIGHT_COUNT; w++) {
+        if (s->weight[w] != ROOF_PRECISION_AUTO) {
+            roof_text_printf(out, "%s\"%s=%s\"", separator, roof_weight_name((enum roof_weight)w),
+                             roof_format(s->weight[w])->name);
+            separator = ", ";
+        }
+    }
+    roof_text_put(out, separator[2] == '\0' ? "]" : "");
+}
+
 /* Writes the inputs that are no lists: {"model": "...", "prompt": 8000, ...}. */
 static void put_request(struct roof_text *out, const struct roof_plan_problem *problem)
 {
@@ -368,6 +407,7 @@ static void put_request(struct roof_text *out, const struct roof_plan_problem *p
     }
     roof_text_put(out, ", \"reserve\": ");
     roof_text_number(out, s->reserve);
+    put_shape(out, problem);
     for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
         const bool time = i == ROOF_PLAN_LIMIT_TTFT || i == ROOF_PLAN_LIMIT_TPOT;
         if (!isnan(problem->limit[i])) {

@@ -17,6 +17,7 @@
 #include "decide/plan.h"
 #include "decide/recommend.h"
 #include "decide/speedup.h"
+#include "measure/energy.h"
 #include "model/layout.h"
 #include "operator/operator.h"
 #include "predict/model_prediction.h"
@@ -44,7 +45,9 @@ enum roof_table_kind {
     ROOF_TABLE_LAYOUTS,
     ROOF_TABLE_PLANS,
     ROOF_TABLE_SPEEDUPS,
-    ROOF_TABLE_ENGINES
+    ROOF_TABLE_ENGINES,
+    ROOF_TABLE_SAMPLES, /**< of GPUs over time */
+    ROOF_TABLE_ENERGIES /**< of GPUs over a run */
 };
 
 /** The form in which a row is written. */
@@ -53,6 +56,9 @@ enum roof_table_form {
     ROOF_FORM_MEMBERS, /**< the members of a JSON object, without its braces */
     ROOF_FORM_LINES    /**< a line "key value" for people for each value */
 };
+
+/** Text tables are at most so wide, unless all columns are asked for. */
+#define ROOF_PAGE_WIDTH 100
 
 #define ROOF_CELL_SIZE 40
 
@@ -144,5 +150,9 @@ void roof_table_speedup(struct roof_table *table, struct roof_text *out,
                         const struct roof_speedup_row *speedup);
 void roof_table_engine(struct roof_table *table, struct roof_text *out,
                        const struct roof_engine_entry *engine);
+void roof_table_sample(struct roof_table *table, struct roof_text *out,
+                       const struct roof_sample *sample);
+void roof_table_energy(struct roof_table *table, struct roof_text *out,
+                       const struct roof_energy_sum *sum);
 
 #endif

@@ -23,27 +23,113 @@ def ask(path, arguments):
     return json.loads(done.stdout)
 
 
-def differences(path, shared, plan):
-    """What differs between a plan and its prediction."""
-    command = ["predict", *shared, "--kv", plan["kv"], "--batch", str(plan["batch"])]
-    for key in ("tp", "pp", "ep"):
-        command += ["--" + key, str(plan[key])]
-    if plan.get("layout"):
-        command += ["--layout", plan["layout"]]
+def plan_words(plan, batch):
+    """The options of a plan, for predictions of it."""
+    words = ["--kv", plan["kv"], "--batch", str(batch), "--stack", plan.get("stack", "best")]
+    splits = ["tp", "pp"]
+    if "moe_ep" in plan and plan["moe_ep"] != plan["attention_dp"]:
+        splits += ["attention_dp", "moe_tp", "moe_ep"]
     else:
-        command += ["-w", plan["weights"], "-a", plan["activations"]]
+        splits += ["ep"]
+    for key in splits:
+        words += ["--" + key.replace("_", "-"), str(plan[key])]
+    if plan.get("layout"):
+        return words + ["--layout", plan["layout"]]
+    return words + ["-w", plan["weights"], "-a", plan["activations"]]
+
+
+def differences(path, command, plan, keys):
+    """What differs between a prediction and the keys of a plan."""
     got = ask(path, command)
     if got is None:
         return ["refused: " + " ".join(command)]
     got["memory_bytes"] = got["weights_memory_bytes"] + got["kv_cache_bytes"] + \
         got["activation_memory_bytes"]
-    keys = TIMES + (RATES if plan["dp"] == 1 else [])
     if plan["basis"] == "expected":
-        keys = keys + ["expected_" + key for key in keys]
-    keys = keys + ["memory_bytes"]
+        keys = keys + ["expected_" + key for key in keys if key != "memory_bytes"]
     found = [f"{key}: {got.get(key)}, plan {plan.get(key)}: {' '.join(command)}" for key in keys
              if got.get(key) != plan.get(key)]
     return found if got["fits"] else found + ["does not fit: " + " ".join(command)]
+
+
+def request_differences(path, asked, plan):
+    """What differs between a plan and the prediction of its requests."""
+    keys = TIMES + RATES * (plan["dp"] == 1) + ["memory_bytes"]
+    command = ["predict", *asked.of(plan), *asked.lengths, *asked.prefill, *asked.decode,
+               *asked.classes, *plan_words(plan, plan["batch"])]
+    return differences(path, command, plan, keys)
+
+
+def phase_differences(path, asked, plan):
+    """What differs between a plan without prompts and its two phases."""
+    prefill = ["predict", *asked.of(plan), *asked.lengths, *asked.prefill, *asked.classes,
+               *plan_words(plan, 1), "--phase", "prefill"]
+    decode = ["predict", *asked.of(plan), *asked.lengths, *asked.decode, *asked.classes,
+              *plan_words(plan, plan["batch"]), "--phase", "decode"]
+    keys = ["tpot_ms", "memory_bytes"] + RATES * (plan["dp"] == 1)
+    return differences(path, prefill, plan, ["ttft_ms"]) + \
+        differences(path, decode, plan, keys)
+
+
+def sizes_asked(random, model):
+    """Sizes of the split that are given, and how many devices they need."""
+    experts = model not in ("llama-3.1-8b", "llama-3.3-70b", "qwen3-8b")
+    asked = random.choice([{}, {}, {"tp": 2}, {"pp": 2}, {"dp": 2}, {"tp": 4, "dp": 2}] +
+                          experts * [{"ep": 4}, {"attention_dp": 2}, {"moe_ep": 4},
+                                     {"tp": 2, "attention_dp": 4, "moe_tp": 2},
+                                     {"moe_tp": 2, "moe_ep": 4}])
+    return asked, [word for key, value in asked.items()
+                   for word in ("--" + key.replace("_", "-"), str(value))]
+
+
+class Asked:
+    """A question, as words: those that its predictions share."""
+
+    def __init__(self, random):
+        name = random.choice(MODELS)
+        self.model = ["model", name, "-H", random.choice(DEVICES)]
+        self.request = random.random() < 0.8
+        if self.request:
+            self.lengths = ["--prompt", random.choice("1 100 1000 8000 8193 32000".split()),
+                            "--generate", random.choice("1 2 20 500".split())]
+            if random.random() < 0.6:
+                self.lengths += ["--chunk", random.choice("0 512 3000".split())]
+        else:
+            self.lengths = ["--context", random.choice("1 1000 8193".split())]
+        self.prefill, self.decode, self.classes = [], [], []
+        if random.random() < 0.2:
+            self.prefill = ["--prefix-hit", random.choice("0.3 0.29 1".split())]
+        if random.random() < 0.2:
+            self.decode = ["--draft-tokens", random.choice("1 3".split())]
+            if random.random() < 0.5:
+                self.decode += ["--draft-model", "mtp" if name == "deepseek-r1" else "llama-3.2-1b"]
+            if random.random() < 0.5:
+                self.decode += ["--acceptance", "0.5"]
+        if random.random() < 0.2:
+            self.classes = ["--class",
+                            random.choice("lm_head=bf16 lm_head=fp8 attention=bf16".split())]
+        self.sizes, self.split = sizes_asked(random, name)
+        self.by = ["--by", "ideal"] if random.random() < 0.2 else []
+        self.devices = ["--devices", "8" if self.split else random.choice("1,2 4 8".split())]
+
+    def of(self, plan):
+        """The words for the model of a plan, which may be a checkpoint of the one that is asked for."""
+        return ["model", plan["model"], *self.model[2:]]
+
+    def question(self):
+        """The command line that asks for plans."""
+        return ["recommend", *self.model, *self.lengths, *self.prefill, *self.decode,
+                *self.classes, *self.split, *self.devices, *self.by]
+
+    def wrong(self, plan):
+        """What is not as it was asked for."""
+        found = [f"{key} {plan[key]} of {' '.join(self.question())}" for key in self.sizes
+                 if plan[key] != self.sizes[key]]
+        bare = bool(self.by) or self.model[3] in ("mi300x", "m4-max")
+        if plan["basis"] != ("bound" if bare else "expected") or \
+                bare and any(key.startswith("expected_") for key in plan):
+            found += ["basis of " + " ".join(self.question())]
+        return found
 
 
 def main():
@@ -56,23 +142,16 @@ def main():
     random = randomness.Random(options.seed)
     compared, found = 0, []
     for _ in range(options.cases):
-        shared = ["model", random.choice(MODELS), "-H", random.choice(DEVICES), "--prompt",
-                  random.choice("1 100 1000 8000 8193 32000".split()), "--generate",
-                  random.choice("1 2 20 500".split())]
-        if random.random() < 0.6:
-            shared += ["--chunk", random.choice("0 512 3000".split())]
-        by_bound = random.random() < 0.2
-        answer = ask(options.program, ["recommend", *shared, "--devices",
-                                       random.choice("1,2 4 8".split()),
-                                       *(["--by", "ideal"] if by_bound else [])])
+        asked = Asked(random)
+        answer = ask(options.program, asked.question())
         plans = answer["candidates"] if answer else []
-        bare = by_bound or shared[3] in ("mi300x", "m4-max")
-        found += [f"basis of {' '.join(shared)}" for plan in plans
-                  if plan["basis"] != ("bound" if bare else "expected") or
-                  bare and any(key.startswith("expected_") for key in plan)]
+        found += [] if answer else ["refused: " + " ".join(asked.question())]
+        for plan in plans:
+            found += asked.wrong(plan)
+        compare = request_differences if asked.request else phase_differences
         for plan in random.sample(plans, min(12, len(plans))):
             compared += 1
-            found += differences(options.program, shared, plan)
+            found += compare(options.program, asked, plan)
     print(f"{options.cases} questions, {compared} plans, {len(found)} differences")
     for one in found[:10]:
         print("  " + one)

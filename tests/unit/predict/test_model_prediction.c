@@ -1122,7 +1122,7 @@ static void test_limits(void **state)
 }
 
 /*
- * Where the cache is as many bytes as the weights. Weights of a decode step of one token, fp16:
+ * The crossover is the context at which the cache is as many bytes as the weights. Weights of a decode step of one token, fp16:
  * 4 layers, the head, norms, a row of the embedding. K and V: 128 bytes per token and layer.
  */
 static void test_crossover(void **state)

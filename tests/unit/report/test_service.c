@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What real kernels are expected to take for whole models: on a device where only launches take
- * time, so that all figures are sums in the head; where one kernel has no parameters; and what
- * holds for built-in models on the devices with parameters of their own.
+ * These tests check the expected times of whole models: on a device where only launches take time,
+ * so that all figures are sums in the head; with a kernel that has no parameters; and by laws that
+ * hold for built-in models on the devices with parameters of their own.
  */
 #include "configs.h"
 #include "models.h"
