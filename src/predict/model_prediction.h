@@ -94,8 +94,12 @@ void roof_model_band(double *low_s, double *high_s, const struct roof_model_pred
 struct roof_limits {
     double parameters;
     double active_parameters;
-    double max_batch;   /**< the most sequences that fit; 0: not even one */
-    double max_context; /**< the longest context that fits; 0: none */
+    double max_batch;         /**< the most sequences that fit; 0: not even one */
+    double max_batch_kv_fp8;  /**< max_batch with a KV cache in fp8; NAN where that is no more */
+    double max_batch_next_tp; /**< max_batch with the next larger tp that the model and the links of
+                                   the device allow and that fits more; NAN: none */
+    double next_tp;           /**< that tp */
+    double max_context;       /**< the longest context that fits; 0: none */
     /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
     double kv_crossover_context;
     /** Per operator of the prediction: the smallest batch from which it is compute-bound. */

@@ -404,6 +404,29 @@ def check_limits(comparison, got, model, asked, device, row, case):
             comparison.differ(f"{limit} {most} does not fit", case)
         if most < 10 ** 9 and fits(most + 1):
             comparison.differ(f"{limit} {most}, and one more fits", case)
+    check_levers(comparison, got, model, asked, device, case)
+
+
+def check_levers(comparison, got, model, asked, device, case):
+    """The largest batch with a cache in fp8, and with the next tensor parallelism that helps."""
+    def fits(batch, **changed):
+        try:
+            return infer(model, dict(asked, batch=batch, **changed), device)["fits"]
+        except formats.Refused:
+            return False
+    here = got.get("max_batch")
+    for limit, changed in (("max_batch_kv_fp8", {"kv": "fp8_e4m3"}),
+                           ("max_batch_next_tp", {"tp": got.get("next_tp")})):
+        most = got.get(limit)
+        if most is None:
+            continue
+        comparison.values += 1
+        if most <= here or not fits(most, **changed) or fits(most + 1, **changed):
+            comparison.differ(f"{limit} {most}", case)
+    if "next_tp" in got:
+        for tp in range(asked.get("tp", 1) + 1, got["next_tp"]):
+            if fits(here + 1, tp=tp):
+                comparison.differ(f"next_tp {got['next_tp']}, and {tp} lets more fit", case)
 
 
 def check_bounds(comparison, listed, model, asked, device, case):

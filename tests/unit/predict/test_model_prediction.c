@@ -1121,9 +1121,44 @@ static void test_limits(void **state)
     roof_model_free(m);
 }
 
+static void test_levers(void **state)
+{
+    (void)state;
+    struct roof_model *const m = load("llama-3.3-70b");
+    struct roof_hardware *const h = load_device("h100-sxm");
+    struct roof_scenario s = in_flight(1, 32000, 500, 0);
+    s.common.formats.precision = P(FP8_E4M3);
+    s.tp = 2;
+    const struct roof_limits here = limits_of(m, s, h);
+    s.common.formats.kv = P(FP8_E4M3);
+    const struct roof_limits narrow = limits_of(m, s, h);
+    assert_true(here.max_batch >= 1 && narrow.max_batch > here.max_batch);
+    assert_near(here.max_batch_kv_fp8, narrow.max_batch, 0);
+    assert_true(unknown(narrow.max_batch_kv_fp8)); /* it has no more than 8 bits */
+    /* 64 heads are not split over three devices. */
+    s.common.formats.kv = P(AUTO);
+    s.tp = 4;
+    assert_near(here.next_tp, 4, 0);
+    assert_near(here.max_batch_next_tp, limits_of(m, s, h).max_batch, 0);
+    /* Weights alone fill one device: only another one helps. */
+    s.tp = 1;
+    const struct roof_limits none = limits_of(m, s, h);
+    s.tp = 2;
+    assert_near(none.max_batch, 0, 0);
+    assert_true(unknown(none.max_batch_kv_fp8));
+    assert_near(none.next_tp, 2, 0);
+    assert_near(none.max_batch_next_tp, here.max_batch, 0);
+    /* The batch of a prefill is not one of users. */
+    const struct roof_limits prefill = limits_of(m, asked(ROOF_PHASE_PREFILL, 1, 100), h);
+    assert_true(unknown(prefill.max_batch_kv_fp8) && unknown(prefill.next_tp));
+    roof_hardware_free(h);
+    roof_model_free(m);
+}
+
 /*
- * The crossover is the context at which the cache is as many bytes as the weights. Weights of a decode step of one token, fp16:
- * 4 layers, the head, norms, a row of the embedding. K and V: 128 bytes per token and layer.
+ * The crossover is the context at which the cache is as many bytes as the weights. Weights of a
+ * decode step of one token, fp16: 4 layers, the head, norms, a row of the embedding. K and V: 128
+ * bytes per token and layer.
  */
 static void test_crossover(void **state)
 {
@@ -1584,6 +1619,7 @@ int main(void)
         cmocka_unit_test(test_activation_memory),
         cmocka_unit_test(test_file_bytes),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_levers),
         cmocka_unit_test(test_crossover),
         cmocka_unit_test(test_compute_bound_batch),
         cmocka_unit_test(test_tensor_parallel),
