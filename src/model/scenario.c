@@ -196,8 +196,14 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
     if (m->kv_lora_rank == 0 && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0) {
         return indivisible(m, "KV heads", m->kv_heads, "tp", s->tp, error);
     }
+    if (m->mixer.heads % s->tp != 0) {
+        return indivisible(m, "heads with a state", m->mixer.heads, "tp", s->tp, error);
+    }
+    if (m->mixer.heads > 0 && m->mixer.key_heads % s->tp != 0 && s->tp % m->mixer.key_heads != 0) {
+        return indivisible(m, "key heads of a state", m->mixer.key_heads, "tp", s->tp, error);
+    }
     for (int64_t c = 0; c < m->layer_classes; c++) {
-        if (!m->layer[c].moe && m->intermediate % s->tp != 0) {
+        if (!m->layer[c].no_mlp && !m->layer[c].moe && m->intermediate % s->tp != 0) {
             return indivisible(m, "elements between the products of the MLP", m->intermediate, "tp",
                                s->tp, error);
         }

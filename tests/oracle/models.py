@@ -24,7 +24,17 @@ FAMILIES = {
     "gpt2": dict(_NEOX, tied=1, learned=1), "opt": dict(_NEOX, tied=1, learned=1, more_rows=2),
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
-    "deepseek_v32": dict(router_bias=1),
+    "deepseek_v32": dict(router_bias=1), "glm_moe_dsa": dict(router_bias=1),
+    "kimi_k2": dict(router_bias=1),
+    "olmo2": dict(wide_norm=1, post_only=1), "olmo3": dict(wide_norm=1, post_only=1, pattern=4),
+    "minimax_m2": dict(wide_norm=1, router_bias=1),
+    "cohere2": dict(tied=1, parallel=1, pattern=4), "glm4": dict(post_norms=1),
+    "ernie4_5_moe": dict(tied=1, router_bias=1),
+    "qwen3_next": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
+    "qwen3_5_moe_text": dict(qk_norm=1, shared_gate=1, query_gate=1, state="gated-delta", quarter=1),
+    "kimi_linear": dict(router_bias=1, state="kimi-delta"),
+    "nemotron_h": dict(ungated=1, router_bias=1, state="ssd", no_rope=1),
+    "granitemoehybrid": dict(state="ssd", no_rope=1), "falcon_h1": dict(state="ssd", beside=1),
 }
 # 8 bits and, for the 128 elements of a published key, 4 bytes of scale.
 INDEX_KEYS = "mxfp8_e4m3"
@@ -48,7 +58,8 @@ def spread(assignments):
 
 
 class Model:
-    """Sizes and parts; `layers` has for each layer (windowed, with experts)."""
+    """Sizes and parts; `layers` has for each layer (windowed, with experts, with a state, with
+    attention, with an MLP)."""
 
     def __init__(self, config, name):
         text = config.get("text_config", config)
@@ -82,39 +93,86 @@ class Model:
         self.tied = flag("tie_word_embeddings", "tied")
         self.gated = not family.get("ungated")
         self.norm = "layernorm" if family.get("layernorm") else "rmsnorm"
-        self.qk_norm, self.post_norms = bool(family.get("qk_norm")), bool(family.get("post_norms"))
+        self.wide_norm, self.post_only = family.get("wide_norm"), bool(family.get("post_only"))
+        self.qk_norm = get("use_qk_norm", default=bool(family.get("qk_norm") or self.wide_norm))
+        self.post_norms = bool(family.get("post_norms")) or self.post_only
         self.parallel = bool(family.get("parallel")) and get("use_parallel_residual", default=True)
         self.norms = 1 if self.parallel and kind != "gpt_neox" else 2
         self.sinks, self.shared_gate = bool(family.get("sinks")), bool(family.get("shared_gate"))
         self.expert_bias = bool(family.get("expert_bias"))
         self.router_bias = bool(family.get("router_bias"))
-        self.rotated = int(get("partial_rotary_factor", "rotary_pct", default=1) * self.head_dim)
+        self.rotated = int(get("partial_rotary_factor", "rotary_pct",
+                               default=0.25 if family.get("quarter") else 1) * self.head_dim)
+        self.rotated = get("rotary_dim", default=self.rotated)
+        self.query_gate, self.rope_free = bool(family.get("query_gate")), family.get("no_rope")
+        self.read_state(get, family)
         self.latent = get("kv_lora_rank", default=0)
         self.q_latent = get("q_lora_rank", default=0)
         self.nope, self.rope = get("qk_nope_head_dim"), get("qk_rope_head_dim")
         self.v = get("v_head_dim")
         self.chosen = get("index_topk", default=0)
         self.index = get("index_n_heads", default=0), get("index_head_dim", default=0)
-        self.predictors = get("num_nextn_predict_layers", default=0)
-        self.experts = get("num_local_experts", "n_routed_experts", "num_experts", default=0)
-        self.top_k = get("num_experts_per_tok", "experts_per_token")
+        self.predictors = get("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules",
+                              default=0)
+        self.experts = get("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts",
+                           default=0)
+        self.top_k = get("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k")
         self.expert_inner = get("moe_intermediate_size", default=self.inner)
-        self.shared = get("shared_expert_intermediate_size", default=get(
-            "n_shared_experts", default=0) * (self.expert_inner or 0))
+        self.shared = get("shared_expert_intermediate_size", "shared_intermediate_size",
+                          default=get("n_shared_experts", "num_shared_experts",
+                                      "moe_num_shared_experts", default=0)
+                          * (self.expert_inner or 0))
         self.window = get("sliding_window", default=0)
         windowed = [False] * count
-        if get("layer_types"):
+        if get("layer_types") and not self.state:
             windowed = [x == "sliding_attention" and self.window > 0 for x in get("layer_types")]
         elif self.window and get("use_sliding_window", default=not family.get("window_asked")):
             every = get("sliding_window_pattern", default=family.get("pattern", 0))
             first = get("max_window_layers", default=28) if family.get("window_asked") else 0
             windowed = [i >= first and (every == 0 or (i + 1) % every != 0) for i in range(count)]
-        step, first = get("decoder_sparse_step", default=1), get("first_k_dense_replace", default=0)
+        step, first = get("decoder_sparse_step", default=1), get(
+            "first_k_dense_replace", "moe_layer_start_index", default=0)
         dense = get("mlp_only_layers", default=[])
         routed = [self.experts > 1 and i >= first and (i + 1) % step == 0 and i not in dense
                   and i % get("moe_layer_freq", default=1) == 0 for i in range(count)]
-        self.layers = list(zip(windowed, routed))
+        self.layers = [(windowed[i], routed[i]) + self.parts(i, get, family) for i in range(count)]
         self.gqa = self.heads // self.kv_heads
+
+    def read_state(self, get, family):
+        """Heads with a state, heads of keys, and the sizes of both; taps of the convolution."""
+        self.state, config = family.get("state"), get("linear_attn_config", default={})
+        self.sizes = self.taps = None
+        if self.state == "kimi-delta":
+            size = config["head_dim"]
+            self.sizes = (config["num_heads"], config["num_heads"], size, size)
+            self.taps = config["short_conv_kernel_size"]
+        elif self.state:
+            self.sizes = tuple(get(*keys) for keys in (
+                ("linear_num_value_heads", "mamba_num_heads", "mamba_n_heads"),
+                ("linear_num_key_heads", "n_groups", "mamba_n_groups"),
+                ("linear_key_head_dim", "ssm_state_size", "mamba_d_state"),
+                ("linear_value_head_dim", "mamba_head_dim", "mamba_d_head")))
+            self.taps = get("linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv")
+        self.scan = get("chunk_size", "mamba_chunk_size", default=64)
+        self.conv_bias = self.state == "ssd" and get("use_conv_bias", "mamba_conv_bias", default=True)
+        self.bare_state = not get("mamba_rms_norm", default=True)
+
+    def parts(self, i, get, family):
+        """Of layer i: a state, attention, an MLP."""
+        if not self.state:
+            return False, True, True
+        letters = get("hybrid_override_pattern")
+        if letters:
+            return letters[i] == "M", letters[i] == "*", letters[i] == "-"
+        if family.get("beside"):
+            return True, True, True
+        if get("linear_attn_config"):
+            state = i + 1 in get("linear_attn_config")["kda_layers"]
+        elif get("layer_types"):
+            state = get("layer_types")[i] in ("linear_attention", "mamba")
+        else:
+            state = (i + 1) % get("full_attention_interval", default=4) > 0
+        return state, not state, True
 
 
 def shipped(data):
@@ -289,7 +347,9 @@ def check_split(m, s):
     t = s.tp
     if m.heads % t or (m.kv_heads % t and t % m.kv_heads):
         raise Refused("heads")
-    dense = any(not routed for _, routed in m.layers)
+    dense = any(layer[4] and not layer[1] for layer in m.layers)
+    if m.state and (m.sizes[0] % t or (m.sizes[1] % t and t % m.sizes[1])):
+        raise Refused("state")
     if (dense and m.inner % t) or s.pp > len(m.layers):
         raise Refused("split")
     if m.experts > 1:
@@ -411,18 +471,26 @@ class Graph:
     def layer(self, i):
         m, s, f, n = self.m, self.s, self.f, self.n
         h = m.hidden
-        windowed, routed = m.layers[i]
-        self.normed("attn_norm", n, h)
-        if m.latent:
-            self.latent_attention(i)
-        else:
-            self.plain_attention(i, windowed)
-        if not m.parallel:
-            self.reduce("attn_all_reduce")
-        if m.post_norms:
-            self.normed("attn_post_norm", n, h)
-        self.vector("attn_add", "add", dict(tokens=n, hidden=h))
-        if m.norms == 2:
+        windowed, routed, state, attention, mlp = m.layers[i]
+        if attention or state:
+            if not m.post_only:
+                self.normed("attn_norm", n, h)
+            if attention and m.latent:
+                self.latent_attention(i)
+            elif attention:
+                self.plain_attention(i, windowed)
+            if state:
+                self.keep_state(i)
+                if attention:
+                    self.vector("mixer_add", "add", dict(tokens=n, hidden=h))
+            if not m.parallel:
+                self.reduce("attn_all_reduce")
+            if m.post_norms:
+                self.normed("attn_post_norm", n, h)
+            self.vector("attn_add", "add", dict(tokens=n, hidden=h))
+        if not mlp:
+            return
+        if m.norms == 2 and not m.post_only:
             self.normed("mlp_norm", n, h)
         if routed:
             self.expert_layer(i)
@@ -432,6 +500,40 @@ class Graph:
         if m.post_norms:
             self.normed("mlp_post_norm", n, h)
         self.vector("mlp_add", "add", dict(tokens=n, hidden=h))
+
+    def keep_state(self, i):
+        """A layer with a state: its inputs, a convolution, the state, a norm, a gate."""
+        m, s, f, n = self.m, self.s, self.f, self.n
+        heads, groups, size, wide = m.sizes
+        heads, groups = heads // s.tp, max(1, groups // s.tp)
+        channels, width = 2 * groups * size + heads * wide, heads * wide
+        more = {"gated-delta": width + 2 * heads, "kimi-delta": heads + 2 * wide,
+                "ssd": width + heads}[m.state]
+        scalars = {"gated-delta": 2 * heads, "kimi-delta": heads + heads * size, "ssd": 3 * heads}
+        self.product("mixer_in_proj", "mixer_in", i, n, channels + more, m.hidden)
+        if m.state == "kimi-delta":
+            self.product("mixer_decay_proj", "mixer_in", i, n, heads * size, wide)
+            self.product("mixer_gate_proj", "mixer_in", i, n, width, wide)
+        kinds = [(self.b, s.new)] + ([(self.others, s.chunk)] if self.others else [])
+        for number, (batch, new) in enumerate(kinds):
+            held = [] if number else [(f.stored("norm"), channels * (m.taps + m.conv_bias), 0, 0)]
+            self.vector("short_conv", "short-conv", dict(batch=batch, query_len=new, hidden=channels,
+                                                         taps=m.taps), resident=held)
+            dims = dict(batch=batch, heads=heads, query_len=new, scan_chunk=m.scan)
+            if m.state == "ssd":
+                dims.update(head_dim=wide, state_size=size, kv_heads=groups)
+            else:
+                dims.update(head_dim=size, v_head_dim=wide)
+                if m.state == "gated-delta":
+                    dims["kv_heads"] = groups
+            held = [] if number else [(f.stored("norm"), scalars[m.state], 0, 0)]
+            self.vector("state" + ("_prefill" if number else ""), m.state, dims, resident=held)
+            list(self.nodes)[-1].formats["kv"] = "fp32"
+        if not m.bare_state:
+            rows, row = (n, width) if m.state == "ssd" else (n * heads, wide)
+            self.normed("mixer_norm", rows, row, "rmsnorm")
+        self.vector("mixer_gate", "silu-mul", dict(tokens=n, hidden=width))
+        self.product("mixer_out_proj", "mixer_out", i, n, m.hidden, width)
 
     def attend(self, op, dims, kv, name):
         """Attention of the sequences in decode and of those in prefill."""
@@ -449,15 +551,19 @@ class Graph:
         heads, groups, d = m.heads // s.tp, max(1, m.kv_heads // s.tp), m.head_dim
         one = len({f.stored(x, i) for x in "qkv"}) == 1 and \
             len({f.read_in(x, i) for x in "qkv"}) == 1
+        asks = heads * (2 if m.query_gate else 1)
         if one and not s.split:
-            self.product("qkv_proj", "q", i, n, (heads + 2 * groups) * d, m.hidden, m.qkv_bias)
+            self.product("qkv_proj", "q", i, n, (asks + 2 * groups) * d, m.hidden, m.qkv_bias)
         else:
-            for name, width in (("q", heads), ("k", groups), ("v", groups)):
+            for name, width in (("q", asks), ("k", groups), ("v", groups)):
                 self.product(name + "_proj", name, i, n, width * d, m.hidden, m.qkv_bias)
-        if m.qk_norm:
+        if m.qk_norm and m.wide_norm:
+            self.normed("q_norm", n, heads * d, "rmsnorm")
+            self.normed("k_norm", n, groups * d, "rmsnorm")
+        elif m.qk_norm:
             self.normed("q_norm", n * heads, d, "rmsnorm")
             self.normed("k_norm", n * groups, d, "rmsnorm")
-        if not m.learned:
+        if not m.learned and not m.rope_free:
             self.vector("rope", "rope", dict(tokens=n, heads=heads, kv_heads=groups,
                                              head_dim=m.rotated))
         self.vector("kv_append", "kv-append", dict(tokens=n, heads=heads, kv_heads=groups,
@@ -469,6 +575,8 @@ class Graph:
         if m.sinks:
             last = list(self.nodes)[-1]
             last.resident.append((f.stored("norm"), heads, 0, 0))
+        if m.query_gate:
+            self.vector("attn_gate", "silu-mul", dict(tokens=n, hidden=heads * d))
         self.product("o_proj", "o", i, n, m.hidden, heads * d, m.o_bias)
 
     def latent_attention(self, i):
@@ -633,7 +741,7 @@ class Graph:
     def one(node, device, sparse):
         # Weights are pruned, caches are not.
         sparse = sparse and node.op not in operators.ATTENTION + operators.LATENT + \
-            operators.CHOSEN
+            operators.CHOSEN + operators.STATES
         p = operators.predict(node.op, node.dims, node.formats, device, sparse)
         if node.op == "all-reduce" and device.joined(node.dims["within"])[1] > 0:
             other = operators.predict(node.op, dict(node.dims, algorithm="one-shot"), node.formats,
@@ -656,8 +764,19 @@ class Graph:
             for count, seen in sequences:
                 seen = seen if context else max(seen, s.held)
                 tokens = min(seen, m.window) if m.layers[i][0] else seen
-                total += cache_bytes(m, s.tp, self.f.kv, count * tokens)
+                if m.layers[i][3]:
+                    total += cache_bytes(m, s.tp, self.f.kv, count * tokens)
+                if m.layers[i][2]:
+                    total += count * self.state_bytes()
         return total
+
+    def state_bytes(self):
+        """Of a sequence in a layer: the state, and the last inputs of the convolution."""
+        m, t = self.m, self.s.tp
+        heads, groups, size, wide = m.sizes
+        channels = 2 * max(1, groups // t) * size + heads // t * wide
+        return tensor_bytes("fp32", heads // t * size * wide, 0, heads // t) + \
+            tensor_bytes(self.f.out, (m.taps - 1) * channels, 0, m.taps - 1)
 
     def activations_memory(self, predicted):
         residual = tensor_bytes(self.f.out, self.n * self.m.hidden, 1, self.n)
@@ -759,7 +878,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
                native=all(p["native"] for one in predicted for _, _, p in one),
                tokens_per_step=tokens_per_step, predicted=predicted, slowest=slowest, s=s, f=f)
     row["slow"] = slow
-    row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1) for _ in m.layers)
+    row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1) for layer in m.layers if layer[3])
     row["capacity"], row["reserve"] = device.capacity, None
     if asked.get("in_loop"):
         draft = None
@@ -961,6 +1080,18 @@ def static(m, asked, device, **options):
     return row
 
 
+def chosen_crossover(m, f, read, tokens):
+    """Up to the number of chosen keys all latents are read, and no index; beyond it so many latents
+    and every index key."""
+    count = len(m.layers) * tokens
+    latent = tensor_bytes(f.kv, m.latent + m.rope, 0, 1)
+    index = tensor_bytes(INDEX_KEYS, m.index[1], 0, 1)
+    at = read / (latent * count)
+    if at <= m.chosen + 1:
+        return at
+    return (read / count - m.chosen * latent) / index
+
+
 def crossover(m, row):
     """The context from which a decode step reads more bytes of the cache than of weights."""
     s, f = row["s"], row["f"]
@@ -968,9 +1099,17 @@ def crossover(m, row):
     scales = FORMATS[f.kv].get("tensor", 0) * len(m.layers) * (1 if m.latent else 2)
     read = row["by_role"]["weights"] - scales
     each = cache_bytes(m, s.tp, f.kv, 1) * row["predicted"][0][0][1].dims["tokens"]
-    windowed = sum(1 for x, _ in m.layers if x)
-    full = len(m.layers) - windowed
-    at = read / (each * len(m.layers))
+    attending = sum(1 for layer in m.layers if layer[3])
+    windowed = sum(1 for layer in m.layers if layer[0])
+    full = attending - windowed
+    # States are read and written at any context.
+    read -= sum(count * p["by_role"]["kv"] for count, node, p in row["predicted"][0]
+                if node.op in operators.STATES)
+    if not attending:
+        return None
+    if m.chosen:
+        return chosen_crossover(m, f, read, row["predicted"][0][0][1].dims["tokens"])
+    at = read / (each * attending)
     if windowed and at > m.window:
         at = (read / each - windowed * m.window) / full if full else None
     return at

@@ -325,7 +325,7 @@ def operator_key(got, sizes):
 
 SIZES = ("m n k batch heads kv_heads head_dim query_len kv_len causal window kv_lora_rank "
          "qk_nope_head_dim qk_rope_head_dim v_head_dim tokens hidden gain intermediate experts top_k "
-         "routing ep elements devices within algorithm").split()
+         "routing ep elements devices within algorithm selected taps state_size scan_chunk").split()
 
 
 def check_graphs(comparison, program, every_device, every_model, random, count):
@@ -465,7 +465,8 @@ def check_parameters(comparison, program, every_model):
         total, active = models.parameters(model)
         row = models.Formats(model, {}, {}, None)
         comparison.row(got, dict(parameters=total, active_parameters=active, kv_bytes_per_token=sum(
-            models.cache_bytes(model, 1, row.kv, 1) for _ in model.layers)), "list models", got["id"])
+            models.cache_bytes(model, 1, row.kv, 1) for layer in model.layers if layer[3])),
+            "list models", got["id"])
 
 
 # Formulas that the self-test breaks in the oracle, one at a time.

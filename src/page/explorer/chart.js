@@ -4,7 +4,7 @@
 'use strict';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const WIDTH = 900, HEIGHT = 500, LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 46;
+const WIDTH = 900, NARROW = 400, HEIGHT = 500, LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 46;
 
 function svgNode(name, attributes, text) {
   const node = document.createElementNS(SVG, name);
@@ -49,16 +49,17 @@ function ticksOf([low, high]) {
 
 // chart: {title, x: {label, unit}, y, lines: [{name, color, dash, points: [[x, y]]}],
 //         dots: [{x, y, low, high, size, color, name, note, open, choose}]}
-// Its span is kept in `keep` while the chart is drawn again.
+// Its span is kept in `keep` while the chart is drawn again; `room` is how wide it may be.
 class Chart {
-  constructor(chart, keep) {
+  constructor(chart, keep, room) {
     this.chart = chart;
     this.keep = keep;
+    this.width = Math.round(Math.min(Math.max(room, NARROW), WIDTH));
     const xs = [...chart.dots.map((d) => d.x), ...chart.lines.flatMap((l) => l.points.map((p) => p[0]))];
     const ys = [...chart.dots.flatMap((d) => [d.y, d.low, d.high]), ...chart.lines.flatMap((l) => l.points.map((p) => p[1]))];
     this.whole = { x: spanOf(xs), y: spanOf(ys) };
     this.span = keep.span ?? { ...this.whole };
-    this.svg = svgNode('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'group', 'aria-label': chart.title });
+    this.svg = svgNode('svg', { viewBox: `0 0 ${this.width} ${HEIGHT}`, role: 'group', 'aria-label': chart.title });
     this.svg.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     this.svg.addEventListener('pointerdown', (event) => this.grab(event));
     this.draw();
@@ -67,7 +68,7 @@ class Chart {
   place(axis, value) {
     const [low, high] = this.span[axis];
     const share = Math.log(value / low) / Math.log(high / low);
-    return axis === 'x' ? LEFT + share * (WIDTH - LEFT - RIGHT) : HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM);
+    return axis === 'x' ? LEFT + share * (this.width - LEFT - RIGHT) : HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM);
   }
 
   valueAt(axis, share) {
@@ -105,8 +106,8 @@ class Chart {
 
   shares(event) {
     const box = this.svg.getBoundingClientRect();
-    const scale = WIDTH / box.width;
-    return { x: ((event.clientX - box.left) * scale - LEFT) / (WIDTH - LEFT - RIGHT),
+    const scale = this.width / box.width;
+    return { x: ((event.clientX - box.left) * scale - LEFT) / (this.width - LEFT - RIGHT),
       y: (HEIGHT - BOTTOM - (event.clientY - box.top) * scale) / (HEIGHT - TOP - BOTTOM) };
   }
 
@@ -142,10 +143,10 @@ class Chart {
     }
     for (const tick of ticksOf(this.span.y)) {
       const y = this.place('y', tick);
-      group.append(svgNode('line', { class: 'grid', x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y }),
+      group.append(svgNode('line', { class: 'grid', x1: LEFT, x2: this.width - RIGHT, y1: y, y2: y }),
         svgNode('text', { class: 'tick', x: LEFT - 6, y: y + 4, 'text-anchor': 'end' }, short(tick)));
     }
-    group.append(svgNode('text', { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle' }, this.chart.x),
+    group.append(svgNode('text', { x: (LEFT + this.width - RIGHT) / 2, y: HEIGHT - 8, 'text-anchor': 'middle' }, this.chart.x),
       svgNode('text', { x: 14, y: HEIGHT / 2, 'text-anchor': 'middle', transform: `rotate(-90 14 ${HEIGHT / 2})` }, this.chart.y));
     return group;
   }
@@ -184,7 +185,7 @@ class Chart {
       const x = this.place('x', dot.x), y = this.place('y', dot.y);
       const width = dot.name.length * 6.6;
       const places = [[x + dot.size + 4, y + 4, 'start', 0], [x - dot.size - 4, y + 4, 'end', -width], [x, y - dot.size - 5, 'middle', -width / 2], [x, y + dot.size + 14, 'middle', -width / 2]];
-      const free = places.find(([tx, ty, , shift]) => tx + shift > LEFT && tx + shift + width < WIDTH - RIGHT && ty > TOP + 8 && ty < HEIGHT - BOTTOM - 2 &&
+      const free = places.find(([tx, ty, , shift]) => tx + shift > LEFT && tx + shift + width < this.width - RIGHT && ty > TOP + 8 && ty < HEIGHT - BOTTOM - 2 &&
         taken.every((t) => Math.abs(t.y - ty) > 13 || t.left > tx + shift + width || t.left + t.width < tx + shift));
       if (!free || taken.length >= 12) continue;
       taken.push({ left: free[0] + free[3], width, y: free[1] });
@@ -206,7 +207,7 @@ class Chart {
 
   draw() {
     const clip = svgNode('clipPath', { id: 'inside' });
-    clip.append(svgNode('rect', { x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM }));
+    clip.append(svgNode('rect', { x: LEFT, y: TOP, width: this.width - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM }));
     const inside = svgNode('g', { 'clip-path': 'url(#inside)' });
     const dots = this.chart.dots.filter((d) => usable(d.x) && usable(d.y));
     inside.append(...this.chart.lines.map((l) => this.line(l)), ...dots.map((d) => this.dot(d)));
@@ -220,5 +221,5 @@ function svgText(svg) {
   const style = getComputedStyle(document.documentElement);
   const inked = new XMLSerializer().serializeToString(copy).replace(/var\((--[a-z0-9]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
   const rules = `text{fill:${style.getPropertyValue('--ink')};font:12px sans-serif}.tick{fill:${style.getPropertyValue('--soft')}}.grid{stroke:${style.getPropertyValue('--line')}}`;
-  return inked.replace(/<svg ([^>]*)>/, (_, attributes) => `<svg ${attributes} width="${WIDTH}" height="${HEIGHT}" style="background:${style.getPropertyValue('--ground')}"><style>${rules}</style>`);
+  return inked.replace(/<svg ([^>]*)>/, (_, attributes) => `<svg ${attributes} width="${svg.viewBox.baseVal.width}" height="${HEIGHT}" style="background:${style.getPropertyValue('--ground')}"><style>${rules}</style>`);
 }
