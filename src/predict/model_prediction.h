@@ -24,8 +24,8 @@ enum roof_fit { ROOF_FIT_UNKNOWN, ROOF_FIT_NO, ROOF_FIT_YES };
 
 /**
  * A model on a device. FLOPs, bytes and memory are per device: of the pipeline stage that takes
- * longest, memory of the one that needs most; times and tokens/s are those of the whole. NAN where
- * a value is unknown or has no meaning.
+ * longest, memory of the one that needs most; times are those of one copy, tokens/s those of all.
+ * NAN where a value is unknown or has no meaning.
  */
 struct roof_model_prediction {
     /** The totals over the operators of one pass of a microbatch. They come first, so that the
@@ -47,7 +47,7 @@ struct roof_model_prediction {
     double memory_time_us;
     double compute_time_us;
     double network_time_us;
-    double devices;         /**< tp x attention_dp x pp */
+    double devices;         /**< tp x attention_dp x pp x dp */
     double draft_s;         /**< of a step, the passes of the draft model; NAN: no drafts */
     double slowest_stage_s; /**< one pass of the slowest pipeline stage */
     double step_s;          /**< one step of the whole: all stages, all microbatches, drafts */
@@ -55,7 +55,7 @@ struct roof_model_prediction {
     double ttft_s;          /**< prefill of a whole prompt */
     double tpot_s;          /**< per token of a sequence: the inter-token latency */
     double e2e_s;           /**< request: from the prompt to the last token */
-    double tokens_per_s;    /**< all sequences; NAN where it does not fit */
+    double tokens_per_s;    /**< all sequences of all copies; NAN where it does not fit */
     double tokens_per_s_per_user;
     /** The times that real kernels are expected to take; NAN where one operator has none. */
     bool fallback;        /**< a product runs at another format than its own, for lack of a unit */

@@ -98,6 +98,7 @@ void roof_model_report_scenario(struct roof_text *out,
         {"attention dp", s->attention_dp, roof_splits_apart(s)},
         {"moe tp", s->moe_tp, roof_splits_apart(s)},
         {"moe ep", s->moe_ep, roof_splits_apart(s)},
+        {"dp", s->dp, s->dp > 1},
         {"devices", (int64_t)r->devices, r->devices > 1},
     };
     put_sizes(out, sizes, COUNT(sizes));
@@ -369,8 +370,9 @@ static void put_batch_room(struct roof_text *out, const struct roof_model_predic
     } else if (limits->max_batch == 0) {
         roof_text_printf(&line, "not one %s fits", who);
     } else {
-        roof_text_printf(&line, "%.0f %s%s, %.0f do not", limits->max_batch, who,
-                         limits->max_batch == 1 ? " fits" : "s fit", limits->max_batch + 1);
+        roof_text_printf(&line, "%.0f %s%s%s, %.0f do not", limits->max_batch, who,
+                         limits->max_batch == 1 ? " fits" : "s fit",
+                         r->scenario.dp > 1 ? " in each copy" : "", limits->max_batch + 1);
     }
     put_levers(&line, r, limits);
     put_line(out, "largest batch", line.data == NULL ? "" : line.data, "");
@@ -562,7 +564,7 @@ void roof_model_report_text(struct roof_text *out,
     put_memory(out, r, limits);
     put_limits(out, limits);
     put_operators(out, r, limits, top, wide);
-    if (r->devices > 1 && r->total.link.latency_s == 0) {
+    if (r->devices > (double)r->scenario.dp && r->total.link.latency_s == 0) {
         roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; --set "
                            "link_latency_us=VALUE adds a latency for each step.\n");
     }

@@ -307,6 +307,8 @@ def scenario(random, model):
             d[key] = random.choice((1, 2, 2, 4, 8, 3))
     if chance(random, 0.4 if model.experts > 1 else 0.02):
         apart(random, d)
+    if chance(random, 0.1):
+        d["dp"] = random.randint(1, 5)
     if chance(random, 0.2):
         d["reserve"] = round(random.random() * 0.99, 2)
     if model.experts > 1 and chance(random, 0.3):

@@ -158,6 +158,7 @@ def model_row(row):
     s, f = row["s"], row["f"]
     row_of = {f"{role}_bytes": row["by_role"][role] for role in operators.ROLES}
     fits = row["fits"]
+    copies = s.asked.get("dp", 1)
     rate = None if fits is False else row["rate"]
     row_of.update(
         activations=f.activations, out=f.out, kv=f.kv, native=row["native"], flops=row["flops"],
@@ -172,8 +173,9 @@ def model_row(row):
         memory_reserve_bytes=scaled(row["capacity"], 1 / s.reserve) if s.reserve else
         scaled(row["capacity"], 1) and 0, step_ms=row["step"] * 1000,
         ttft_ms=scaled(row["ttft"], MILLI), tpot_ms=scaled(row["tpot"], MILLI),
-        tokens_per_step=row["tokens_per_step"], tokens_per_s=rate,
-        tokens_per_s_per_user=scaled(rate, s.batch), devices=s.tp * s.pp * s.groups,
+        tokens_per_step=row["tokens_per_step"], tokens_per_s=scaled(rate, Fraction(1, copies)),
+        tokens_per_s_per_user=scaled(rate, s.batch), dp=copies,
+        devices=s.tp * s.pp * s.groups * copies,
         attention_dp=s.groups, moe_tp=s.cut,
         moe_ep=s.parts)
     if "draft" in row:
@@ -182,7 +184,7 @@ def model_row(row):
         # A sum of many passes has no FLOPs, bytes and operators.
         keep = "activations out kv weights_memory_bytes kv_cache_bytes activation_memory_bytes " \
             "kv_bytes_per_token memory_capacity_bytes fits ttft_ms tpot_ms step_ms tokens_per_step " \
-            "tokens_per_s tokens_per_s_per_user devices"
+            "tokens_per_s tokens_per_s_per_user dp devices"
         row_of = {key: row_of[key] for key in keep.split()}
         row_of.update(e2e_ms=row["e2e"] * 1000, time_us=row["e2e"] / MICRO)
     return row_of

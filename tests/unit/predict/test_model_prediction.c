@@ -1270,6 +1270,42 @@ static void test_compute_bound_batch(void **state)
 /* --- splits -------------------------------------------------------------------------------- */
 
 /* Two devices: half of every matrix exactly, norms whole on each. */
+/* Three copies serve three times the sequences in the same time, each from its own memory. */
+static void test_copies(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = load_device("h100-sxm");
+    struct roof_model *const m = load("llama-3-8b");
+    struct roof_scenario together = in_flight(4, 1000, 100, 0);
+    together.static_batch = 1;
+    const struct roof_scenario cases[] = {
+        asked(ROOF_PHASE_DECODE, 4, 1024), asked(ROOF_PHASE_PREFILL, 2, 1000),
+        asked(ROOF_PHASE_MIXED, 4, 1024), in_flight(4, 1000, 100, 0), together};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct roof_scenario s = cases[i];
+        static struct roof_model_prediction one;
+        s.tp = 2;
+        infer_into(&one, m, &s, h);
+        s.dp = 3;
+        const struct roof_model_prediction *const all = infer(m, s, h);
+        assert_near(one.devices, 2, 0);
+        assert_near(all->devices, 6, 0);
+        assert_near(all->tokens_per_s, 3 * one.tokens_per_s, 0);
+        assert_near(all->tokens_per_s_per_user, one.tokens_per_s_per_user, 0);
+        assert_near(all->total.time_s, one.total.time_s, 0);
+        assert_near(all->step_s, one.step_s, 0);
+        assert_near(all->weights_memory_bytes, one.weights_memory_bytes, 0);
+        assert_near(all->kv_cache_bytes, one.kv_cache_bytes, 0);
+        assert_near(all->activation_memory_bytes, one.activation_memory_bytes, 0);
+        s.dp = 1;
+        const double most = limits_of(m, s, h).max_batch;
+        s.dp = 3;
+        assert_near(limits_of(m, s, h).max_batch, most, 0); /* of each copy */
+    }
+    roof_model_free(m);
+    roof_hardware_free(h);
+}
+
 static void test_tensor_parallel(void **state)
 {
     (void)state;
@@ -1622,6 +1658,7 @@ int main(void)
         cmocka_unit_test(test_levers),
         cmocka_unit_test(test_crossover),
         cmocka_unit_test(test_compute_bound_batch),
+        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_unknown_links),
