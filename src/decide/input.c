@@ -244,16 +244,10 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(PP) = LENGTH_OF("pp", pp, "pp",
                         "pipeline-parallel size: stages of layers (default 1; recommend: any)",
                         SERVED(WORKLOAD)),
-    ROW(DP) = {.key = "dp",
-               .option = "dp",
-               .kind = ROOF_INPUT_INTEGER,
-               .min = 1,
-               .max = LENGTH_MAX,
-               .value = "N",
-               .help = "copies of the model, each with devices of its own (default any)",
-               .of = ROOF_OF_MODELS,
-               .commands = ROOF_COMMAND_RECOMMEND,
-               .group = ROOF_GROUP_MODEL},
+    ROW(DP) = LENGTH_OF("dp", dp, "dp",
+                        "copies of the model, each with its own devices and batch (default 1; "
+                        "recommend: any)",
+                        WORKLOAD),
     ROW(ATTENTION_DP) =
         LENGTH_OF("attention-dp", attention_dp, "attention_dp",
                   "data-parallel attention: groups of tp devices with their own sequences "
@@ -722,8 +716,9 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
     (void)roof_error_set(error, ROOF_USAGE, "%s does not take %s",
                          model ? "a model" : "an operator", roof_input_marked(name, input));
     if (input == roof_input(ROOF_DIM_DEVICES)) {
-        roof_error_append(error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY(
-                                     "pp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
+        roof_error_append(
+            error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY("pp") ", " ROOF_KEY(
+                       "dp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
     }
     return ROOF_USAGE;
 }

@@ -593,7 +593,6 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                           .directories = inputs->directories,
                                           .accuracy = &out->accuracy,
                                           .base = inputs->base,
-                                          .dp = inputs->dp,
                                           .objective = inputs->objective,
                                           .max_loss = inputs->max_loss,
                                           .native_only = inputs->native_only};

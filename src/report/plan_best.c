@@ -127,7 +127,7 @@ static struct roof_scenario usual_scenario(const struct roof_scenario *s)
     const bool request = s->generate > 0;
     struct roof_scenario usual;
     roof_scenario_init(&usual);
-    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = 1;
+    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = usual.dp = 1;
     usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep says the same */
     usual.chunk = request ? ROOF_REQUEST_CHUNK : s->chunk;
     usual.phase = request ? s->phase : -1;
@@ -213,9 +213,6 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
     roof_text_put(out, "\nReproduce ");
-    if (plan->dp > 1) {
-        roof_text_printf(out, "one of the %" PRId64 " copies ", plan->dp);
-    }
     roof_text_put(out, "(with the same --set and --calibration, if you gave any):\n");
     if (problem->base.generate > 0) {
         roof_plan_scenario(&scenario[0], plan, problem);
