@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "decide/plan_disaggregated.h"
 #include "decide/plan_predict.h"
 #include "decide/plan_split.h"
+#include "decide/plan_verdict.h"
 #include "model/layout.h"
 
 #define COSTS_REMEMBERED 16381
@@ -91,18 +93,6 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     p->value[ROOF_PLAN_LIMIT_POWER] = p->watt;
 }
 
-/* Returns how far a value is from a limit: above 1 it misses it. An unknown value misses every
- * limit. */
-static double excess(enum roof_plan_limit limit, double value, double bound)
-{
-    if (isnan(value)) {
-        return (double)INFINITY;
-    }
-    const bool at_least =
-        limit == ROOF_PLAN_LIMIT_TOKENS_PER_S || limit == ROOF_PLAN_LIMIT_CONCURRENCY;
-    return at_least ? bound / value : value / bound;
-}
-
 static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
 {
     struct roof_plans *const out = s->out;
@@ -119,52 +109,26 @@ static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
     return ROOF_OK;
 }
 
-/* The limits that a plan misses. */
-struct verdict {
-    int misses;
-    enum roof_plan_limit last; /* the last limit that it misses */
-    double most;               /* the largest excess, 1 when there is none */
-    bool open;                 /* a limit on times holds so far: longer ones may miss it */
-    enum roof_plan_basis basis;
-};
-
-static struct verdict verdict_of(const struct roof_plan_problem *q, const struct roof_plan *plan)
-{
-    struct verdict v = {.last = ROOF_PLAN_LIMIT_COUNT, .most = 1, .basis = plan->basis};
-    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
-        const enum roof_plan_limit limit = (enum roof_plan_limit)i;
-        const double over = isnan(q->limit[i]) ? 1 : excess(limit, plan->value[i], q->limit[i]);
-        if (over > 1) {
-            v.misses++;
-            v.last = limit;
-            v.most = fmax(v.most, over);
-        } else if (limit != ROOF_PLAN_LIMIT_CONCURRENCY && limit != ROOF_PLAN_LIMIT_POWER) {
-            v.open = v.open || !isnan(q->limit[i]);
-        }
-    }
-    return v;
-}
-
 /* Tells whether a plan with this verdict comes before one that exceeds a limit by so much. A bound
  * is never nearer than what is expected. */
-static bool comes_before(const struct verdict *v, enum roof_plan_basis basis, double most)
+static bool comes_before(const struct roof_verdict *v, enum roof_plan_basis basis, double most)
 {
     return v->basis == basis ? v->most < most : v->basis < basis;
 }
 
 /* Tells whether a plan that misses one limit alone is nearer to it than those before. */
-static bool is_nearer(const struct search *s, const struct verdict *v)
+static bool is_nearer(const struct search *s, const struct roof_verdict *v)
 {
     const enum roof_plan_limit limit = v->last;
     const struct roof_plan *const nearest = &s->out->nearest[limit];
     return s->out->missed[limit] == 0 ||
            comes_before(v, nearest->basis,
-                        excess(limit, nearest->value[limit], s->problem->limit[limit]));
+                        roof_plan_excess(limit, nearest->value[limit], s->problem->limit[limit]));
 }
 
 /* Tells whether a plan is closer to all limits than those before. An infinite excess is that of an
  * unknown value. */
-static bool is_closer(const struct search *s, const struct verdict *v)
+static bool is_closer(const struct search *s, const struct roof_verdict *v)
 {
     return isfinite(v->most) && (isinf(s->out->closest_excess) ||
                                  comes_before(v, s->out->closest.basis, s->out->closest_excess));
@@ -172,7 +136,7 @@ static bool is_closer(const struct search *s, const struct verdict *v)
 
 static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 {
-    const struct verdict v = verdict_of(s->problem, plan);
+    const struct roof_verdict v = roof_plan_verdict(s->problem, plan);
     if (is_closer(s, &v)) {
         s->out->closest_excess = v.most;
         s->out->closest = *plan;
@@ -192,7 +156,7 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 
 /* Tells whether a plan whose times are only bounds is out. It is when it misses a limit in any
  * case, it is known how many limits it misses, and it comes no nearer to them than others did. */
-static bool surely_out(const struct search *s, const struct verdict *v)
+static bool surely_out(const struct search *s, const struct roof_verdict *v)
 {
     return v->misses > 0 && !is_closer(s, v) && (v->misses > 1 || (!v->open && !is_nearer(s, v)));
 }
@@ -214,19 +178,6 @@ static void set_copies(struct roof_plan *plan, const struct roof_plan_problem *q
     set_rates(plan, q);
 }
 
-/* Tells whether a plan is better than one that differs in its stack: it misses fewer limits, or
- * misses them by less, or is faster by what ranks them. */
-static bool is_better(const struct roof_plan_problem *q, const struct roof_plan *plan,
-                      const struct roof_plan *than)
-{
-    const struct verdict one = verdict_of(q, plan);
-    const struct verdict other = verdict_of(q, than);
-    if (one.misses != other.misses || one.most != other.most) {
-        return one.misses != other.misses ? one.misses < other.misses : one.most < other.most;
-    }
-    return roof_plan_score(plan, q->objective) < roof_plan_score(than, q->objective);
-}
-
 /* Judges one batch over one split, on each number of devices that copies of it fill, with the
  * kernels of the best stack for each. */
 static enum roof_status judge_copies(struct search *s)
@@ -240,7 +191,7 @@ static enum roof_status judge_copies(struct search *s)
         size_t best = 0;
         for (size_t i = 0; i < s->options.count; i++) {
             set_copies(&plan[i], q, q->devices[n]);
-            best = is_better(q, &plan[i], &plan[best]) ? i : best;
+            best = roof_plan_is_better(q, &plan[i], &plan[best]) ? i : best;
         }
         TRY(judge(s, &plan[best]));
     }
@@ -260,7 +211,7 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
                 continue;
             }
             set_copies(&least, q, q->devices[n]);
-            const struct verdict v = verdict_of(q, &least);
+            const struct roof_verdict v = roof_plan_verdict(q, &least);
             if (!surely_out(s, &v)) {
                 return false;
             }
@@ -404,6 +355,32 @@ static enum roof_status search_splits(struct search *s, struct roof_plan plan,
     return ROOF_OK;
 }
 
+/* Judges the plans of one combination of formats that prefill and decode on copies of their own. */
+static enum roof_status search_disaggregated(struct search *s, const struct roof_plan *plan)
+{
+    struct roof_disaggregated found;
+    TRY(roof_plan_disaggregate(&found, &s->predictor, &s->splits, plan));
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < found.count && status == ROOF_OK; i++) {
+        status = judge(s, &found.plan[i]);
+    }
+    free(found.plan);
+    return status;
+}
+
+/* Searches one combination of formats, unless there is a reason against it. */
+static enum roof_status search_formats(struct search *s, const struct roof_plan *plan,
+                                       enum roof_plan_rejection against)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    if (q->kind != ROOF_PLAN_DISAGGREGATED) {
+        TRY(search_splits(s, *plan, against));
+    }
+    return q->kind != ROOF_PLAN_AGGREGATED && against == ROOF_REJECTED_COUNT
+               ? search_disaggregated(s, plan)
+               : ROOF_OK;
+}
+
 /* Tells whether the formats are among those that were asked for. */
 static bool asked_for(const struct roof_plan_problem *q, size_t number)
 {
@@ -458,9 +435,9 @@ static enum roof_status search_all(struct search *s)
                                                          ? ROOF_REJECTED_LOSS
                                                          : ROOF_REJECTED_COUNT;
             if (!s->beyond) {
-                TRY(search_splits(s, plan, against));
+                TRY(search_formats(s, &plan, against));
             } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond) {
-                TRY(search_splits(s, plan, ROOF_REJECTED_COUNT));
+                TRY(search_formats(s, &plan, ROOF_REJECTED_COUNT));
             }
         }
     }

@@ -151,6 +151,19 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
             ROOF_KEY("%s") ", or " ROOF_KEY("%s") " and " ROOF_KEY("%s") ", not both", "context",
             "prompt", "generate");
     }
+    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->generate < 2) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("%s") " disaggregated goes with " ROOF_KEY(
+                                  "prompt") " and " ROOF_KEY("generate") ", of 2 tokens or more",
+                              "kind");
+    }
+    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && inputs->dp > 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("%s") " disaggregated has copies of two kinds, whose numbers "
+                           "are solved for: leave out " ROOF_KEY("dp"),
+            "kind");
+    }
     for (size_t i = 0; inputs->devices != NULL && i < inputs->device_counts; i++) {
         if (inputs->devices[i] > ROOF_PLAN_DEVICES_MAX) {
             return roof_error_set(error, ROOF_USAGE, ROOF_KEY("devices") " goes up to %d here",
@@ -570,6 +583,8 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                           .base = inputs->base,
                                           .dp = inputs->dp,
                                           .objective = inputs->objective,
+                                          .kind = inputs->emit != NULL ? ROOF_PLAN_AGGREGATED
+                                                                       : inputs->kind,
                                           .max_loss = inputs->max_loss,
                                           .native_only = inputs->native_only};
     memcpy(problem->limit, inputs->limit, sizeof problem->limit);

@@ -40,6 +40,7 @@ struct roof_plan_inputs {
     const char *emit; /**< the engine whose words are wanted, the only one that is searched; it is
                            one of `engine`. NULL: none */
     enum roof_plan_objective objective;
+    enum roof_plan_kind kind;
     enum roof_ranking ranking; /**< ROOF_RANKING_IDEAL: all plans are of bounds */
     enum roof_accuracy_class max_loss;
     bool loss_given; /**< else formats of classes in `base` may lose more */

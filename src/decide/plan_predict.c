@@ -91,12 +91,11 @@ static double bytes_of(const struct roof_memory *m)
     return m->weights + m->kv + m->activations;
 }
 
-enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
-                                const struct roof_plan *plan)
+enum roof_status roof_plan_memory(struct roof_memory *out, struct roof_plan_predictor *p,
+                                  const struct roof_plan *plan)
 {
     const struct roof_model *const model = p->model[plan->serving];
     struct roof_scenario scenario;
-    struct roof_memory memory;
     if (p->problem->base.generate > 0) {
         roof_plan_scenario(&scenario, plan, p->problem);
     } else {
@@ -109,10 +108,18 @@ enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
         const struct roof_stacks stacks = roof_one_stack(&scenario);
         TRY(roof_request_open(&request, model, &scenario, &p->unmeasured, &p->memo, &stacks,
                               p->error));
-        TRY(roof_request_memory_alone(&memory, &request, p->error));
+        TRY(roof_request_memory_alone(out, &request, p->error));
     } else {
-        TRY(roof_memory_needed(&memory, model, &scenario, &p->unmeasured, p->error));
+        TRY(roof_memory_needed(out, model, &scenario, &p->unmeasured, p->error));
     }
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
+                                const struct roof_plan *plan)
+{
+    struct roof_memory memory;
+    TRY(roof_plan_memory(&memory, p, plan));
     *out = room_of(&memory);
     return ROOF_OK;
 }

@@ -64,6 +64,21 @@ static void put_no_engine(struct roof_text *out, const struct roof_plan_problem 
     }
 }
 
+/* Writes the best plan of the other kind. */
+static void put_other_kind(struct roof_text *out, const struct roof_plans *plans,
+                           const struct roof_plan_problem *problem)
+{
+    const struct roof_plan *const best = &plans->plan[0];
+    for (size_t i = 1; i < plans->count; i++) {
+        const struct roof_plan *const p = &plans->plan[i];
+        if (p->basis == best->basis && (p->prefill.copies > 0) != (best->prefill.copies > 0)) {
+            put_against(out, p->prefill.copies > 0 ? "disaggregated" : "aggregated", p, best,
+                        problem);
+            return;
+        }
+    }
+}
+
 /* Writes what less accuracy loss, or less waiting, would cost: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
                              const struct roof_plan_problem *problem)
@@ -90,6 +105,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
                        roof_accuracy_name(plans->beyond.loss));
         put_against(out, label, &plans->beyond, best, problem);
     }
+    put_other_kind(out, plans, problem);
     if (fastest > 0) {
         char time[ROOF_QUANTITY_SIZE];
         (void)snprintf(

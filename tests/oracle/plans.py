@@ -82,6 +82,50 @@ def sizes_asked(random, model):
                    for word in ("--" + key.replace("_", "-"), str(value))]
 
 
+def half_differences(path, asked, plan):
+    """What differs between a disaggregated plan and the predictions of its two kinds of copies."""
+    half = {key[len("prefill_"):]: value for key, value in plan.items()
+            if key.startswith("prefill_")}
+    prompt, generate = (int(asked.lengths[i]) for i in (1, 3))
+    prefill = ["predict", *asked.model, *asked.lengths[:2], "--generate", "1",
+               *asked.lengths[4:], *asked.prefill, *asked.classes,
+               *plan_words({**plan, **half}, half["batch"])]
+    decode = ["predict", *asked.model, *asked.decode, *asked.classes,
+              *plan_words(plan, plan["batch"]), "--phase", "decode", "--context"]
+    # The oracle's own sums, from the digits of the two predictions.
+    one = ask(path, prefill)
+    step = ask(path, decode + [str(prompt + generate // 2)])
+    last = ask(path, decode + [str(prompt + generate)])
+    if one is None or step is None or last is None:
+        return ["refused: " + " ".join(prefill) + " or " + " ".join(decode)]
+    found = [] if one["fits"] and last["fits"] else ["does not fit: " + " ".join(prefill)]
+    for kind in ["", "expected_"] if plan["basis"] == "expected" else [""]:
+        first = one[kind + "ttft_ms"] + plan["transfer_ms"] + step[kind + "step_ms"]
+        serve = step[kind + "step_ms"] + (generate - 1) * step[kind + "tpot_ms"]
+        rates = {"prefill": plan["prefill_copies"] * min(
+                     1e3 * plan["prefill_batch"] / one[kind + "ttft_ms"],
+                     1e3 * plan["prefill_attention_dp"] / plan["transfer_ms"]),
+                 "decode": plan["dp"] * min(
+                     1e3 * plan["batch"] / serve,
+                     plan["attention_dp"] * 1e3 / plan["transfer_ms"] *
+                     max(1, plan["tp"] * plan["pp"] / (plan["prefill_tp"] * plan["prefill_pp"])))}
+        wanted = {"ttft_ms": first, "prefill_ms": one[kind + "ttft_ms"],
+                  "tpot_ms": step[kind + "tpot_ms"], "step_ms": step[kind + "step_ms"],
+                  "prefill_requests_per_s": rates["prefill"],
+                  "decode_requests_per_s": rates["decode"],
+                  "tokens_per_s": generate * min(rates.values()),
+                  "tokens_per_s_per_user":
+                      1e3 * generate / (first + (generate - 1) * step[kind + "tpot_ms"])}
+        exact = ("prefill_ms", "tpot_ms", "step_ms")
+        found += [f"{kind}{key}: {value}, plan {plan[kind + key]}: {' '.join(prefill)}; "
+                  f"{' '.join(decode)}" for key, value in wanted.items()
+                  if abs(value - plan[kind + key]) > (0 if key in exact else 1e-12) * value]
+    if plan["devices"] != plan["dp"] * plan["tp"] * plan["pp"] * plan["attention_dp"] + \
+            plan["prefill_copies"] * half["tp"] * half["pp"] * half["attention_dp"]:
+        found += ["devices of " + plan["copies"]]
+    return found
+
+
 class Asked:
     """A question, as words: those that its predictions share."""
 
@@ -120,7 +164,8 @@ class Asked:
     def wrong(self, plan):
         """What is not as it was asked for."""
         found = [f"{key} {plan[key]} of {' '.join(self.question())}" for key in self.sizes
-                 if plan[key] != self.sizes[key]]
+                 if plan[key] != self.sizes[key] or
+                 plan.get("prefill_" + key, self.sizes[key]) != self.sizes[key]]
         bare = bool(self.by) or self.model[3] in ("mi300x", "m4-max")
         if plan["basis"] != ("bound" if bare else "expected") or \
                 bare and any(key.startswith("expected_") for key in plan):
@@ -136,7 +181,7 @@ def main():
     parser.add_argument("--seed", type=int, default=None)
     options = parser.parse_args()
     random = randomness.Random(options.seed)
-    compared, found = 0, []
+    compared, halves, found = 0, 0, []
     for _ in range(options.cases):
         asked = Asked(random)
         answer = ask(options.program, asked.question())
@@ -147,8 +192,11 @@ def main():
         compare = request_differences if asked.request else phase_differences
         for plan in random.sample(plans, min(12, len(plans))):
             compared += 1
-            found += compare(options.program, asked, plan)
-    print(f"{options.cases} questions, {compared} plans, {len(found)} differences")
+            halves += plan["kind"] == "disaggregated"
+            found += (half_differences if plan["kind"] == "disaggregated" else
+                      compare)(options.program, asked, plan)
+    print(f"{options.cases} questions, {compared} plans, {halves} of them disaggregated, "
+          f"{len(found)} differences")
     for one in found[:10]:
         print("  " + one)
     return 1 if found or compared == 0 else 0
