@@ -61,7 +61,7 @@ HEADERS  := $(sort $(wildcard include/roofline/*.h))
 DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json)) \
             $(sort $(filter-out %/README.md,$(wildcard data/web/*)))
 # The floors of the library, lowest first; each includes only itself and those before it.
-FLOORS   := base catalog operator model predict decide report chart ask
+FLOORS   := base catalog operator model predict decide measure report chart ask
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))
@@ -84,8 +84,8 @@ FUZZ     := $(FUZZ_SRC:tests/fuzz/%.c=%)
 FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/%.run)
 # What makes calls fail, and what runs the program with it.
 FAULTS   := $(BUILD)/tests/faults/driver $(BUILD)/tests/faults/preload.so
-# The program without its main and its signals, for the target of the whole command line.
-FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c,$(CLI_SRC)))
+# The program without its main, its signals and the commands that it runs, for the target of the whole command line.
+FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c src/cli/run.c,$(CLI_SRC)))
 
 ## all: build the libraries, static and shared, and the program (the default)
 all: $(LIB) $(SHARED) $(BIN)
@@ -174,6 +174,17 @@ $(BUILD)/tests/faults/driver: $(BUILD)/tests/faults/driver.o
 $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(BUILD)/command
 	@mkdir -p $(@D)
 	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -shared -fPIC $(LDFLAGS) -o $@ $< -ldl
+
+# Drivers whose devices are planted; tests put their folders first in LD_LIBRARY_PATH.
+FAKE_LIBS := nvidia/libnvidia-ml.so.1 old/libnvidia-ml.so.1 amd/librocm_smi64.so.7
+FAKES     := $(FAKE_LIBS:%=$(BUILD)/tests/fake/%)
+$(BUILD)/tests/fake/nvidia/libnvidia-ml.so.1 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: tests/fake/nvml.c
+$(BUILD)/tests/fake/old/libnvidia-ml.so.1: LACKS := -DWITHOUT_POWER
+$(BUILD)/tests/fake/amd/librocm_smi64.so.7: tests/fake/rocm_smi.c
+$(FAKES): tests/fake/fake.h $(BUILD)/command
+	@mkdir -p $(@D)
+	$(filter-out -fsanitize% -fno-sanitize% --coverage,$(COMPILE)) -shared -fPIC $(LACKS) $(LDFLAGS) \
+	    -Wl,-soname,$(@F) -o $@ $(filter %.c,$^)
 
 # The data is JSON in data/ and bytes in the library.
 $(BUILD)/gen/data_files.c: src/catalog/embed.sh $(DATA) $(BUILD)/gen/data_list
@@ -351,6 +362,7 @@ SCRIPTS := faults resume images inputs completion
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
 
+$(PASSED)/cli/monitor.case: $(FAKES)
 $(PASSED)/cli/%.case: tests/cli/%.case tests/cli/run.sh tests/cli/program.sh $(BIN) $(WRAPPED)
 	$(call test,SELF_TEST=no PART=$(CASES_PART) sh tests/cli/run.sh $(BIN) $<)
 

@@ -257,19 +257,21 @@ refers() {
         '$1 == "U" && $2 ~ forbidden { print $2 ": " what }' "$scratch/undefined" | sort -u
 }
 
-# calls ARCHIVE OBJECT...: the library writes no file, starts nothing, reads no environment; the
-# program runs no shell, and nothing else but by posix_spawnp (gnuplot).
+# calls ARCHIVE OBJECT...: the library writes no file, starts nothing, reads no environment, and
+# opens other libraries in one file alone; the program runs no shell, and nothing else but by
+# posix_spawnp (gnuplot, the command of monitor).
 calls() {
-    starts='system|popen|exec[lv].*|f?execve|v?fork|clone|posix_spawn|dlopen'
+    starts='system|popen|exec[lv].*|f?execve|v?fork|clone|posix_spawn'
     refers "$starts|posix_spawnp|(secure_)?getenv|putenv|v?f?printf|puts|fopen(64)?|fdopen|creat(64)?|p?write(64)?|unlink|rename|mkdir|exit|_exit" \
         "not in the library" "$1"
+    nm -A -u "$1" | awk '$NF ~ /^dlopen(@.*)?$/ && !/library\.o:/ { print "dlopen: only in src/measure/library.c" }'
     shift
-    refers "$starts|gets|tmpnam|tempnam|mk[sod]*temp|tmpfile(64)?|creat(64)?|openat(64)?|mkdir|remove|s?y?m?link|truncate(64)?|chmod|putenv|setenv" \
+    refers "$starts|dlopen|gets|tmpnam|tempnam|mk[sod]*temp|tmpfile(64)?|creat(64)?|openat(64)?|mkdir|remove|s?y?m?link|truncate(64)?|chmod|putenv|setenv" \
         "not in the program" "$@"
 }
 
 bad_calls() {
-    printf '#include <stdlib.h>\nint helper(void);\nint helper(void) { return system(getenv("A")); }\n' \
+    printf '#include <dlfcn.h>\n#include <stdlib.h>\nint helper(void);\nint helper(void) { return system(getenv("A")) + !dlopen("A", RTLD_NOW); }\n' \
         > "$scratch/shell.c"
     $CC -c -o "$scratch/shell.o" "$scratch/shell.c"
     calls "$scratch/shell.o" "$scratch/shell.o"
@@ -489,7 +491,7 @@ keys() {
     done
     for command in 'predict model' 'sweep model' 'recommend gemm' 'recommend model' \
         'list hardware' 'list precisions' 'list operators' 'list models' 'list layouts' \
-        'list engines'; do
+        'list engines' monitor; do
         # shellcheck disable=SC2086
         "$BIN" completion words $command --columns ''
     done
@@ -522,8 +524,10 @@ documents() {
         "$BIN" $arguments -f json || :
     done
     printf 'operator,m,n,k,measured_us\ngemm,1,8,8,9\n' > "$scratch/measured.csv"
-    "$BIN" compare "$scratch/measured.csv" -f ndjson
-    "$BIN" compare "$scratch/measured.csv" --summary -f json
+    "$BIN" compare "$scratch/measured.csv" -H h100-sxm -f ndjson
+    "$BIN" compare "$scratch/measured.csv" -H h100-sxm --summary -f json
+    printf 'time_s,device,power_w\n0,0,100\n1,0,200\n' > "$scratch/power.csv"
+    "$BIN" monitor --from "$scratch/power.csv" --tokens 9 -f json
 }
 
 # described_keys FILE: each key is there, in a table: between the bars of a line, or in code.
@@ -839,7 +843,7 @@ quick() {
         "$BUILD/src/model/graph.o" "$BUILD/src/model/model_size.o" "$BUILD/src/predict/pass.o" \
         "$BUILD/src/predict/phase.o" "$BUILD/src/predict/request.o" "$BUILD/src/predict/limits.o" \
         "$BUILD/src/predict/model_prediction.o"
-    notices 3 bad_calls
+    notices 5 bad_calls
     check 'no shell, and no files or environment in the library' calls "$LIB" "$BUILD"/src/cli/*.o
     notices 3 bad_environment
     check 'docs/security.md has every variable of the environment' environment docs/security.md

@@ -151,6 +151,20 @@ END
 one comparison compare measured.csv
 one comparison compare measured.csv --summary --group-by run,operator
 each compared compare measured.csv
+printf 'model,batch,prompt,generate,tpot_ms,tokens_per_s\nllama-3-8b,8,100,10,20,300\n' > serving.csv
+each compared compare serving.csv
+
+# --- samples of GPUs
+
+cat > power.csv << 'END'
+timestamp, index, name, power.draw [W], clocks.sm [MHz], clocks.mem [MHz], temperature.gpu, utilization.gpu [%], memory.used [MiB], clocks_event_reasons.active
+2024/01/31 12:00:00.000, 0, Some GPU, 100.00 W, 1410 MHz, 2619 MHz, 40, 35 %, 1024 MiB, 0x0000000000000004
+2024/01/31 12:00:01.000, 0, Some GPU, 200.00 W, 1410 MHz, 2619 MHz, 40, 35 %, 1024 MiB, 0x0000000000000000
+END
+one monitor monitor --from power.csv --tokens 10
+one monitor monitor --from power.csv --summary
+each 'monitor#sample' monitor --from power.csv
+header 'monitor#sample' monitor --from power.csv
 
 # --- charts
 

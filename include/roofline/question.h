@@ -30,7 +30,8 @@
  *   model      in its place, a model: a name, config.json, folder, GGUF or safetensors file; "" if
  *              each record of `from` names its own
  *   list, id   the kind of entries to list (hardware, models, ...), and one entry of it
- *   file       the file of compare, or a file of check; each file is put by itself
+ *   file       the file of compare, or a file of check; each file is put by itself. The model of
+ *              compare is that of rows that name none
  *
  * `format`, `output` and `resume` are no keys: the format is a parameter, and the caller gets the
  * text. A question keeps its values: another value is another question, or a list for a sweep.
@@ -59,7 +60,9 @@ enum roof_command {
     ROOF_COMMAND_COMPARE = 16,
     ROOF_COMMAND_PLOT = 32,
     ROOF_COMMAND_CHECK = 64,
-    ROOF_COMMAND_COMPLETION = 128 /**< a command of the program only: roof_answer refuses it */
+    ROOF_COMMAND_COMPLETION = 128, /**< a command of the program only: roof_answer refuses it */
+    ROOF_COMMAND_MONITOR =
+        1024 /**< roof_answer takes one sample, or reads a log (the key `from`) */
 };
 
 /** Output formats. Pinned. Each command writes some of them: roof_answer_format_find. */
@@ -166,7 +169,8 @@ struct roof_listener {
  * Answers a question as a document, in pieces.
  *
  * ROOF_OK; ROOF_UNSATISFIED with an empty message: the document says that the answer is no;
- * ROOF_INVALID with an empty message: records were left out, the rest is written. For any other
+ * ROOF_INVALID with an empty message: records were left out, the rest is written; ROOF_IO with an
+ * empty message: a device that is monitored was lost, the rest is written. For any other
  * failure the message says what is wrong, and names inputs by their keys (roof_error_spelled).
  */
 enum roof_status roof_answer_to(struct roof_store *store, const struct roof_question *question,

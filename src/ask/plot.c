@@ -267,12 +267,7 @@ static enum roof_status on_model(void *context, const struct roof_model **out, c
                                  const char *layout, struct roof_error *error)
 {
     struct plotting *const p = context;
-    bool fresh = false;
-    TRY(roof_known_model(&p->known, out, &fresh, name, layout, error));
-    if (fresh) {
-        roof_asking_remark(p->asking, *out);
-    }
-    return ROOF_OK;
+    return roof_asking_known_model(p->asking, &p->known, out, name, layout, error);
 }
 
 static void on_bad(void *context, const struct roof_error *error)

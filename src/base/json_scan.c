@@ -270,11 +270,14 @@ size_t roof_json_python_word(const char *p, const char *end)
     return begins_with(p, end, words, COUNT(words));
 }
 
-/* Reads true, false or null. */
+/* Reads true, false or null; in a record also NaN and Infinity, as Python writes them. */
 static enum roof_status word(struct roof_json_scan *s)
 {
     static const char *const words[] = {"true", "false", "null"};
-    const size_t length = begins_with(s->p, s->end, words, COUNT(words));
+    size_t length = begins_with(s->p, s->end, words, COUNT(words));
+    if (length == 0 && s->members != NULL) {
+        length = roof_json_python_word(s->p, s->end);
+    }
     if (length == 0) {
         return fail(s, s->p, "expected a value");
     }

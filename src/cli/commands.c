@@ -26,9 +26,10 @@ static const struct cli_command commands[] = {
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"
      "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
      "      --generate 500 --max-tpot 30ms\n"},
-    {"compare", ROOF_COMMAND_COMPARE, CLI_FILES, "FILE.csv",
+    {"compare", ROOF_COMMAND_COMPARE, CLI_MEASURED, "FILE [MODEL]",
      "Compares measured times with predictions, row by row or by groups.",
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
+     "  roofline compare bench.json llama-3.1-8b -H h100-sxm --tp 2 -p fp8\n"
      "  roofline compare measured.csv --summary -f json\n"
      "  roofline compare measured.csv -f csv -o rows.csv\n"},
     {"plot", ROOF_COMMAND_PLOT, CLI_WORKLOAD, "[WORKLOAD]",
@@ -50,6 +51,13 @@ static const struct cli_command commands[] = {
      "  roofline list precisions nvfp4\n"
      "  roofline list operators flash-attention\n"
      "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
+    {"monitor", ROOF_COMMAND_MONITOR, CLI_COMMAND, "[-- COMMAND ...]",
+     "Reports power, clocks and energy of the GPUs, live or while a command runs.",
+     "  roofline monitor\n"
+     "  roofline monitor --interval 100ms --device 0 -f csv -o power.csv\n"
+     "  roofline monitor --tokens 4096 -- ./generate.sh\n"
+     "  roofline monitor --count-tokens -- llama-bench -m model.gguf\n"
+     "  roofline monitor --from nvidia-smi.csv\n"},
     {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
      "Prints what makes a shell complete the words of command lines.",
      "  . <(roofline completion bash)\n"

@@ -201,12 +201,14 @@ static void read_line(struct line *line, int count, char **words)
 static enum roof_status offer_columns(struct offers *o, const struct line *line,
                                       struct roof_error *error)
 {
+    const bool monitor = line->command->id == ROOF_COMMAND_MONITOR;
     const struct names *const listed =
         line->command->id == ROOF_COMMAND_LIST ? names_of(line->operand[0]) : NULL;
     const bool model = line->operand_count > 0 && strcmp(line->operand[0], "model") == 0;
     const bool recommended = line->command->id == ROOF_COMMAND_RECOMMEND;
     const enum roof_table_kind kind =
         listed != NULL ? listed->kind
+        : monitor      ? ROOF_TABLE_SAMPLES
         : recommended  ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
                        : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
     struct roof_table table;
@@ -309,6 +311,8 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         set_kept_length(o, o->kept, comma == NULL ? 0 : (size_t)(comma + 1 - o->kept));
         status = offer_models(o, error);
         offer_files(o);
+    } else if (line->operand_count == 1 && line->command->takes == CLI_MEASURED) {
+        status = offer_models(o, error);
     } else if (line->operand_count == 1 && line->command->id == ROOF_COMMAND_LIST) {
         status = offer_names(o, line->operand[0], error);
     }

@@ -23,12 +23,32 @@ static const struct {
     {ROOF_INPUT_EXPLAIN, "explain why B is faster than A: two devices, or two formats of engines"},
     {ROOF_INPUT_CONTEXT, "sequence length, decoded without a prompt (default 4096)"}};
 
+/* The help of options that mean something else to a command. */
+static const struct {
+    enum roof_command command;
+    size_t input;
+    const char *help;
+} command_help[] = {
+    {ROOF_COMMAND_MONITOR, ROOF_DIM_TOKENS,
+     "tokens that are generated meanwhile, for the energy of one"},
+    {ROOF_COMMAND_MONITOR, ROOF_INPUT_FROM,
+     "read a log of nvidia-smi --query-gpu=timestamp,index,power.draw,... --format=csv instead"},
+    {ROOF_COMMAND_MONITOR, ROOF_INPUT_SUMMARY,
+     "print the energies at the end, not the samples (default with a COMMAND in text)"},
+    {ROOF_COMMAND_MONITOR, ROOF_INPUT_COLUMNS,
+     "columns of the samples to print, in this order (not json)"}};
+
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {
     const struct roof_input *const row = roof_input(input);
     enum roof_operator op = ROOF_OPERATOR_COUNT;
     if (!roof_input_allowed(input, command->id)) {
         return NULL;
+    }
+    for (size_t i = 0; i < COUNT(command_help); i++) {
+        if (command_help[i].command == command->id && command_help[i].input == input) {
+            return command_help[i].help;
+        }
     }
     const bool model = workload != NULL && strcmp(workload, "model") == 0;
     if (workload == NULL || (!model && roof_operator_find(&op, workload, NULL) != ROOF_OK)) {
@@ -211,6 +231,19 @@ static void print_page(const struct cli_command *command, const char *workload)
         printf(
             "Dimensions take lists a,b,c and ranges START:STOP:STEP, START:STOP:xFACTOR; formats "
             "and\ndevices take lists.\n");
+    }
+    if (command->takes == CLI_MEASURED) {
+        printf(
+            "FILE is CSV with a header, NDJSON, or the JSON that `vllm bench serve --save-result` "
+            "and\nsglang.bench_serving write. MODEL is that of rows that name none. Columns that "
+            "are read:\n"
+            "  measured      measured_us; of models also ttft_ms, tpot_ms, e2e_ms, tokens_per_s\n"
+            "  what          operator and its dimensions (m, n, k, ...), or model; hardware\n"
+            "  of models     concurrency or batch, prompt, generate, phase, context, tp, pp, ...\n"
+            "  formats       precision, weights, activations, kv, out, compute, layout\n"
+            "  how           stack, cache, working_set_bytes, quantize_input\n"
+            "An option holds where its column is missing. Other columns are carried through; "
+            "--group-by\ntakes any.\n");
     }
     if (strstr(command->operands, "WORKLOAD") != NULL) {
         printf(

@@ -246,6 +246,13 @@ enum speedup_value {
     {                                                                                              \
         .key = prefix name "_alone_us", GAIN(gain.alone_s[ROOF_CAUSE_##id])                        \
     }
+/* The bound and the expected time have these fields, under keys with a prefix. */
+#define TIMES(prefix, gain)                                                                        \
+    {.key = prefix "from_us", GAIN(gain.from_s), .width = 9},                                      \
+        {.key = prefix "to_us", GAIN(gain.to_s), .width = 9},                                      \
+        {.key = prefix "speedup", NUMBER(gain.speedup, NONE), .width = 7},                         \
+        CAUSE(prefix, gain, "memory", MEMORY), CAUSE(prefix, gain, "compute", COMPUTE),            \
+        CAUSE(prefix, gain, "network", NETWORK)
 
 static const struct roof_field speedup_fields[] = {
     {.key = "schema", DERIVED_TEXT(SPEEDUP_SCHEMA)},
@@ -253,20 +260,10 @@ static const struct roof_field speedup_fields[] = {
     {.key = "to", TEXT(to), .width = -14},
     {.key = "name", TEXT(name), .width = -16},
     {.key = "count", NUMBER(count, NONE), .width = 5},
-    {.key = "from_us", GAIN(bound.from_s), .width = 9},
-    {.key = "to_us", GAIN(bound.to_s), .width = 9},
-    {.key = "speedup", NUMBER(bound.speedup, NONE), .width = 7},
-    CAUSE("", bound, "memory", MEMORY),
-    CAUSE("", bound, "compute", COMPUTE),
-    CAUSE("", bound, "network", NETWORK),
+    TIMES("", bound),
     {.key = "from_bottleneck", DERIVED_TEXT(FROM_BOTTLENECK)},
     {.key = "to_bottleneck", DERIVED_TEXT(TO_BOTTLENECK)},
-    {.key = "expected_from_us", GAIN(expected.from_s), .width = 9},
-    {.key = "expected_to_us", GAIN(expected.to_s), .width = 9},
-    {.key = "expected_speedup", NUMBER(expected.speedup, NONE), .width = 7},
-    CAUSE("expected_", expected, "memory", MEMORY),
-    CAUSE("expected_", expected, "compute", COMPUTE),
-    CAUSE("expected_", expected, "network", NETWORK),
+    TIMES("expected_", expected),
     CAUSE("expected_", expected, "launch", LAUNCH),
     CAUSE("expected_", expected, "kernels", KERNELS),
     {.key = "expected_from_bottleneck", DERIVED_TEXT(EXPECTED_FROM_BOTTLENECK)},

@@ -68,6 +68,7 @@ static const char *const predict_formats[] = {"text", "json", "ndjson", "csv", "
 static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
                                             "gnuplot", "json", "html", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
+static const char *const monitor_formats[] = {"text", "json", "ndjson", "csv", NULL};
 static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
@@ -296,7 +297,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                  .kind = ROOF_INPUT_TEXT,
                  .value = "FILE",
                  .help = "predict each record of a CSV or NDJSON file (-: standard input)",
-                 .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_PLOT},
+                 .commands = ROOF_COMMAND_PREDICT | ROOF_COMMAND_PLOT | ROOF_COMMAND_MONITOR},
     ROW(MEASURED) = {.key = "measured_us",
                      .option = "measured",
                      .kind = ROOF_INPUT_TEXT,
@@ -416,6 +417,32 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 1,
                    .help = "continue the FILE.part of an interrupted sweep -o FILE",
                    .commands = ROOF_COMMAND_SWEEP},
+    ROW(INTERVAL) = {.option = "interval",
+                     .kind = ROOF_INPUT_TEXT,
+                     .value = "TIME",
+                     .help = "time between two samples (default 1s; 1ms to 3600s)",
+                     .commands = ROOF_COMMAND_MONITOR},
+    ROW(SECONDS) = {.option = "seconds",
+                    .kind = ROOF_INPUT_TEXT,
+                    .value = "S",
+                    .help = "end after so many seconds (default: at Ctrl-C)",
+                    .commands = ROOF_COMMAND_MONITOR},
+    ROW(DEVICE) = {.option = "device",
+                   .kind = ROOF_INPUT_TEXT,
+                   .value = "N,...",
+                   .help = "GPUs to watch, by their numbers (default: all)",
+                   .commands = ROOF_COMMAND_MONITOR},
+    ROW(COUNT_TOKENS) = {.option = "count-tokens",
+                         .kind = ROOF_INPUT_FLAG,
+                         .max = 1,
+                         .help = "find the number of tokens in what COMMAND prints: the last "
+                                 "'N tokens' or 'tokens: N'",
+                         .commands = ROOF_COMMAND_MONITOR},
+    ROW(LIVE) = {.option = "live",
+                 .kind = ROOF_INPUT_FLAG,
+                 .max = 1,
+                 .help = "write each sample over the one before (default in a terminal)",
+                 .commands = ROOF_COMMAND_MONITOR},
     ROW(THREADS) = {.option = "threads",
                     .kind = ROOF_INPUT_INTEGER,
                     .min = 1,
@@ -427,7 +454,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .kind = ROOF_INPUT_FLAG,
                     .max = 1,
                     .help = "print error statistics instead of rows (text and json always do)",
-                    .commands = ROOF_COMMAND_COMPARE},
+                    .commands = ROOF_COMMAND_COMPARE | ROOF_COMMAND_MONITOR},
     ROW(GROUP_BY) = {.option = "group-by",
                      .kind = ROOF_INPUT_TEXT,
                      .value = "COLUMN,...",
@@ -517,11 +544,20 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          .help = "text (default), json, tap or junit; with -o, by its extension",
                          .commands = ROOF_COMMAND_CHECK,
                          .group = ROOF_GROUP_OUTPUT},
+    ROW(MONITOR_FORMAT) = {.option = "format",
+                           .letter = 'f',
+                           .kind = ROOF_INPUT_CHOICE,
+                           .choices = monitor_formats,
+                           .max = 3,
+                           .value = "FORMAT",
+                           .help = "text (default), json, ndjson or csv; with -o, by its extension",
+                           .commands = ROOF_COMMAND_MONITOR,
+                           .group = ROOF_GROUP_OUTPUT},
     ROW(COLUMNS) = {.option = "columns",
                     .kind = ROOF_INPUT_TEXT,
                     .value = "KEY,...",
                     .help = "columns to print, in this order (not json)",
-                    .commands = TABLES & ~(unsigned)ROOF_COMMAND_COMPARE,
+                    .commands = (TABLES & ~(unsigned)ROOF_COMMAND_COMPARE) | ROOF_COMMAND_MONITOR,
                     .group = ROOF_GROUP_OUTPUT},
     ROW(WIDE) = {.option = "wide",
                  .kind = ROOF_INPUT_FLAG,
@@ -534,7 +570,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
                    .help = "write to FILE, whole or not at all",
-                   .commands = ALL | ROOF_COMMAND_CHECK,
+                   .commands = ALL | ROOF_COMMAND_CHECK | ROOF_COMMAND_MONITOR,
                    .group = ROOF_GROUP_OUTPUT},
 };
 
@@ -561,7 +597,9 @@ const struct roof_input *roof_input_find(const char *key)
 
 bool roof_input_allowed(size_t id, enum roof_command command)
 {
-    const unsigned commands = id < ROOF_DIM_COUNT ? WORKLOAD : roof_input(id)->commands;
+    const unsigned commands = id == ROOF_DIM_TOKENS ? WORKLOAD | ROOF_COMMAND_MONITOR
+                              : id < ROOF_DIM_COUNT ? WORKLOAD
+                                                    : roof_input(id)->commands;
     return (commands & (unsigned)command) != 0;
 }
 
@@ -589,7 +627,7 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
                          model ? "a model" : "an operator", roof_input_marked(name, input));
     if (input == roof_input(ROOF_DIM_DEVICES)) {
         roof_error_append(error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY(
-                                     "pp") ", " ROOF_KEY("ep"));
+                                     "pp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
     }
     return ROOF_USAGE;
 }

@@ -79,6 +79,11 @@ enum roof_input_id {
     ROOF_INPUT_EMIT,
     ROOF_INPUT_SHARD,
     ROOF_INPUT_RESUME,
+    ROOF_INPUT_INTERVAL,
+    ROOF_INPUT_SECONDS,
+    ROOF_INPUT_DEVICE,
+    ROOF_INPUT_COUNT_TOKENS,
+    ROOF_INPUT_LIVE,
     ROOF_INPUT_THREADS,
     ROOF_INPUT_SUMMARY,
     ROOF_INPUT_GROUP_BY,
@@ -94,14 +99,15 @@ enum roof_input_id {
     ROOF_INPUT_PREDICT_FORMAT, /**< the same option of predict, with html */
     ROOF_INPUT_CHART_FORMAT,   /**< of plot */
     ROOF_INPUT_CHECK_FORMAT,   /**< and of check */
+    ROOF_INPUT_MONITOR_FORMAT, /**< and of monitor */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_WIDE,
     ROOF_INPUT_OUTPUT,
     ROOF_INPUT_COUNT
 };
 
-/** Returns a row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by all commands
- * but list and completion. */
+/** Returns a row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by the commands
+ * that have workloads; monitor takes the number of tokens, too. */
 const struct roof_input *roof_input(size_t id);
 /** Returns the number of the first row with a key; ROOF_INPUT_COUNT: none has it. */
 size_t roof_input_number(const char *key);

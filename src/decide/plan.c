@@ -22,6 +22,8 @@ struct search {
     struct roof_plans *out;
     size_t capacity;
     bool beyond; /* only plans that lose more accuracy than is allowed are searched */
+    enum roof_plan_basis first; /* beyond: the basis of the plans that rank first */
+    double to_beat;             /* beyond: the least score of these, which the best one has */
     struct roof_plan_predictor predictor; /* its memo is owned */
     struct roof_plan_options options;     /* of the batch that was predicted last */
     struct roof_splits splits;            /* owned */
@@ -142,6 +144,8 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
         s->out->closest = *plan;
     }
     if (v.misses == 0) {
+        const double score = roof_plan_ranked_score(plan, s->problem);
+        s->to_beat = plan->basis == s->first ? fmin(s->to_beat, score) : s->to_beat;
         return add_plan(s, plan);
     }
     s->out->rejected[ROOF_REJECTED_LIMIT]++;
@@ -231,21 +235,49 @@ static int by_batch(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/*
- * Prunes the batches of a range by the ideal bounds of a smaller one: no time is less with more
- * sequences, nor does a cold kernel take less than its bound. Where that puts all of them out, only
- * how many fit in memory is left to find, by halves and without expected times.
- */
-static enum roof_status prune(struct search *s, const struct roof_plan *plan, size_t from,
-                              size_t *to)
+/* Makes the plan that no plan of a larger batch beats in any time: no time is less with more
+ * sequences, nor does a cold kernel take less than its bound. */
+static struct roof_plan least_of(const struct roof_plan *plan, const struct roof_plan_problem *q)
 {
-    const struct roof_plan_problem *const q = s->problem;
     struct roof_plan least = *plan;
     least.step_s = plan->bound_step_s;
     least.tpot_s = plan->bound_tpot_s;
     least.e2e_s = plan->bound_e2e_s;
     least.ttft_s = q->base.generate > 0 ? plan->bound_ttft_s : plan->ttft_s;
+    return least;
+}
+
+/* Tells whether a batch of plans beyond the allowed loss is sure not to be the best of all plans,
+ * by a plan with a smaller batch: only the best of them is kept. */
+static bool is_hopeless(const struct search *s, const struct roof_plan *plan, int64_t batch)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    struct roof_plan least = least_of(plan, q);
+    bool hopeless = s->beyond && q->base.common.cache == ROOF_CACHE_COLD && plan->basis == s->first;
+    least.batch = batch;
+    for (size_t n = 0; n < q->device_counts && hopeless; n++) {
+        if (roof_plan_fills(q, &least.split, q->devices[n])) {
+            set_copies(&least, q, q->devices[n]);
+            hopeless = roof_plan_ranked_score(&least, q) > s->to_beat;
+        }
+    }
+    return hopeless;
+}
+
+/*
+ * Prunes the batches of a range by the ideal bounds of a smaller one. Where that puts all of them
+ * out, only how many fit in memory is left to find, by halves and without expected times.
+ */
+static enum roof_status prune(struct search *s, const struct roof_plan *plan, size_t from,
+                              size_t *to)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    struct roof_plan least = least_of(plan, q);
     if (q->base.common.cache != ROOF_CACHE_COLD || !range_is_out(s, least, from, *to, false)) {
+        return ROOF_OK;
+    }
+    if (s->beyond) { /* nobody counts them */
+        *to = from;
         return ROOF_OK;
     }
     size_t fits = from; /* the batches before this one fit */
@@ -291,6 +323,9 @@ static enum roof_status judge_largest(struct search *s, struct roof_plan plan, u
                                       struct sized least, struct sized more)
 {
     const struct roof_plan_problem *const q = s->problem;
+    if (is_hopeless(s, &plan, more.batch - 1)) {
+        return ROOF_OK;
+    }
     for (int tries = 0; more.batch - least.batch > 1; tries++) {
         struct sized one = {.batch = between(&least, &more, tries)};
         plan.batch = one.batch;
@@ -301,7 +336,7 @@ static enum roof_status judge_largest(struct search *s, struct roof_plan plan, u
     const bool listed = bsearch(&fits, q->batch, q->batches, sizeof fits, by_batch) != NULL;
     plan.batch = fits;
     plan.engines = engines_of(q, &plan, formats, fits);
-    if (listed || plan.engines == 0) {
+    if (listed || plan.engines == 0 || is_hopeless(s, &plan, fits)) {
         return ROOF_OK;
     }
     TRY(roof_plan_predict(&s->options, &s->predictor, &plan, false));
@@ -319,21 +354,26 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
         batches--;
     }
     s->out->rejected[ROOF_REJECTED_ENGINE] += uses * (q->batches - batches);
+    struct roof_plan known = plan; /* the last one with times */
     for (size_t b = 0; b < batches; b++) {
         const struct roof_plan_options *const options = &s->options;
-        const struct sized last = {plan.batch, options->room};
+        const struct sized last = {known.batch, options->room};
+        if (b > 0 && is_hopeless(s, &known, q->batch[b])) {
+            continue;
+        }
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
         TRY(roof_plan_predict(&s->options, &s->predictor, &plan, b == 0));
         if (options->against != ROOF_REJECTED_COUNT) {
             s->out->rejected[options->against] += uses * (batches - b);
             return options->against == ROOF_REJECTED_MEMORY && b > 0 && q->largest
-                       ? judge_largest(s, plan, formats, last,
+                       ? judge_largest(s, known, formats, last,
                                        (struct sized){plan.batch, options->room})
                        : ROOF_OK;
         }
         TRY(judge_copies(s));
-        TRY(prune(s, &options->plan[0], b + 1, &batches));
+        known = options->plan[0];
+        TRY(prune(s, &known, b + 1, &batches));
     }
     return ROOF_OK;
 }
@@ -436,7 +476,8 @@ static enum roof_status search_all(struct search *s)
                                                          : ROOF_REJECTED_COUNT;
             if (!s->beyond) {
                 TRY(search_formats(s, &plan, against));
-            } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond) {
+            } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond &&
+                       basis <= s->first) {
                 TRY(search_formats(s, &plan, ROOF_REJECTED_COUNT));
             }
         }
@@ -452,6 +493,13 @@ static enum roof_status search_beyond(struct search *s)
     s->out = &beyond;
     s->capacity = 0;
     s->beyond = true;
+    s->first = roof_plans_first_basis(out);
+    s->to_beat = (double)INFINITY;
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->plan[i].basis == s->first) {
+            s->to_beat = fmin(s->to_beat, roof_plan_ranked_score(&out->plan[i], s->problem));
+        }
+    }
     enum roof_status status = search_all(s);
     if (status == ROOF_OK && beyond.count > 0) {
         status = roof_plans_keep_beyond(out, &beyond, s->problem, s->error);

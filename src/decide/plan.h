@@ -194,6 +194,12 @@ void roof_plans_free(struct roof_plans *plans);
 /** Returns what ranks a plan: lower is better. Rates are below 0. */
 double roof_plan_score(const struct roof_plan *plan, enum roof_plan_objective objective);
 
+/** Returns the score by which plans of one basis are ranked: published formats are preferred. */
+double roof_plan_ranked_score(const struct roof_plan *plan,
+                              const struct roof_plan_problem *problem);
+/** Returns the basis of the plans that rank first; there is a plan. */
+enum roof_plan_basis roof_plans_first_basis(const struct roof_plans *plans);
+
 /** Ranks plans, those with expected times before those of bounds, and marks those that no plan of
  * their basis beats in both rates. */
 enum roof_status roof_plans_rank(struct roof_plans *out, const struct roof_plan_problem *problem,

@@ -121,7 +121,10 @@ static enum roof_status explain(struct roof_plan_answer *answer,
     }
     const enum roof_status status = explain_sides(answer, inputs->side, error);
     /* The question was well asked: it is the engines, or the model, that have no answer. */
-    return status == ROOF_USAGE ? roof_error_prefix(error, ROOF_UNSATISFIED, "%s", "") : status;
+    if (status == ROOF_USAGE && error != NULL) {
+        error->status = ROOF_UNSATISFIED;
+    }
+    return status == ROOF_USAGE ? ROOF_UNSATISFIED : status;
 }
 
 /* Searches a changed problem, and keeps its best plan as a change that helps. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "catalog/registry.h"
 #include "base/text.h"
 #include "catalog/registry.h"
 #include "model/layout.h"
@@ -94,6 +95,7 @@ static enum roof_status load_hardware(struct roof_stored *out, const char *const
     const char *const name = by_default ? ROOF_DEFAULT_HARDWARE : wish->name;
     TRY(roof_hardware_load(&out->hardware, name, folders, error));
     out->hardware->by_default = by_default;
+    out->hardware->by_path = roof_registry_path(name);
     for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
         TRY(roof_hardware_set(out->hardware, wish->set->value[i], error));
     }

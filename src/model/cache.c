@@ -13,7 +13,9 @@ double roof_kv_bytes(const struct roof_model *m, enum roof_precision format, int
                      double tokens)
 {
     const double vectors = m->kv_lora_rank > 0 ? 1 : 2 * (double)kv_heads;
-    return roof_tensor_bytes(format, tokens * kv_elements(m, kv_heads), 0, tokens * vectors);
+    const double index = m->index_topk > 0 ? tokens * (double)m->index_head_dim : 0;
+    return roof_tensor_bytes(format, tokens * kv_elements(m, kv_heads), 0, tokens * vectors) +
+           roof_tensor_bytes(ROOF_INDEX_KEYS, index, 0, tokens);
 }
 
 double roof_kv_bytes_per_token(const struct roof_model *model, const struct roof_scenario *scenario)

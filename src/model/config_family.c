@@ -34,8 +34,12 @@ static const struct family families[] = {
     {"gpt_oss", QKV_BIAS | O_BIAS | SINKS | EXPERT_BIAS | ROUTER_BIAS, 2, 0},
     {"deepseek_v2", 0, 0, 0},
     {"deepseek_v3", ROUTER_BIAS, 0, 0},
+    {"deepseek_v32", ROUTER_BIAS, 0, 0},
     {"kimi_k2", ROUTER_BIAS, 0, 0},
+    {"kimi_k25", ROUTER_BIAS, 0, 0},
     {"glm4_moe", QKV_BIAS | ROUTER_BIAS, 0, 0},
+    {"glm4_moe_lite", ROUTER_BIAS, 0, 0},
+    {"glm_moe_dsa", ROUTER_BIAS, 0, 0},
 };
 
 /* --- the architecture ---------------------------------------------------------------------- */
@@ -120,6 +124,12 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
     if ((m->q_lora_rank > 0 || m->qk_nope_head_dim > 0) && m->kv_lora_rank == 0) {
         return roof_json_error(c->json, c->text, c->error,
                                "latent attention without kv_lora_rank is not known");
+    }
+    if (m->index_topk > 0 && (m->q_lora_rank == 0 || m->index_heads == 0 ||
+                              m->index_head_dim == 0 || m->index_head_dim % 2 != 0)) {
+        return roof_json_error(c->json, c->text, c->error,
+                               "index_topk needs latent attention (q_lora_rank, kv_lora_rank), "
+                               "index_n_heads, and an even index_head_dim");
     }
     return ROOF_OK;
 }

@@ -65,7 +65,7 @@ static const char *const harmless[] = {
     "original_max_position_embeddings", "initial_context_length", "max_window_size",
     "model_max_length", "max_length", "max_seq_length", "no_rope_layer*", "mrope_*", "*yarn*",
     "use_rope*", "layer_rope_*", "position_embedding_type", "*_rope_parameters", "n_ctx_orig",
-    "do_layer_norm_before", /* norms before or after a layer cost the same */
+    "*rope_interleave", "do_layer_norm_before", /* norms before or after a layer cost the same */
     /* routing: which experts are chosen, not how many */
     "norm_topk_prob", "scoring_func", "topk_method", "topk_group", "n_group", "num_expert_group",
     "expert_group", "router_*", "moe_router_*", "routing_*", "moe_renormalize", "route_scale",

@@ -47,6 +47,9 @@ static const struct key {
     {M(qk_nope_head_dim), false, 0, SIZE_MAX_VALUE, {"qk_nope_head_dim"}},
     {M(qk_rope_head_dim), false, 0, SIZE_MAX_VALUE, {"qk_rope_head_dim"}},
     {M(v_head_dim), false, 0, SIZE_MAX_VALUE, {"v_head_dim"}},
+    {M(index_topk), false, 0, SIZE_MAX_VALUE, {"index_topk"}},
+    {M(index_heads), false, 0, SIZE_MAX_VALUE, {"index_n_heads"}},
+    {M(index_head_dim), false, 0, SIZE_MAX_VALUE, {"index_head_dim"}},
     {M(experts),
      false,
      0,
@@ -75,17 +78,30 @@ static const struct key {
 };
 
 /* Classes set these values when published configs leave them out: huggingface/transformers,
- * configuration_gemma3.py (Gemma3TextConfig), configuration_qwen2.py and its siblings. */
+ * configuration_gemma3.py (Gemma3TextConfig), configuration_qwen2.py and its siblings,
+ * configuration_glm_moe_dsa.py; deepseek-ai/DeepSeek-V3.2-Exp, inference/model.py (ModelArgs). */
 static const struct {
     const char *type;
     size_t offset;
     int64_t value;
-} defaults[] = {{"qwen2", X(max_window_layers), 28}, {"qwen2_moe", X(max_window_layers), 28},
-                {"qwen3", X(max_window_layers), 28}, {"qwen3_moe", X(max_window_layers), 28},
-                {"gemma3", M(vocab), 262208},        {"gemma3", M(heads), 8},
-                {"gemma3", M(kv_heads), 4},          {"gemma3", M(head_dim), 256},
-                {"gemma3_text", M(vocab), 262208},   {"gemma3_text", M(heads), 8},
-                {"gemma3_text", M(kv_heads), 4},     {"gemma3_text", M(head_dim), 256}};
+} defaults[] = {{"glm_moe_dsa", M(index_topk), 2048},
+                {"glm_moe_dsa", M(index_heads), 32},
+                {"glm_moe_dsa", M(index_head_dim), 128},
+                {"deepseek_v32", M(index_topk), 2048},
+                {"deepseek_v32", M(index_heads), 64},
+                {"deepseek_v32", M(index_head_dim), 128},
+                {"qwen2", X(max_window_layers), 28},
+                {"qwen2_moe", X(max_window_layers), 28},
+                {"qwen3", X(max_window_layers), 28},
+                {"qwen3_moe", X(max_window_layers), 28},
+                {"gemma3", M(vocab), 262208},
+                {"gemma3", M(heads), 8},
+                {"gemma3", M(kv_heads), 4},
+                {"gemma3", M(head_dim), 256},
+                {"gemma3_text", M(vocab), 262208},
+                {"gemma3_text", M(heads), 8},
+                {"gemma3_text", M(kv_heads), 4},
+                {"gemma3_text", M(head_dim), 256}};
 
 /* Returns the value at an offset of a row of keys[] or defaults[]. */
 static int64_t *field(struct reading *reading, size_t offset)

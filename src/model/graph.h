@@ -10,6 +10,11 @@
 
 #include "model/scenario.h"
 
+/** The format of the keys of an indexer: FP8 and a scale of 4 bytes for each key of 128 elements,
+ * which are as many bytes as those of MXFP8. Source: deepseek-ai/DeepSeek-V3.2-Exp,
+ * inference/model.py (Indexer). */
+#define ROOF_INDEX_KEYS ROOF_PRECISION_MXFP8_E4M3
+
 /** The most operators of a graph. */
 #define ROOF_GRAPH_MAX 160
 

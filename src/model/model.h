@@ -38,6 +38,9 @@ enum roof_weight {
     ROOF_WEIGHT_SHARED_UP,
     ROOF_WEIGHT_SHARED_DOWN,
     ROOF_WEIGHT_LM_HEAD,
+    ROOF_WEIGHT_INDEX,     /**< the projections of an indexer that chooses keys */
+    ROOF_WEIGHT_MIXER_IN,  /**< layers with a state: the projections of their input */
+    ROOF_WEIGHT_MIXER_OUT, /**< layers with a state: the projection of their output */
     ROOF_WEIGHT_COUNT
 };
 
@@ -98,6 +101,9 @@ struct roof_model {
     int64_t qk_nope_head_dim;
     int64_t qk_rope_head_dim;
     int64_t v_head_dim;
+    int64_t index_topk;     /**< keys that a query attends to, chosen by an indexer; 0: all */
+    int64_t index_heads;    /**< heads of the indexer */
+    int64_t index_head_dim; /**< elements of an index key, of which each token has one */
     int64_t experts;
     int64_t top_k;
     int64_t expert_intermediate;

@@ -4,7 +4,6 @@
 
 #include "base/base.h"
 #include "predict/pass.h"
-#include "predict/predict_sizes.h"
 
 /* An all-reduce has the faster bound of its two algorithms, which without a latency is that of the
  * ring, and the faster expected time. */
@@ -33,15 +32,30 @@ enum roof_status roof_predict_node(struct roof_prediction *out, const struct roo
     return ROOF_OK;
 }
 
-enum roof_status roof_predict_node_in(struct roof_prediction *prediction,
-                                      const struct roof_node *node, enum roof_stack stack,
-                                      struct roof_error *error)
+enum roof_status roof_predict_node_in(struct roof_prediction *out,
+                                      struct roof_expected_sum expected[ROOF_STACK_COUNT],
+                                      const struct roof_node *node,
+                                      const struct roof_hardware *hardware,
+                                      const struct roof_stacks *stacks, struct roof_error *error)
 {
+    TRY(roof_predict_bound(out, &node->workload, hardware, error));
+    roof_expect_in(expected, out, stacks);
     if (node->workload.op != ROOF_OPERATOR_ALL_REDUCE) {
-        roof_predict_stack(prediction, stack);
         return ROOF_OK;
     }
-    struct roof_node own = *node;
-    own.workload.stack = stack;
-    return roof_predict_node(prediction, &own, prediction->hardware, error);
+    struct roof_workload other = node->workload;
+    struct roof_prediction at_once;
+    struct roof_expected_sum sooner[ROOF_STACK_COUNT];
+    other.shape.algorithm = ROOF_ALGORITHM_ONE_SHOT;
+    TRY(roof_predict_bound(&at_once, &other, hardware, error));
+    roof_expect_in(sooner, &at_once, stacks);
+    for (size_t i = 0; i < stacks->count; i++) {
+        if (sooner[i].time_s < expected[i].time_s || isnan(expected[i].time_s)) {
+            expected[i] = sooner[i];
+        }
+    }
+    if (at_once.time_s < out->time_s) {
+        *out = at_once;
+    }
+    return ROOF_OK;
 }

@@ -73,13 +73,13 @@ static struct roof_node_cost cost_of(const struct roof_prediction *p)
                                    .as_stored = roof_runs_as_stored(p)};
 }
 
-static struct roof_node_expected expected_of(const struct roof_prediction *p)
+static struct roof_expected_sum expected_of(const struct roof_prediction *p)
 {
-    return (struct roof_node_expected){.time_s = p->expected_s,
-                                       .low_s = p->expected_low_s,
-                                       .high_s = p->expected_high_s,
-                                       .bottleneck = p->expected_bottleneck,
-                                       .near = p->expected_near};
+    return (struct roof_expected_sum){.time_s = p->expected_s,
+                                      .low_s = p->expected_low_s,
+                                      .high_s = p->expected_high_s,
+                                      .bottleneck = p->expected_bottleneck,
+                                      .near = p->expected_near};
 }
 
 /* The time and the memory that one stage needs. */
@@ -164,57 +164,64 @@ static void count_for_device(struct roof_model_prediction *kept, const struct ro
 
 /* --- costs that are remembered --------------------------------------------------------------- */
 
+/* Returns the formats by which costs are told apart: the format of the cache does not matter to a
+ * product with weights, nor that of the weights to attention. */
+static struct roof_formats plain_formats(const struct roof_workload *w,
+                                         const struct roof_operator_row *row)
+{
+    struct roof_formats plain = w->formats;
+    if (row->other == ROOF_ROLE_KV || row->kind == ROOF_KIND_COLLECTIVE) {
+        plain.weights = plain.activations;
+    }
+    if (row->other != ROOF_ROLE_KV) {
+        plain.kv = plain.out;
+    }
+    return plain;
+}
+
 /* Mixes the sizes and formats of a workload into a number. */
-static uint64_t hash_of(const struct roof_workload *w)
+static uint64_t hash_of(const struct roof_workload *w, const struct roof_operator_row *row,
+                        const struct roof_formats *formats)
 {
     const int64_t *const sizes = roof_sizes(&w->shape);
     uint64_t hash = (uint64_t)w->op;
-    for (size_t i = 0; i < sizeof w->shape / sizeof *sizes; i++) {
-        hash = (hash << 7 | hash >> 57) + (uint64_t)sizes[i];
+    for (int i = 0; i < row->dim_count; i++) {
+        hash = (hash << 7 | hash >> 57) + (uint64_t)sizes[row->dims[i]];
     }
-    hash = hash * 64 + (uint64_t)w->formats.weights;
-    hash = hash * 64 + (uint64_t)w->formats.activations;
-    hash = (hash * 64 + (uint64_t)w->formats.kv) * 0x9e3779b97f4a7c15U;
+    hash = hash * 64 + (uint64_t)formats->weights;
+    hash = hash * 64 + (uint64_t)formats->activations;
+    hash = (hash * 64 + (uint64_t)formats->kv) * 0x9e3779b97f4a7c15U;
     return hash >> 32;
 }
 
-/* Makes the workload of a cost: what does not matter to an operator, the format of the cache to a
- * product with weights and that of the weights to attention, is not told apart. */
-static struct roof_workload plain_workload(const struct roof_workload *w)
+/* Tells whether a remembered cost is that of a workload. */
+static bool is_cost_of(const struct roof_remembered *at, const struct roof_workload *w,
+                       const struct roof_formats *formats)
 {
-    const struct roof_operator_row *const row = roof_operator_row(w->op);
-    struct roof_workload plain = *w;
-    if (row->other == ROOF_ROLE_KV || row->kind == ROOF_KIND_COLLECTIVE) {
-        plain.formats.weights = plain.formats.activations;
-    }
-    if (row->other != ROOF_ROLE_KV) {
-        plain.formats.kv = plain.formats.out;
-    }
-    return plain;
+    const struct roof_workload *const known = &at->workload;
+    return known->op == w->op && known->sparse == w->sparse &&
+           memcmp(&known->shape, &w->shape, sizeof w->shape) == 0 &&
+           memcmp(&known->formats, formats, sizeof *formats) == 0;
 }
 
 /* Fills in what is missing of a remembered cost: the stacks of some bits. */
 static enum roof_status remember(struct roof_remembered *at, const struct roof_node *node,
                                  unsigned missing, struct roof_error *error)
 {
+    struct roof_stacks stacks = {.count = 0};
     struct roof_prediction prediction;
-    bool predicted = false;
+    struct roof_expected_sum expected[ROOF_STACK_COUNT];
     for (int i = 0; missing >> i != 0; i++) {
-        if ((missing >> i & 1U) == 0) {
-            continue;
+        if ((missing >> i & 1U) != 0) {
+            stacks.stack[stacks.count++] = (enum roof_stack)i;
         }
-        if (predicted) {
-            TRY(roof_predict_node_in(&prediction, node, (enum roof_stack)i, error));
-        } else {
-            struct roof_node own = *node;
-            own.workload.stack = i;
-            TRY(roof_predict_node(&prediction, &own, at->hardware, error));
-            at->cost = cost_of(&prediction);
-            predicted = true;
-        }
-        at->expected[i] = expected_of(&prediction);
-        at->stacks |= 1U << i;
     }
+    TRY(roof_predict_node_in(&prediction, expected, node, at->hardware, &stacks, error));
+    at->cost = cost_of(&prediction);
+    for (size_t i = 0; i < stacks.count; i++) {
+        at->expected[stacks.stack[i]] = expected[i];
+    }
+    at->stacks |= missing;
     return ROOF_OK;
 }
 
@@ -223,11 +230,14 @@ static enum roof_status recall(struct roof_remembered **out, const struct roof_n
                                const struct roof_hardware *hardware, struct roof_pass_memo *memo,
                                unsigned stacks, struct roof_error *error)
 {
-    const struct roof_workload w = plain_workload(&node->workload);
-    struct roof_remembered *const at = &memo->entry[hash_of(&w) % memo->size];
-    if (at->hardware != hardware || !roof_same_workload(&at->workload, &w)) {
+    const struct roof_workload *const w = &node->workload;
+    const struct roof_operator_row *const row = roof_operator_row(w->op);
+    const struct roof_formats formats = plain_formats(w, row);
+    struct roof_remembered *const at = &memo->entry[hash_of(w, row, &formats) % memo->size];
+    if (at->hardware != hardware || !is_cost_of(at, w, &formats)) {
         at->stacks = 0;
-        at->workload = w;
+        at->workload = *w;
+        at->workload.formats = formats;
         at->hardware = hardware;
     }
     if ((stacks & ~at->stacks) != 0) {
@@ -256,7 +266,7 @@ struct costed {
     struct roof_graph graph;
     struct roof_node_cost cost[ROOF_GRAPH_MAX];
     size_t stacks;
-    struct roof_node_expected expected[ROOF_STACK_COUNT][ROOF_GRAPH_MAX];
+    struct roof_expected_sum expected[ROOF_STACK_COUNT][ROOF_GRAPH_MAX];
     size_t index[ROOF_GRAPH_MAX]; /* where each operator stands among those that are kept */
 };
 
@@ -314,7 +324,7 @@ static void add_expected(struct roof_pass_expected *pass, const struct costed *s
 {
     double time_s = 0;
     for (size_t i = 0; i < stage->graph.count; i++) {
-        const struct roof_node_expected *const e = &stage->expected[stack][i];
+        const struct roof_expected_sum *const e = &stage->expected[stack][i];
         const double count = (double)stage->graph.node[i].count;
         time_s += count * e->time_s;
         pass->low_s += count * e->low_s;

@@ -4,12 +4,7 @@
 #define ROOF_PASS_H
 
 #include "predict/model_prediction.h"
-
-/* The stacks whose kernels are expected to run, each by itself; the bounds are those of all. */
-struct roof_stacks {
-    size_t count;
-    enum roof_stack stack[ROOF_STACK_COUNT];
-};
+#include "predict/predict_sizes.h"
 
 /* The times of the pipeline stages of a pass. */
 struct roof_pass_times {
@@ -55,22 +50,13 @@ struct roof_node_cost {
     bool as_stored;
 };
 
-/* It adds these to what is expected of a pass. */
-struct roof_node_expected {
-    double time_s;
-    double low_s;
-    double high_s;
-    enum roof_bottleneck bottleneck;
-    bool near;
-};
-
 /* A cost that is remembered. */
 struct roof_remembered {
     const struct roof_hardware *hardware; /* NULL: none */
     struct roof_workload workload;
     struct roof_node_cost cost;
     unsigned stacks; /* bits of those that are expected here */
-    struct roof_node_expected expected[ROOF_STACK_COUNT];
+    struct roof_expected_sum expected[ROOF_STACK_COUNT];
 };
 
 /* The costs of operators that passes share; a new cost takes the place of an old one. All passes
@@ -86,10 +72,14 @@ struct roof_pass_memo {
 enum roof_status roof_predict_node(struct roof_prediction *out, const struct roof_node *node,
                                    const struct roof_hardware *hardware, struct roof_error *error);
 
-/* Predicts the operator in *prediction again with the kernels of another stack. */
-enum roof_status roof_predict_node_in(struct roof_prediction *prediction,
-                                      const struct roof_node *node, enum roof_stack stack,
-                                      struct roof_error *error);
+/* Predicts the bound of one instance of an operator, and what is expected of it in each of some
+ * stacks: roof_predict_node gives the same values for each stack. The graph has resolved formats.
+ */
+enum roof_status roof_predict_node_in(struct roof_prediction *out,
+                                      struct roof_expected_sum expected[ROOF_STACK_COUNT],
+                                      const struct roof_node *node,
+                                      const struct roof_hardware *hardware,
+                                      const struct roof_stacks *stacks, struct roof_error *error);
 
 /* Runs all stages of a resolved scenario; kept receives the operators; it
  * may be NULL. */

@@ -34,7 +34,7 @@ static struct limits limits_of(const struct roof_workload *part,
     struct limits out = {.matrix = row->kind == ROOF_KIND_MATRIX,
                          .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value};
     if (out.matrix) {
-        const enum roof_precision other = row->other == ROOF_ROLE_KV ? f->kv : f->weights;
+        const enum roof_precision other = roof_role_format(f, row->other);
         out.wanted = f->compute != ROOF_PRECISION_AUTO
                          ? f->compute
                          : roof_precision_product(other, f->activations);
@@ -109,13 +109,19 @@ static void add_part(struct roof_prediction *whole, const struct roof_part *part
     whole->time_s += part->time_s;
 }
 
+/* Returns the rate that limits the kernel of a part: its peak, or bytes/s of a link. */
+static double rate_of(const struct roof_prediction *whole, const struct roof_part *part)
+{
+    const bool collective = roof_operator_row(part->op)->kind == ROOF_KIND_COLLECTIVE;
+    return collective ? whole->link.bytes_per_s : part->peak_flops_per_s;
+}
+
 /* Works out the expected time of a part whose bound is known, and adds it to that of the whole. */
 static void expect_part(struct roof_prediction *whole, int number, const struct roof_workload *part)
 {
     struct roof_part *const out = &whole->part[number];
-    const bool collective = roof_operator_row(part->op)->kind == ROOF_KIND_COLLECTIVE;
-    roof_kernel_expect(&out->expected, part, whole->hardware, &out->work,
-                       collective ? whole->link.bytes_per_s : out->peak_flops_per_s, out->time_s);
+    roof_kernel_expect(&out->expected, part, whole->hardware, &out->work, rate_of(whole, out),
+                       out->time_s);
     whole->expected_s += out->expected.time_s;
     whole->expected_low_s += out->expected.low_s;
     whole->expected_high_s += out->expected.high_s;
@@ -147,7 +153,6 @@ static enum roof_status predict_part(struct roof_prediction *whole, int number,
     }
     whole->native = whole->native && (limits.compute.native || out->work.flops == 0);
     add_part(whole, out);
-    expect_part(whole, number, part);
     return ROOF_OK;
 }
 
@@ -183,7 +188,7 @@ static void finish_expected(struct roof_prediction *p)
     }
 }
 
-/* Fills in what follows from the sums over the parts. */
+/* Fills in what follows from the sums over the parts, but for what is expected. */
 static void finish_prediction(struct roof_prediction *p)
 {
     double share[ROOF_BOTTLENECK_COUNT] = {0};
@@ -191,7 +196,6 @@ static void finish_prediction(struct roof_prediction *p)
         share[p->part[i].bottleneck] += p->part[i].time_s;
     }
     p->bottleneck = roof_largest_share(share);
-    finish_expected(p);
     p->network_bytes = p->part[0].work.network_bytes; /* collectives have one part */
     p->network_time_s = p->part[0].network_time_s;
     p->intensity = p->flops / p->bytes;
@@ -209,23 +213,29 @@ static void finish_prediction(struct roof_prediction *p)
     p->fraction_of_peak = p->attainable_flops_per_s / p->peak_flops_per_s;
 }
 
-/* Predicts the workload in *out, which is resolved. */
+/* Predicts the workload in *out, which is resolved; without `expect` its bound alone. */
 static enum roof_status predict_resolved(struct roof_prediction *out,
-                                         const struct roof_hardware *hardware,
+                                         const struct roof_hardware *hardware, bool expect,
                                          struct roof_error *error)
 {
+    struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    const struct roof_workload *part = &out->workload;
     clear_prediction(out, hardware);
-    if (roof_operator_row(out->workload.op)->part_count == 0) {
-        out->part_count = 1;
-        TRY(predict_part(out, 0, &out->workload, error));
-    } else {
-        struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
+    out->part_count = 1;
+    if (roof_operator_row(out->workload.op)->part_count > 0) {
         out->part_count = roof_workload_parts(parts, &out->workload);
-        for (int i = 0; i < out->part_count; i++) {
-            TRY(predict_part(out, i, &parts[i], error));
+        part = parts;
+    }
+    for (int i = 0; i < out->part_count; i++) {
+        TRY(predict_part(out, i, &part[i], error));
+        if (expect) {
+            expect_part(out, i, &part[i]);
         }
     }
     finish_prediction(out);
+    if (expect) {
+        finish_expected(out);
+    }
     return ROOF_OK;
 }
 
@@ -234,7 +244,7 @@ enum roof_status roof_predict(struct roof_prediction *out, const struct roof_wor
 {
     out->workload = *workload;
     TRY(roof_resolve(&out->workload, error));
-    return predict_resolved(out, hardware, error);
+    return predict_resolved(out, hardware, true, error);
 }
 
 enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
@@ -242,20 +252,59 @@ enum roof_status roof_predict_sizes(struct roof_prediction *prediction,
 {
     prediction->workload.shape = *shape;
     TRY(roof_sizes_resolve(&prediction->workload, error));
-    return predict_resolved(prediction, prediction->hardware, error);
+    return predict_resolved(prediction, prediction->hardware, true, error);
 }
 
-void roof_predict_stack(struct roof_prediction *p, enum roof_stack stack)
+enum roof_status roof_predict_bound(struct roof_prediction *out,
+                                    const struct roof_workload *workload,
+                                    const struct roof_hardware *hardware, struct roof_error *error)
+{
+    out->workload = *workload;
+    TRY(roof_sizes_resolve(&out->workload, error));
+    return predict_resolved(out, hardware, false, error);
+}
+
+/* Adds what is expected of a part in each of some stacks; share is that of each bottleneck. */
+static void add_expected(struct roof_expected_sum *sum, double (*share)[ROOF_BOTTLENECK_COUNT],
+                         const struct roof_prediction *bound, int number,
+                         const struct roof_workload *workload, const struct roof_stacks *stacks)
+{
+    const struct roof_part *const part = &bound->part[number];
+    struct roof_expected expected[ROOF_STACK_COUNT];
+    roof_kernel_expect_in(expected, stacks, workload, bound->hardware, &part->work,
+                          rate_of(bound, part), part->time_s);
+    for (size_t i = 0; i < stacks->count; i++) {
+        const struct roof_expected *const e = &expected[i];
+        sum[i].time_s += e->time_s;
+        sum[i].low_s += e->low_s;
+        sum[i].high_s += e->high_s;
+        sum[i].near = sum[i].near || e->near;
+        share[i][roof_kernel_limit_bottleneck(e->limit)] += e->time_s;
+    }
+}
+
+void roof_expect_in(struct roof_expected_sum out[ROOF_STACK_COUNT],
+                    const struct roof_prediction *bound, const struct roof_stacks *stacks)
 {
     struct roof_workload parts[ROOF_OPERATOR_PARTS_MAX];
-    p->workload.stack = stack;
-    p->expected_s = p->expected_low_s = p->expected_high_s = 0;
-    p->expected_near = false;
-    const int count = roof_workload_parts(parts, &p->workload);
-    for (int i = 0; i < count; i++) {
-        expect_part(p, i, &parts[i]);
+    double share[ROOF_STACK_COUNT][ROOF_BOTTLENECK_COUNT] = {{0}};
+    const bool composite = roof_operator_row(bound->workload.op)->part_count > 0;
+    for (size_t i = 0; i < stacks->count; i++) {
+        out[i] = (struct roof_expected_sum){0};
     }
-    finish_expected(p);
+    if (composite) {
+        (void)roof_workload_parts(parts, &bound->workload);
+    }
+    for (int i = 0; i < bound->part_count; i++) {
+        add_expected(out, share, bound, i, composite ? &parts[i] : &bound->workload, stacks);
+    }
+    for (size_t i = 0; i < stacks->count; i++) {
+        static const double none[ROOF_BOTTLENECK_COUNT];
+        const bool known = !isnan(out[i].time_s);
+        out[i].bottleneck = roof_largest_share(known ? share[i] : none);
+        out[i].low_s = known ? out[i].low_s : ROOF_UNKNOWN;
+        out[i].high_s = known ? out[i].high_s : ROOF_UNKNOWN;
+    }
 }
 
 void roof_predict_measured(struct roof_prediction *prediction, double measured_s)

@@ -122,11 +122,11 @@ static int64_t largest_part(int64_t value, int64_t parts)
 
 /* Returns what tells the times of a step from those of others of the request. A draft is for all
  * sequences at once. */
-static struct roof_whole_step key_of(const struct roof_request *r, int64_t decoding, int64_t chunks)
+static struct roof_step_key key_of(const struct roof_request *r, int64_t decoding, int64_t chunks)
 {
     const struct roof_scenario s = make_step(r, decoding, chunks, 1, 1);
     const int64_t parts = roof_microbatches(&s);
-    return (struct roof_whole_step){
+    return (struct roof_step_key){
         .parts = parts,
         .decoding = r->asked.draft_tokens > 0 ? decoding : largest_part(decoding, parts),
         .chunks = largest_part(chunks, parts)};
@@ -136,15 +136,15 @@ static struct roof_whole_step key_of(const struct roof_request *r, int64_t decod
 static enum roof_status whole_step(struct roof_step_times *out, struct roof_request *r,
                                    int64_t decoding, int64_t chunks, struct roof_error *error)
 {
-    struct roof_whole_step step = key_of(r, decoding, chunks);
+    const struct roof_step_key key = key_of(r, decoding, chunks);
     for (size_t i = 0; i < r->count; i++) {
-        const struct roof_whole_step *const known = &r->known[i];
-        if (known->parts == step.parts && known->decoding == step.decoding &&
-            known->chunks == step.chunks) {
-            *out = known->times[r->stack];
+        if (memcmp(&r->known[i].key, &key, sizeof key) == 0) {
+            *out = r->known[i].times[r->stack];
             return ROOF_OK;
         }
     }
+    struct roof_whole_step step;
+    step.key = key;
     if (chunks > 0) {
         memset(step.times, 0, r->stacks.count * sizeof *step.times);
         TRY(add_chunks(step.times, r, decoding, chunks, error));
@@ -283,7 +283,7 @@ enum roof_status roof_request_memory(struct roof_memory *out, struct roof_reques
         struct roof_whole_step *const step = &r->known[r->count++];
         r->native = pass->native;
         r->as_stored = pass->as_stored;
-        *step = key_of(r, r->asked.common.shape.batch, 0);
+        step->key = key_of(r, r->asked.common.shape.batch, 0);
         for (size_t n = 0; n < r->stacks.count; n++) {
             step->times[n] = step_of(&pass[n], &none, &r->decode);
         }

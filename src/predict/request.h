@@ -16,12 +16,15 @@ struct roof_request_times {
 };
 
 /* A step with whole numbers of sequences and chunks, by its microbatches, each of the size of the
- * largest; its times are those of each stack. */
-struct roof_whole_step {
+ * largest. */
+struct roof_step_key {
     int64_t parts;
     int64_t decoding;
     int64_t chunks;
-    struct roof_step_times times[ROOF_STACK_COUNT];
+};
+struct roof_whole_step {
+    struct roof_step_key key;
+    struct roof_step_times times[ROOF_STACK_COUNT]; /* of each stack */
 };
 #define ROOF_STEPS_REMEMBERED 8
 

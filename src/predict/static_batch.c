@@ -9,13 +9,13 @@
 
 /* --- sums over contexts -------------------------------------------------------------------- */
 
-/* The times per token of a decode step at a context. */
-struct token_times {
+/* The times of a decode step at a context, or those per token that it yields. */
+struct step_times {
     double bound_s;
     double expected_s;
 };
 
-/* The times per token as a function of the context; the first error stays in status. */
+/* These times as a function of the context; the first error stays in status. */
 struct curve {
     const struct roof_model *model;
     const struct roof_hardware *hardware;
@@ -24,7 +24,7 @@ struct curve {
     enum roof_status status;
 };
 
-static struct token_times curve_at(struct curve *curve, int64_t context)
+static struct step_times step_at(struct curve *curve, int64_t context)
 {
     struct roof_pass pass = {0};
     struct roof_pass draft = {0};
@@ -36,12 +36,19 @@ static struct token_times curve_at(struct curve *curve, int64_t context)
     if (curve->status == ROOF_OK) {
         curve->status = roof_pass_draft(&draft, &curve->scenario, curve->hardware, curve->error);
     }
+    return (struct step_times){
+        .bound_s = roof_pass_step_s(&pass.bound, &curve->scenario) + draft.bound.path_s,
+        .expected_s = roof_pass_step_s(&pass.expected.times, &curve->scenario) +
+                      draft.expected.times.path_s};
+}
+
+/* Returns the times per token. */
+static struct step_times curve_at(struct curve *curve, int64_t context)
+{
     const double tokens = roof_tokens_per_step(&curve->scenario);
-    return (struct token_times){
-        .bound_s = (roof_pass_step_s(&pass.bound, &curve->scenario) + draft.bound.path_s) / tokens,
-        .expected_s = (roof_pass_step_s(&pass.expected.times, &curve->scenario) +
-                       draft.expected.times.path_s) /
-                      tokens};
+    const struct step_times step = step_at(curve, context);
+    return (struct step_times){.bound_s = step.bound_s / tokens,
+                               .expected_s = step.expected_s / tokens};
 }
 
 static bool on_line(double value, double line)
@@ -130,6 +137,7 @@ struct request {
     struct roof_pass prefill;
     struct roof_pass last; /* the decode step at the end */
     struct roof_pass draft;
+    struct step_times step; /* the decode step at the mean context */
     double steps;
     double decode_s; /* all steps */
     double expected_decode_s;
@@ -143,6 +151,7 @@ static enum roof_status sum_steps(struct request *r, struct curve *curve,
     r->steps = (double)(asked->generate - 1);
     r->decode_s = 0;
     r->expected_decode_s = 0;
+    r->step = step_at(curve, asked->prompt + asked->generate / 2); /* as in a closed loop */
     if (asked->generate > 1) {
         const int64_t first = asked->prompt + 1;
         const int64_t last = asked->prompt + asked->generate - 1;
@@ -177,7 +186,8 @@ static void put_bounds(struct roof_model_prediction *out, const struct request *
 {
     out->ttft_s = roof_pass_step_s(&r->prefill.bound, prefill);
     out->e2e_s = out->ttft_s + r->decode_s;
-    out->step_s = out->total.time_s = out->e2e_s;
+    out->total.time_s = out->e2e_s;
+    out->step_s = r->step.bound_s;
     out->time_us = roof_to_unit(out->e2e_s, ROOF_UNIT_MICROSECONDS);
     if (r->steps > 0) {
         out->tpot_s = r->decode_s / r->steps;
@@ -191,7 +201,8 @@ static void put_expected(struct roof_model_prediction *out, const struct request
     struct roof_prediction *const total = &out->total;
     out->expected_ttft_s = roof_pass_step_s(&r->prefill.expected.times, prefill);
     out->expected_e2e_s = out->expected_ttft_s + r->expected_decode_s;
-    out->expected_step_s = total->expected_s = out->expected_e2e_s;
+    total->expected_s = out->expected_e2e_s;
+    out->expected_step_s = r->step.expected_s;
     const double first_s = r->prefill.expected.times.path_s;
     total->expected_low_s = out->expected_ttft_s * r->prefill.expected.low_s / first_s;
     total->expected_high_s = out->expected_ttft_s * r->prefill.expected.high_s / first_s;

@@ -48,5 +48,11 @@ void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum 
     case ROOF_TABLE_ENGINES:
         roof_engine_fields(out);
         break;
+    case ROOF_TABLE_SAMPLES:
+        roof_sample_fields(out);
+        break;
+    case ROOF_TABLE_ENERGIES:
+        roof_energy_fields(out);
+        break;
     }
 }

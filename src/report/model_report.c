@@ -224,6 +224,15 @@ static void put_time(struct roof_text *out, const char *label, double time_s, do
     put_line(out, label, roof_format_quantity(value, time_s, ROOF_UNIT_MILLISECONDS), detail);
 }
 
+/* Says of the time to the first token what other prompts and sequences do in it. */
+static const char *beside_prompt(const struct roof_scenario *s)
+{
+    return s->common.shape.batch == 1 ? ""
+           : s->static_batch > 0      ? "; all prompts together"
+           : s->generate == 1         ? "; one prompt, beside those of others"
+                                      : "; one prompt, while others decode";
+}
+
 static void put_request(struct roof_text *out, const struct roof_model_prediction *r)
 {
     char value[ROOF_QUANTITY_SIZE];
@@ -231,7 +240,7 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
     const bool together = r->scenario.static_batch > 0;
     const bool shared = r->scenario.common.shape.batch > 1;
     put_time(out, "time to first token", r->ttft_s, r->expected_ttft_s,
-             together || !shared ? "" : "; one prompt, while others decode");
+             beside_prompt(&r->scenario));
     if (!isnan(r->tpot_s)) {
         snprintf(mean, sizeof mean, "; mean over %" PRId64 " tokens, the context growing",
                  r->scenario.generate - 1);
@@ -240,7 +249,7 @@ static void put_request(struct roof_text *out, const struct roof_model_predictio
                  : shared ? "; prompts of others come in between"
                           : "");
     }
-    if (!together) {
+    if (!together && r->scenario.generate > 1) {
         put_time(out, "decode step", r->step_s, r->expected_step_s, "; without prompts");
     }
     put_line(out, "end to end", roof_format_quantity(value, r->e2e_s, ROOF_UNIT_MILLISECONDS),
@@ -344,7 +353,12 @@ static void put_room(struct roof_text *out, const struct roof_model_prediction *
     if (!isnan(limits->max_batch)) {
         snprintf(batch, sizeof batch, "batch up to %.0f", limits->max_batch);
     }
-    if (isnan(limits->max_context)) {
+    const double positions = (double)r->model->positions; /* 0: unknown */
+    const bool beyond = positions > 0 && !(limits->max_context <= positions);
+    if (beyond) {
+        snprintf(context, sizeof context, "%s up to the model's %.0f positions", length,
+                 positions);
+    } else if (isnan(limits->max_context)) {
         snprintf(context, sizeof context, "%s of any length", length);
     } else {
         snprintf(context, sizeof context, "%s up to %.0f", length, limits->max_context);

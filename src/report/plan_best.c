@@ -149,16 +149,56 @@ static void put_reference(struct roof_text *out, const char *reference, const ch
     roof_text_shell_word(out, reference == NULL ? id : reference);
 }
 
-/* Writes the prefix cache, the drafts and the formats of classes that a question gives. */
-static void put_shape(struct roof_text *out, const struct roof_scenario *s)
+/* Makes the scenario of an empty command line, as far as plans say otherwise: they are whole where
+ * nothing cuts them, and tell a phase and a context even where these are the usual ones. */
+static struct roof_scenario usual_scenario(const struct roof_scenario *s)
 {
-    if (s->prefix_hit > 0) {
-        roof_text_put(out, " --prefix-hit ");
-        roof_text_number(out, s->prefix_hit);
+    const bool request = s->generate > 0;
+    struct roof_scenario usual;
+    roof_scenario_init(&usual);
+    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = 1;
+    usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep says the same */
+    usual.chunk = request ? ROOF_REQUEST_CHUNK : s->chunk;
+    usual.phase = request ? s->phase : -1;
+    return usual;
+}
+
+/* Writes an input that is a field of a scenario, where it is not the usual one. */
+static void put_field(struct roof_text *out, const struct roof_input *input,
+                      const struct roof_scenario *s, const struct roof_scenario *usual)
+{
+    char name[ROOF_INPUT_NAME_SIZE];
+    if (input->kind == ROOF_INPUT_NUMBER) {
+        const double value = *(const double *)(const void *)((const char *)s + input->offset);
+        const double other = *(const double *)(const void *)((const char *)usual + input->offset);
+        if (value != other) {
+            roof_text_printf(out, " %s ", roof_input_name(name, input));
+            roof_text_number(out, value);
+        }
+        return;
     }
-    if (s->draft_tokens > 0) {
-        roof_text_printf(out, " --draft-tokens %" PRId64 " --acceptance ", s->draft_tokens);
-        roof_text_number(out, s->acceptance);
+    const int64_t value = roof_input_get(s, input);
+    if (value == roof_input_get(usual, input)) {
+        return;
+    }
+    roof_text_printf(out, " %s", roof_input_name(name, input));
+    if (input->kind != ROOF_INPUT_FLAG) {
+        roof_text_put(out, " ");
+        roof_input_show(out, input, value == input->zero ? 0 : value);
+    }
+}
+
+/* Writes all inputs of a scenario that are not the usual ones: those that are its fields, and the
+ * two that are texts. */
+static void put_inputs(struct roof_text *out, const struct roof_scenario *s)
+{
+    const struct roof_scenario usual = usual_scenario(s);
+    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
+        const struct roof_input *const input = roof_input(id);
+        if (input->field && input->of != ROOF_OF_OPERATORS &&
+            roof_input_allowed(id, ROOF_COMMAND_PREDICT)) {
+            put_field(out, input, s, &usual);
+        }
     }
     if (s->draft_tokens > 0 && (s->drafting != ROOF_DRAFTING_DEFAULT || s->draft != NULL)) {
         roof_text_put(out, " --draft-model ");
@@ -181,49 +221,15 @@ static void put_command(struct roof_text *out, const struct roof_plan_row *row,
                         const char *hardware, const struct roof_plan_problem *problem,
                         const struct roof_scenario *s)
 {
-    const bool request = s->generate > 0;
-    const bool apart = s->moe_ep > 0;
     roof_text_put(out, "  roofline predict model ");
     put_reference(out, problem->model->reference, problem->model->id);
     roof_text_put(out, " -H ");
     roof_text_shell_word(out, hardware);
-    roof_text_put(out, " ");
     if (row->layout != NULL) {
-        roof_text_put(out, "--layout ");
+        roof_text_put(out, " --layout ");
         roof_text_shell_word(out, row->layout);
-    } else {
-        roof_text_printf(out, "-w %s -a %s", roof_format(row->weights)->name,
-                         roof_format(row->activations)->name);
     }
-    roof_text_printf(out, " --kv %s", roof_format(row->kv)->name);
-    const struct {
-        const char *option;
-        int64_t value;
-        int64_t usual;
-    } numbers[] = {{"tp", s->tp, 1},
-                   {"pp", s->pp, 1},
-                   {"ep", s->common.shape.ep, 1},
-                   {"attention-dp", s->attention_dp, apart ? 1 : s->attention_dp},
-                   {"moe-tp", s->moe_tp, 0},
-                   {"moe-ep", s->moe_ep, 0},
-                   {"batch", s->common.shape.batch, 1},
-                   {"context", s->context, 0},
-                   {"prompt", s->prompt, 0},
-                   {"generate", s->generate, 0},
-                   {"chunk", request ? s->chunk : 0, request ? ROOF_REQUEST_CHUNK : 0}};
-    for (size_t k = 0; k < COUNT(numbers); k++) {
-        if (numbers[k].value != numbers[k].usual) {
-            roof_text_printf(out, " --%s %" PRId64, numbers[k].option, numbers[k].value);
-        }
-    }
-    put_shape(out, s);
-    if (s->common.stack != ROOF_STACK_BEST) {
-        roof_text_printf(out, " --stack %s",
-                         roof_input(ROOF_INPUT_STACK)->choices[s->common.stack]);
-    }
-    if (!request) {
-        roof_text_printf(out, " --phase %s", roof_phase_name((enum roof_phase)s->phase));
-    }
+    put_inputs(out, s);
     roof_text_put(out, "\n");
 }
 
@@ -262,7 +268,7 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     } else if (plan->dp > 1) {
         roof_text_printf(out, "one of the %" PRId64 " copies ", plan->dp);
     }
-    roof_text_put(out, "(add any other options you used):\n");
+    roof_text_put(out, "(with the same --set and --calibration, if you gave any):\n");
     if (plan->prefill.copies > 0) {
         put_halves(out, plan, &row, problem);
     } else if (problem->base.generate > 0) {

@@ -106,3 +106,19 @@ void roof_table_engine(struct roof_table *table, struct roof_text *out,
     roof_engine_values(values, &table->columns, engine);
     roof_table_row(table, out, values);
 }
+
+void roof_table_sample(struct roof_table *table, struct roof_text *out,
+                       const struct roof_sample *sample)
+{
+    struct roof_value values[ROOF_FIELDS_MAX];
+    roof_sample_values(values, &table->columns, sample);
+    roof_table_row(table, out, values);
+}
+
+void roof_table_energy(struct roof_table *table, struct roof_text *out,
+                       const struct roof_energy_sum *sum)
+{
+    struct roof_value values[ROOF_FIELDS_MAX];
+    roof_energy_values(values, &table->columns, sum);
+    roof_table_row(table, out, values);
+}

@@ -17,6 +17,7 @@
 #include "decide/plan.h"
 #include "decide/recommend.h"
 #include "decide/speedup.h"
+#include "measure/energy.h"
 #include "model/layout.h"
 #include "operator/operator.h"
 #include "predict/model_prediction.h"
@@ -44,7 +45,9 @@ enum roof_table_kind {
     ROOF_TABLE_LAYOUTS,
     ROOF_TABLE_PLANS,
     ROOF_TABLE_SPEEDUPS,
-    ROOF_TABLE_ENGINES
+    ROOF_TABLE_ENGINES,
+    ROOF_TABLE_SAMPLES, /**< of GPUs over time */
+    ROOF_TABLE_ENERGIES /**< of GPUs over a run */
 };
 
 /** The form in which a row is written. */
@@ -144,5 +147,9 @@ void roof_table_speedup(struct roof_table *table, struct roof_text *out,
                         const struct roof_speedup_row *speedup);
 void roof_table_engine(struct roof_table *table, struct roof_text *out,
                        const struct roof_engine_entry *engine);
+void roof_table_sample(struct roof_table *table, struct roof_text *out,
+                       const struct roof_sample *sample);
+void roof_table_energy(struct roof_table *table, struct roof_text *out,
+                       const struct roof_energy_sum *sum);
 
 #endif

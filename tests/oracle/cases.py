@@ -82,6 +82,27 @@ def operator(random, op):
             d["query_len"] = length
         if chance(random, 0.6):
             d["causal"] = random.choice((0, 1, 1))
+    elif op in operators.CHOSEN + operators.STATES + ["index-top-k", "short-conv"]:
+        maybe(6, "batch")
+        maybe(12, "query_len")
+        if op in operators.CHOSEN + operators.STATES:
+            draw(6, "heads")
+        if op in operators.CHOSEN + ["index-top-k"]:
+            draw(15, "kv_len")
+        if op in ("index-scores", "gated-delta", "kimi-delta", "ssd"):
+            draw(8, "head_dim")
+        if op in operators.CHOSEN and chance(random, 0.6):
+            d["causal"] = random.choice((0, 1, 1))
+        if op in ("gated-delta", "ssd") and chance(random, 0.7):
+            d["kv_heads"] = random.choice([x for x in range(1, d["heads"] + 1)
+                                           if d["heads"] % x == 0])
+        sizes = {"index-top-k": ("selected",), "sparse-mla": ("selected", "kv_lora_rank",
+                                                             "qk_rope_head_dim"),
+                 "short-conv": ("taps",), "gated-delta": ("v_head_dim", "scan_chunk"),
+                 "kimi-delta": ("v_head_dim", "scan_chunk"), "ssd": ("state_size", "scan_chunk")}
+        maybe(9, *sizes.get(op, ()))
+        if op == "short-conv":
+            draw(12, "hidden")
     elif op in operators.ROWS:
         draw(14, "tokens", "hidden")
         if op in ("rmsnorm", "layernorm") and chance(random, 0.6):
@@ -199,6 +220,9 @@ def config(random):
                 c["first_k_dense_replace"] = random.randint(0, 3)
             if chance(random, 0.3):
                 c["moe_layer_freq"] = random.randint(1, 3)
+            if "q_lora_rank" in c and chance(random, 0.4):
+                c.update(model_type="deepseek_v32", index_topk=size(random, 10),
+                         index_n_heads=random.randint(1, 64), index_head_dim=2 * random.randint(1, 80))
         elif kind == "qwen2_moe" and chance(random, 0.7):
             c["shared_expert_intermediate_size"] = 16 * size(random, 7)
         if kind.startswith("qwen"):

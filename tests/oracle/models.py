@@ -24,8 +24,11 @@ FAMILIES = {
     "gpt2": dict(_NEOX, tied=1, learned=1), "opt": dict(_NEOX, tied=1, learned=1, more_rows=2),
     "gpt_oss": dict(qkv_bias=1, o_bias=1, sinks=1, expert_bias=1, router_bias=1, pattern=2),
     "deepseek_v2": {}, "deepseek_v3": dict(router_bias=1),
+    "deepseek_v32": dict(router_bias=1),
 }
-GROUPS = {"attention": "q k v o q_a q_b kv_a kv_b".split(), "mlp": "gate up down".split(),
+# 8 bits and, for the 128 elements of a published key, 4 bytes of scale.
+INDEX_KEYS = "mxfp8_e4m3"
+GROUPS = {"attention": "q k v o q_a q_b kv_a kv_b index mixer_in mixer_out".split(), "mlp": "gate up down".split(),
            "experts": "expert_gate expert_up expert_down".split(),
            "shared": "shared_gate shared_up shared_down".split()}
 LINEAR = [name for group in GROUPS.values() for name in group]
@@ -90,6 +93,8 @@ class Model:
         self.q_latent = get("q_lora_rank", default=0)
         self.nope, self.rope = get("qk_nope_head_dim"), get("qk_rope_head_dim")
         self.v = get("v_head_dim")
+        self.chosen = get("index_topk", default=0)
+        self.index = get("index_n_heads", default=0), get("index_head_dim", default=0)
         self.predictors = get("num_nextn_predict_layers", default=0)
         self.experts = get("num_local_experts", "n_routed_experts", "num_experts", default=0)
         self.top_k = get("num_experts_per_tok", "experts_per_token")
@@ -487,24 +492,70 @@ class Graph:
                      qk_rope_head_dim=m.rope, v_head_dim=m.v)
         # The matrix that expands the latent is stored once, however it is used.
         held = (f.stored("kv_b", i), heads * (m.nope + m.v) * m.latent, 1, heads * (m.nope + m.v))
+        if m.chosen:
+            self.index_inputs(i)
         decode = s.phase != "prefill"
-        if decode:
-            rows = self.b * s.new
-            self.product("q_absorb", "kv_b", i, rows, m.latent, m.nope, op="bmm", batch=heads,
-                         resident=False)
-            self.attend_latent("mla-decode", sizes, self.b, s.new, s.seen, f.kv)
-            self.product("v_absorb", "kv_b", i, rows, m.v, m.latent, op="bmm", batch=heads,
-                         resident=False)
-        for batch, new, seen in ([] if decode else [(self.b, s.new, s.context)]) + \
-                ([(self.others, s.chunk, s.others_context)] if self.others else []):
-            self.product("kv_b_proj", "kv_b", i, batch * seen, heads * (m.nope + m.v), m.latent,
-                         resident=False)
-            self.attend_latent("mla-prefill", sizes, batch, new, seen, f.out)
+        kinds = [(self.b, s.new, s.seen if decode else s.context, decode)]
+        if self.others:
+            kinds.append((self.others, s.chunk, s.others_context, False))
+        for number, (batch, new, seen, absorbed) in enumerate(kinds):
+            after = "_prefill" if number else ""
+            if m.chosen and seen > m.chosen:
+                self.choose(batch, new, seen, after)
+                absorbed = absorbed or not self.expanding_is_less(new, seen)
+            if absorbed:
+                rows = batch * new
+                sparse = m.chosen and seen > m.chosen
+                self.product("q_absorb" + after, "kv_b", i, rows, m.latent, m.nope, op="bmm",
+                             batch=heads, resident=False)
+                self.attend_latent("sparse-mla" if sparse else "mla-decode", sizes, batch, new,
+                                   seen, f.kv, number)
+                self.product("v_absorb" + after, "kv_b", i, rows, m.v, m.latent, op="bmm",
+                             batch=heads, resident=False)
+            else:
+                self.product("kv_b_proj", "kv_b", i, batch * seen, heads * (m.nope + m.v), m.latent,
+                             resident=False)
+                self.attend_latent("mla-prefill", sizes, batch, new, seen, f.out, number)
         list(self.nodes)[-1].resident.append(held)
         self.product("o_proj", "o", i, n, m.hidden, heads * m.v, m.o_bias)
 
-    def attend_latent(self, op, sizes, batch, new, seen, kv):
-        phase = ("_decode" if op == "mla-decode" else "_prefill") if self.others else ""
+    def index_inputs(self, i):
+        """The queries, the key and the weights of the indexer, whole on every device."""
+        m, n = self.m, self.n
+        heads, size = m.index
+        self.product("index_q_proj", "index", i, n, heads * size, m.q_latent)
+        self.product("index_k_proj", "index", i, n, size + heads, m.hidden)
+        self.normed("index_k_norm", n, size, "layernorm")
+        self.vector("index_rope", "rope", dict(tokens=n, heads=heads, kv_heads=1, head_dim=m.rope))
+        self.vector("index_append", "kv-append", dict(tokens=n, kv_heads=1,
+                                                      head_dim=Fraction(size, 2)))
+        list(self.nodes)[-1].formats["kv"] = INDEX_KEYS
+
+    def choose(self, batch, new, seen, after):
+        heads, size = self.m.index
+        dims = dict(batch=batch, query_len=new, kv_len=seen)
+        for op, more, formats in (
+                ("index-scores", dict(heads=heads, head_dim=size, causal=1),
+                 dict(activations="fp8_e4m3", kv=INDEX_KEYS, out="fp32")),
+                ("index-top-k", dict(selected=self.m.chosen),
+                 dict(activations="fp32", kv=INDEX_KEYS, out="fp32"))):
+            self.add(Node(op.replace("-", "_") + after, op, dict(dims, **more),
+                          dict(formats, weights=self.f.weights, compute=None)))
+
+    def expanding_is_less(self, new, seen):
+        """Whether K and V of each head over all keys take fewer FLOPs than the chosen ones on the
+        latent. Query i sees up to seen - new + 1 + i keys."""
+        m = self.m
+        first = seen - new + 1
+        dense = sum(range(first, seen + 1))
+        few = sum(min(m.chosen, keys) for keys in range(first, seen + 1))
+        return dense * (m.nope + m.rope + m.v) < few * (2 * m.latent + m.rope)
+
+    def attend_latent(self, op, sizes, batch, new, seen, kv, number):
+        phase = ("_prefill" if number else "_decode") if self.others else ""
+        if op == "sparse-mla":
+            sizes = dict(heads=sizes["heads"], kv_lora_rank=self.m.latent,
+                         qk_rope_head_dim=self.m.rope, selected=self.m.chosen)
         self.add(Node("attention" + phase, op, dict(sizes, batch=batch, query_len=new, kv_len=seen,
                                             causal=1), self.formats(self.f.weights, self.f.out, kv)))
 
@@ -578,7 +629,8 @@ class Graph:
     @staticmethod
     def one(node, device, sparse):
         # Weights are pruned, caches are not.
-        sparse = sparse and node.op not in operators.ATTENTION + operators.LATENT
+        sparse = sparse and node.op not in operators.ATTENTION + operators.LATENT + \
+            operators.CHOSEN
         p = operators.predict(node.op, node.dims, node.formats, device, sparse)
         if node.op == "all-reduce" and device.joined(node.dims["within"])[1] > 0:
             other = operators.predict(node.op, dict(node.dims, algorithm="one-shot"), node.formats,
@@ -650,7 +702,8 @@ def predict_own(m, s, asked, device, f, sparse):
 
 def cache_bytes(m, tp, kv, tokens):
     if m.latent:
-        return tensor_bytes(kv, tokens * (m.latent + m.rope), 0, tokens)
+        keys = tensor_bytes(INDEX_KEYS, tokens * m.index[1], 0, tokens) if m.chosen else 0
+        return tensor_bytes(kv, tokens * (m.latent + m.rope), 0, tokens) + keys
     groups = max(1, m.kv_heads // tp)
     return tensor_bytes(kv, 2 * tokens * groups * m.head_dim, 0, 2 * tokens * groups)
 
@@ -761,6 +814,7 @@ def request(m, asked, device, **options):
     row["active"] = max(row["active"], first["active"])
     row["fits"] = None if device.capacity is None else row["weights"] + row["cache"] + \
         row["active"] <= (1 - row["s"].reserve) * device.capacity
+    row["step"] = infer(m, dict(steps, context=prompt + generate // 2), device, **options)["step"]
     row["ttft"], row["tpot"] = first["ttft"], times / (generate - 1) if generate > 1 else None
     row["e2e"] = first["ttft"] + times
     row["rate"] = row["s"].batch * generate / row["e2e"]

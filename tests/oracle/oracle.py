@@ -181,7 +181,7 @@ def model_row(row):
     if "e2e" in row:
         # A sum of many passes has no FLOPs, bytes and operators.
         keep = "activations out kv weights_memory_bytes kv_cache_bytes activation_memory_bytes " \
-            "kv_bytes_per_token memory_capacity_bytes fits ttft_ms tpot_ms tokens_per_step " \
+            "kv_bytes_per_token memory_capacity_bytes fits ttft_ms tpot_ms step_ms tokens_per_step " \
             "tokens_per_s tokens_per_s_per_user devices"
         row_of = {key: row_of[key] for key in keep.split()}
         row_of.update(e2e_ms=row["e2e"] * 1000, time_us=row["e2e"] / MICRO)

@@ -867,6 +867,10 @@ static const struct published {
     {"gpt-oss-120b", 116829156672, 5711982912, 116829156672, 0, 0, KERAS},
     {"deepseek-v3", 671026419200, 37552297472, 671e9, 5e8, 0,
      "deepseek-ai/DeepSeek-V3 README_WEIGHTS.md"},
+    /* With the layer for prediction: DeepSeek-V3's 11,610,068,224, an indexer of its own, and copies
+     * of embedding and head. */
+    {"deepseek-v3.2", 671877944064, 38403822336, 685e9, 5e8,
+     11610068224. + 13959424 + 2. * 129280 * 7168, "deepseek-ai/DeepSeek-V3.2 page"},
     {"deepseek-r1", 671026419200, 37552297472, 671e9, 5e8, 0, "the dimensions of DeepSeek-V3"},
     {"deepseek-r1-0528-nvfp4-v2", 671026419200, 37552297472, 671e9, 5e8, 0,
      "the dimensions of DeepSeek-V3"},

@@ -438,6 +438,11 @@ static void request_is_the_sum(const struct roof_model *m, struct roof_scenario 
     }
     assert_int_equal(whole.count, 0);
     assert_true(unknown(whole.total.flops) && unknown(whole.total.bytes));
+    /* A decode step alone, at the mean context. */
+    one.context = prompt + generate / 2;
+    infer_into(&step, m, &one, h);
+    assert_near(whole.step_s, step.step_s, 0);
+    assert_near(whole.tokens_per_step, step.tokens_per_step, 0);
     /* The cache at its end. */
     one.context = prompt + generate;
     infer_into(&step, m, &one, h);

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+#include "measure/cpu_dot.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+/* Makes the loops over a tile straight lines, so that its sums stay in registers. */
+#define UNROLL _Pragma("GCC unroll 4")
+
+/* --- half precision ------------------------------------------------------------------------ */
+
+float roof_half_to_float(uint16_t half)
+{
+    const uint32_t sign = (uint32_t)(half & 0x8000) << 16;
+    const uint32_t exponent = half >> 10 & 0x1f;
+    const uint32_t mantissa = half & 0x3ff;
+    const uint32_t bits = sign | (exponent + 112) << 23 | mantissa << 13;
+    float out = 0;
+    if (exponent == 0) {
+        out = (float)mantissa * 0x1p-24F;
+        return sign != 0 ? -out : out;
+    }
+    memcpy(&out, &bits, sizeof out);
+    return out;
+}
+
+uint16_t roof_float_to_half(float value)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, &value, sizeof bits);
+    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+    const int exponent = (int)(bits >> 23 & 0xff) - 112;
+    if (exponent <= 0) { /* subnormal */
+        return (uint16_t)(sign | (uint16_t)lrintf(fabsf(value) * 0x1p24F));
+    }
+    if (exponent >= 31) {
+        return (uint16_t)(sign | 0x7bff); /* the largest finite value */
+    }
+    const uint32_t rounded = (bits & 0x7fffff) + 0xfff + (bits >> 13 & 1);
+    return (uint16_t)(sign | (((uint32_t)exponent << 10) + (rounded >> 13)));
+}
+
+/* --- tiles --------------------------------------------------------------------------------- */
+
+/*
+ * A tile is a loop over blocks of K. `load_w` and `load_x` read what a row has there, and `add`
+ * adds their product to the sum of a row and an input. R and T are constants, so that the compiler
+ * keeps sums and operands in registers.
+ */
+#define TILE(name, target, R, T, step, sum_t, w_t, x_t, zero, load_w, load_x, add, total)          \
+    target static void name(const struct roof_dot *d)                                              \
+    {                                                                                              \
+        sum_t sum[R][T];                                                                           \
+        UNROLL for (int r = 0; r < (R); r++)                                                       \
+        {                                                                                          \
+            UNROLL for (int t = 0; t < (T); t++)                                                   \
+            {                                                                                      \
+                sum[r][t] = zero;                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        for (int64_t k = 0; k < d->k; k += (step)) {                                               \
+            x_t x[T];                                                                              \
+            UNROLL for (int t = 0; t < (T); t++)                                                   \
+            {                                                                                      \
+                x[t] = load_x(d->inputs + t * d->input_bytes, k);                                  \
+            }                                                                                      \
+            UNROLL for (int r = 0; r < (R); r++)                                                   \
+            {                                                                                      \
+                const w_t w = load_w(d->weights + r * d->row_bytes, k);                            \
+                UNROLL for (int t = 0; t < (T); t++)                                               \
+                {                                                                                  \
+                    sum[r][t] = add(sum[r][t], &w, &x[t]);                                         \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+        UNROLL for (int r = 0; r < (R); r++)                                                       \
+        {                                                                                          \
+            UNROLL for (int t = 0; t < (T); t++)                                                   \
+            {                                                                                      \
+                d->out[t * d->stride + r] = total(sum[r][t]);                                      \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* The three tiles of a format and a vector unit. */
+#define TILES(name, target, ...)                                                                   \
+    TILE(name##_whole, target, ROOF_TILE, ROOF_TILE, __VA_ARGS__)                                  \
+    TILE(name##_column, target, ROOF_TILE, 1, __VA_ARGS__)                                         \
+    TILE(name##_single, target, 1, 1, __VA_ARGS__)
+
+/* --- any processor ------------------------------------------------------------------------- */
+
+/* A block of 8-bit elements with its scale. */
+struct block {
+    float scale;
+    int8_t element[ROOF_BLOCK];
+};
+struct floats {
+    float element[ROOF_BLOCK];
+};
+
+INLINE struct block base_q8(const unsigned char *row, int64_t k)
+{
+    struct block out;
+    struct roof_block_q8 in;
+    memcpy(&in, row + k / ROOF_BLOCK * (int64_t)sizeof in, sizeof in);
+    out.scale = roof_half_to_float(in.scale);
+    memcpy(out.element, in.element, sizeof out.element);
+    return out;
+}
+
+INLINE struct block base_q4(const unsigned char *row, int64_t k)
+{
+    struct block out;
+    struct roof_block_q4 in;
+    memcpy(&in, row + k / ROOF_BLOCK * (int64_t)sizeof in, sizeof in);
+    out.scale = roof_half_to_float(in.scale);
+    for (int i = 0; i < ROOF_BLOCK / 2; i++) {
+        out.element[i] = (int8_t)((in.pair[i] & 15) - 8);
+        out.element[i + ROOF_BLOCK / 2] = (int8_t)((in.pair[i] >> 4) - 8);
+    }
+    return out;
+}
+
+INLINE struct floats base_half(const unsigned char *row, int64_t k)
+{
+    struct floats out;
+    uint16_t half[ROOF_BLOCK];
+    memcpy(half, row + 2 * k, sizeof half);
+    for (int i = 0; i < ROOF_BLOCK; i++) {
+        out.element[i] = roof_half_to_float(half[i]);
+    }
+    return out;
+}
+
+INLINE struct floats base_float(const unsigned char *row, int64_t k)
+{
+    struct floats out;
+    memcpy(out.element, row + 4 * k, sizeof out.element);
+    return out;
+}
+
+INLINE float base_add_blocks(float sum, const struct block *w, const struct block *x)
+{
+    int32_t product = 0;
+    for (int i = 0; i < ROOF_BLOCK; i++) {
+        product += w->element[i] * x->element[i];
+    }
+    return sum + w->scale * x->scale * (float)product;
+}
+
+INLINE float base_add_floats(float sum, const struct floats *w, const struct floats *x)
+{
+    float product[4] = {0};
+    for (int i = 0; i < ROOF_BLOCK; i++) {
+        product[i % 4] += w->element[i] * x->element[i];
+    }
+    return sum + product[0] + product[1] + product[2] + product[3];
+}
+
+#define BASE_TOTAL(sum) (sum)
+
+TILES(q4_base, , ROOF_BLOCK, float, struct block, struct block, 0, base_q4, base_q8,
+      base_add_blocks, BASE_TOTAL)
+TILES(q8_base, , ROOF_BLOCK, float, struct block, struct block, 0, base_q8, base_q8,
+      base_add_blocks, BASE_TOTAL)
+TILES(fp16_base, , ROOF_BLOCK, float, struct floats, struct floats, 0, base_half, base_half,
+      base_add_floats, BASE_TOTAL)
+TILES(fp32_base, , ROOF_BLOCK, float, struct floats, struct floats, 0, base_float, base_float,
+      base_add_floats, BASE_TOTAL)
+
+#if defined(__x86_64__)
+
+/* --- AVX2 and VNNI: blocks of 8 bits ------------------------------------------------------- */
+
+struct wide_block {
+    __m256i element;
+    __m256 scale;
+};
+
+ROOF_TARGET_AVX2 INLINE __m256 scale_of(const unsigned char *block)
+{
+    uint16_t half = 0;
+    memcpy(&half, block, sizeof half);
+    return _mm256_set1_ps(_cvtsh_ss(half));
+}
+
+ROOF_TARGET_AVX2 INLINE struct wide_block avx2_q8(const unsigned char *row, int64_t k)
+{
+    const unsigned char *const at = row + k / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q8);
+    return (struct wide_block){_mm256_loadu_si256((const __m256i *)(const void *)(at + 2)),
+                               scale_of(at)};
+}
+
+ROOF_TARGET_AVX2 INLINE struct wide_block avx2_q4(const unsigned char *row, int64_t k)
+{
+    const unsigned char *const at = row + k / ROOF_BLOCK * (int64_t)sizeof(struct roof_block_q4);
+    const __m128i pairs = _mm_loadu_si128((const __m128i *)(const void *)(at + 2));
+    const __m256i both = _mm256_set_m128i(_mm_srli_epi16(pairs, 4), pairs);
+    const __m256i low = _mm256_and_si256(both, _mm256_set1_epi8(15));
+    return (struct wide_block){_mm256_sub_epi8(low, _mm256_set1_epi8(8)), scale_of(at)};
+}
+
+/* Both factors are within +-127, so that no sum of two products leaves 16 bits. */
+ROOF_TARGET_AVX2 INLINE __m256 avx2_add_blocks(__m256 sum, const struct wide_block *w,
+                                               const struct wide_block *x)
+{
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_sign_epi8(w->element, w->element),
+                                               _mm256_sign_epi8(x->element, w->element));
+    const __m256i fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    return _mm256_fmadd_ps(_mm256_mul_ps(w->scale, x->scale), _mm256_cvtepi32_ps(fours), sum);
+}
+
+ROOF_TARGET_VNNI INLINE __m256 vnni_add_blocks(__m256 sum, const struct wide_block *w,
+                                               const struct wide_block *x)
+{
+    const __m256i fours =
+        _mm256_dpbusd_epi32(_mm256_setzero_si256(), _mm256_sign_epi8(w->element, w->element),
+                            _mm256_sign_epi8(x->element, w->element));
+    return _mm256_fmadd_ps(_mm256_mul_ps(w->scale, x->scale), _mm256_cvtepi32_ps(fours), sum);
+}
+
+ROOF_TARGET_AVX2 INLINE float avx2_total(__m256 sum)
+{
+    const __m128 half = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
+    const __m128 quarter = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_add_ss(quarter, _mm_movehdup_ps(quarter)));
+}
+
+TILES(q4_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
+      _mm256_setzero_ps(), avx2_q4, avx2_q8, avx2_add_blocks, avx2_total)
+TILES(q8_avx2, ROOF_TARGET_AVX2, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
+      _mm256_setzero_ps(), avx2_q8, avx2_q8, avx2_add_blocks, avx2_total)
+TILES(q4_vnni, ROOF_TARGET_VNNI, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
+      _mm256_setzero_ps(), avx2_q4, avx2_q8, vnni_add_blocks, avx2_total)
+TILES(q8_vnni, ROOF_TARGET_VNNI, ROOF_BLOCK, __m256, struct wide_block, struct wide_block,
+      _mm256_setzero_ps(), avx2_q8, avx2_q8, vnni_add_blocks, avx2_total)
+
+/* --- floats -------------------------------------------------------------------------------- */
+
+ROOF_TARGET_AVX2 INLINE __m256 avx2_half(const unsigned char *row, int64_t k)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(row + 2 * k)));
+}
+
+ROOF_TARGET_AVX2 INLINE __m256 avx2_float(const unsigned char *row, int64_t k)
+{
+    return _mm256_loadu_ps((const float *)(const void *)(row + 4 * k));
+}
+
+ROOF_TARGET_AVX2 INLINE __m256 avx2_add(__m256 sum, const __m256 *w, const __m256 *x)
+{
+    return _mm256_fmadd_ps(*w, *x, sum);
+}
+
+ROOF_TARGET_AVX512 INLINE __m512 avx512_half(const unsigned char *row, int64_t k)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(row + 2 * k)));
+}
+
+ROOF_TARGET_AVX512 INLINE __m512 avx512_float(const unsigned char *row, int64_t k)
+{
+    return _mm512_loadu_ps(row + 4 * k);
+}
+
+ROOF_TARGET_AVX512 INLINE __m512 avx512_add(__m512 sum, const __m512 *w, const __m512 *x)
+{
+    return _mm512_fmadd_ps(*w, *x, sum);
+}
+
+TILES(fp16_avx2, ROOF_TARGET_AVX2, 8, __m256, __m256, __m256, _mm256_setzero_ps(), avx2_half,
+      avx2_half, avx2_add, avx2_total)
+TILES(fp32_avx2, ROOF_TARGET_AVX2, 8, __m256, __m256, __m256, _mm256_setzero_ps(), avx2_float,
+      avx2_float, avx2_add, avx2_total)
+TILES(fp16_avx512, ROOF_TARGET_AVX512, 16, __m512, __m512, __m512, _mm512_setzero_ps(), avx512_half,
+      avx512_half, avx512_add, _mm512_reduce_add_ps)
+TILES(fp32_avx512, ROOF_TARGET_AVX512, 16, __m512, __m512, __m512, _mm512_setzero_ps(),
+      avx512_float, avx512_float, avx512_add, _mm512_reduce_add_ps)
+
+#endif
+
+/* --- the table ----------------------------------------------------------------------------- */
+
+#define KERNELS(inputs, name)                                                                      \
+    {                                                                                              \
+        ROOF_PRECISION_##inputs, name##_whole, name##_column, name##_single                        \
+    }
+
+static const struct {
+    enum roof_precision weights;
+    enum roof_cpu_isa isa;
+    bool vnni;
+    struct roof_dot_kernels kernels;
+} table[] = {
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_BASE, false, KERNELS(Q8_0, q4_base)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_BASE, false, KERNELS(Q8_0, q8_base)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_BASE, false, KERNELS(FP16, fp16_base)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_BASE, false, KERNELS(FP32, fp32_base)},
+#if defined(__x86_64__)
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX2, false, KERNELS(Q8_0, q4_avx2)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX2, false, KERNELS(Q8_0, q8_avx2)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_AVX2, false, KERNELS(FP16, fp16_avx2)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_AVX2, false, KERNELS(FP32, fp32_avx2)},
+    {ROOF_PRECISION_Q4_0, ROOF_ISA_AVX512, true, KERNELS(Q8_0, q4_vnni)},
+    {ROOF_PRECISION_Q8_0, ROOF_ISA_AVX512, true, KERNELS(Q8_0, q8_vnni)},
+    {ROOF_PRECISION_FP16, ROOF_ISA_AVX512, false, KERNELS(FP16, fp16_avx512)},
+    {ROOF_PRECISION_FP32, ROOF_ISA_AVX512, false, KERNELS(FP32, fp32_avx512)},
+#endif
+};
+
+bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights,
+                   const struct roof_cpu_features *features)
+{
+    bool found = false;
+    for (size_t i = 0; i < COUNT(table); i++) {
+        if (table[i].weights == weights && table[i].isa <= features->isa &&
+            (!table[i].vnni || features->vnni)) {
+            *out = table[i].kernels;
+            found = true;
+        }
+    }
+    return found;
+}
+
+void roof_dot_multiply(const struct roof_dot_kernels *kernels, const struct roof_dot *first,
+                       int64_t rows, int64_t inputs)
+{
+    for (int64_t row = 0; row < rows;) {
+        /* With one input, rows in a row are what memory delivers fastest. */
+        const bool full = inputs > 1 && rows - row >= ROOF_TILE;
+        for (int64_t input = 0; input < inputs;) {
+            const bool tile = full && inputs - input >= ROOF_TILE;
+            struct roof_dot d = *first;
+            d.weights += row * d.row_bytes;
+            d.inputs += input * d.input_bytes;
+            d.out += input * d.stride + row;
+            (tile ? kernels->whole : full ? kernels->column : kernels->single)(&d);
+            input += tile ? ROOF_TILE : 1;
+        }
+        row += full ? ROOF_TILE : 1;
+    }
+}
+
+/* --- inputs -------------------------------------------------------------------------------- */
+
+static void quantize_base(struct roof_block_q8 *out, const float *in, int64_t k)
+{
+    for (int64_t b = 0; b < k / ROOF_BLOCK; b++) {
+        const float *const x = in + b * ROOF_BLOCK;
+        float most = 0;
+        for (int i = 0; i < ROOF_BLOCK; i++) {
+            most = fmaxf(most, fabsf(x[i]));
+        }
+        const float inverse = most > 0 ? 127 / most : 0;
+        out[b].scale = roof_float_to_half(most / 127);
+        for (int i = 0; i < ROOF_BLOCK; i++) {
+            out[b].element[i] = (int8_t)lrintf(x[i] * inverse);
+        }
+    }
+}
+
+static void narrow_base(uint16_t *out, const float *in, int64_t k)
+{
+    for (int64_t i = 0; i < k; i++) {
+        out[i] = roof_float_to_half(in[i]);
+    }
+}
+
+#if defined(__x86_64__)
+ROOF_TARGET_AVX2 static void quantize_avx2(struct roof_block_q8 *out, const float *in, int64_t k)
+{
+    const __m256 positive = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+    for (int64_t b = 0; b < k / ROOF_BLOCK; b++) {
+        __m256 x[4];
+        __m256 most = _mm256_setzero_ps();
+        __m256i whole[4];
+        for (int i = 0; i < 4; i++) {
+            x[i] = _mm256_loadu_ps(in + b * ROOF_BLOCK + (ptrdiff_t)8 * i);
+            most = _mm256_max_ps(most, _mm256_and_ps(x[i], positive));
+        }
+        const __m128 four =
+            _mm_max_ps(_mm256_castps256_ps128(most), _mm256_extractf128_ps(most, 1));
+        const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+        const float largest = _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+        const __m256 inverse = _mm256_set1_ps(largest > 0 ? 127 / largest : 0);
+        for (int i = 0; i < 4; i++) {
+            whole[i] = _mm256_cvtps_epi32(_mm256_mul_ps(x[i], inverse));
+        }
+        const __m256i mixed = _mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]),
+                                                 _mm256_packs_epi32(whole[2], whole[3]));
+        out[b].scale = _cvtss_sh(largest / 127, 0);
+        _mm256_storeu_si256(
+            (__m256i *)(void *)out[b].element,
+            _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+    }
+}
+
+ROOF_TARGET_AVX2 static void narrow_avx2(uint16_t *out, const float *in, int64_t k)
+{
+    for (int64_t i = 0; i < k; i += 8) {
+        _mm_storeu_si128((__m128i *)(void *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
+    }
+}
+#endif
+
+void roof_dot_convert(unsigned char *out, enum roof_precision format, const float *in, int64_t k,
+                      const struct roof_cpu_features *features)
+{
+    void (*quantize)(struct roof_block_q8 *, const float *, int64_t) = quantize_base;
+    void (*narrow)(uint16_t *, const float *, int64_t) = narrow_base;
+#if defined(__x86_64__)
+    if (features->isa >= ROOF_ISA_AVX2) {
+        quantize = quantize_avx2;
+        narrow = narrow_avx2;
+    }
+#endif
+    if (format == ROOF_PRECISION_Q8_0) {
+        quantize((struct roof_block_q8 *)(void *)out, in, k);
+    } else if (format == ROOF_PRECISION_FP16) {
+        narrow((uint16_t *)(void *)out, in, k);
+    } else {
+        memcpy(out, in, (size_t)k * sizeof *in);
+    }
+    (void)features;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/* Dot products of rows of weights with rows of inputs: the inside of GEMV and GEMM. */
+#ifndef ROOF_MEASURE_CPU_DOT_H
+#define ROOF_MEASURE_CPU_DOT_H
+
+#include "measure/cpu_job.h"
+
+/* The blocks of GGUF: a half-precision scale, then 32 elements (ggml-common.h at d99724f,
+ * block_q4_0 and block_q8_0). Inputs of both are converted to blocks of 8 bits. */
+#define ROOF_BLOCK 32
+struct roof_block_q4 {
+    uint16_t scale;
+    uint8_t pair[ROOF_BLOCK / 2]; /* element i in the low half, i + 16 in the high half; less 8 */
+};
+struct roof_block_q8 {
+    uint16_t scale;
+    int8_t element[ROOF_BLOCK];
+};
+
+/* A tile has at most this many rows of weights and of inputs. */
+#define ROOF_TILE 4
+
+/* The results of a tile: out[token * stride + row] = weights[row] . inputs[token], over k elements.
+ * Rows follow one another at row_bytes and input_bytes. */
+struct roof_dot {
+    const unsigned char *weights;
+    const unsigned char *inputs;
+    float *out;
+    int64_t row_bytes;
+    int64_t input_bytes;
+    int64_t stride;
+    int64_t k;
+};
+typedef void roof_dot_tile(const struct roof_dot *dot);
+
+/* The kernels of a format of weights. */
+struct roof_dot_kernels {
+    enum roof_precision inputs; /* the format that inputs are converted to */
+    roof_dot_tile *whole;       /* ROOF_TILE rows x ROOF_TILE inputs */
+    roof_dot_tile *column;      /* ROOF_TILE rows x 1 input */
+    roof_dot_tile *single;      /* 1 row x 1 input */
+};
+
+/* Finds the kernels of the widest unit for a format; false if there are none. k must be a multiple
+ * of ROOF_BLOCK. */
+bool roof_dot_find(struct roof_dot_kernels *out, enum roof_precision weights,
+                   const struct roof_cpu_features *features);
+
+/* Multiplies so many rows of weights and of inputs, in whole tiles and single results at the ends.
+ */
+void roof_dot_multiply(const struct roof_dot_kernels *kernels, const struct roof_dot *first,
+                       int64_t rows, int64_t inputs);
+
+/* Converts a row of k inputs from fp32 to the format of `inputs`. */
+void roof_dot_convert(unsigned char *out, enum roof_precision format, const float *in, int64_t k,
+                      const struct roof_cpu_features *features);
+
+/* Convert half precision, for the blocks' scales and in tests. */
+float roof_half_to_float(uint16_t half);
+uint16_t roof_float_to_half(float value);
+
+#endif

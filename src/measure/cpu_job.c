@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE /* madvise */
+#include "measure/cpu_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/base.h"
+
+struct roof_cpu_features roof_cpu_features(void)
+{
+    struct roof_cpu_features out = {.isa = ROOF_ISA_BASE};
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512vl");
+    out.isa = avx512 ? ROOF_ISA_AVX512 : avx2 ? ROOF_ISA_AVX2 : ROOF_ISA_BASE;
+    out.vnni = avx512 && __builtin_cpu_supports("avx512vnni");
+    out.bf16 = avx512 && __builtin_cpu_supports("avx512bf16");
+#endif
+    return out;
+}
+
+/* The size of a large page. */
+#define PAGE ((size_t)2 << 20)
+
+enum roof_status roof_cpu_allocate(struct roof_cpu_job *job, int64_t bytes,
+                                   struct roof_error *error)
+{
+    const size_t whole = ((size_t)bytes + PAGE - 1) / PAGE * PAGE;
+    void *data = NULL;
+    if (posix_memalign(&data, PAGE, whole) != 0) {
+        return roof_no_memory(error);
+    }
+    (void)madvise(data, whole, MADV_HUGEPAGE); /* small pages only cost time */
+    job->data = data;
+    return ROOF_OK;
+}
+
+int64_t roof_cpu_copies(const struct roof_meter_task *task, int64_t bytes, int64_t cache_bytes)
+{
+    const bool warm = task->workload.cache == ROOF_CACHE_WARM;
+    return warm ? 1 : 1 + 3 * cache_bytes / (bytes < 1 ? 1 : bytes);
+}
+
+/* Returns the next of a sequence of random numbers (xorshift64*). */
+static uint64_t random_bits(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 0x2545F4914F6CDD1DU;
+}
+
+void roof_cpu_random(float *out, int64_t count, uint64_t *state)
+{
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = (float)(int32_t)(random_bits(state) >> 32) * 0x1p-31F;
+    }
+}
+
+void roof_cpu_noise(unsigned char *out, int64_t bytes, uint64_t *state)
+{
+    for (int64_t i = 0; i < bytes; i += 8) {
+        const uint64_t bits = random_bits(state);
+        memcpy(out + i, &bits, bytes - i < 8 ? (size_t)(bytes - i) : 8);
+    }
+}
+
+void roof_cpu_halves(uint16_t *out, int64_t count, uint64_t *state)
+{
+    roof_cpu_noise((unsigned char *)out, count * 2, state);
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = (uint16_t)((out[i] & 0x83ff) | 0x2000); /* the exponent of 2^-7 */
+    }
+}
