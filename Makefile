@@ -58,15 +58,14 @@ VERSION = $(call ver,MAJOR).$(call ver,MINOR).$(call ver,PATCH)
 SONAME  = libroofline.so.$(call ver,MAJOR)
 
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
-DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json)) \
-            $(sort $(filter-out %/README.md,$(wildcard data/web/*)))
+DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json))
 # The floors of the library, lowest first; each includes only itself and those before it.
 FLOORS   := base catalog operator model predict decide measure report chart ask
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/*/test_*.c))
-LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/data_files.o
+LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/data_files.o $(BUILD)/gen/explorer.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
 UNIT_OBJ := $(UNIT_SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libroofline.a
@@ -194,6 +193,18 @@ $(BUILD)/gen/data_files.c: src/catalog/embed.sh $(DATA) $(BUILD)/gen/data_list
 $(BUILD)/gen/data_files.o: $(BUILD)/gen/data_files.c src/catalog/data.h $(BUILD)/command
 	$(COMPILE) $(PIC) -c -o $@ $<
 
+# The explorer is in the program when it was built before (make page).
+EXPLORER := $(wildcard $(BUILD)/page/explorer.html)
+$(BUILD)/gen/explorer_list: FORCE
+	$(call remember,$(EXPLORER))
+
+$(BUILD)/gen/explorer.c: src/catalog/embed.sh $(EXPLORER) $(BUILD)/gen/explorer_list
+	@mkdir -p $(@D)
+	sh src/catalog/embed.sh --explorer $(EXPLORER) > $@
+
+$(BUILD)/gen/explorer.o: $(BUILD)/gen/explorer.c src/catalog/data.h $(BUILD)/command
+	$(COMPILE) $(PIC) -c -o $@ $<
+
 # The only part that needs an optimiser (NLopt); nothing else depends on it.
 $(FIT): $(FIT_SRC) $(sort $(wildcard src/calibrate/*.h)) $(LIB)
 	$(LINK) $(NLOPT_CFLAGS) -o $@ $(FIT_SRC) $(LIB) $(NLOPT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
@@ -205,15 +216,24 @@ $(FIT): $(FIT_SRC) $(sort $(wildcard src/calibrate/*.h)) $(LIB)
 CJSON_SOURCE ?= $(BUILD)/cjson
 WASM_CC      ?= clang --target=wasm32-wasi --sysroot=/usr
 PAGE         := $(BUILD)/page
-PAGE_SRC     := $(LIB_SRC) $(sort $(wildcard src/page/*.c))
+# A page has no machine to measure, no files to check and no checkpoints to read: the functions of
+# these files are missing in the module, and refuse there.
+PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/check% src/ask/ask_check% src/ask/compare% src/ask/records% src/ask/page% \
+                src/model/gguf% src/model/safetensors% src/report/monitor%
+PAGE_SRC     := $(filter-out $(PAGE_WITHOUT),$(LIB_SRC)) $(sort $(wildcard src/page/*.c))
 PAGE_OBJ     := $(PAGE_SRC:%.c=$(PAGE)/%.o) $(PAGE)/data_files.o $(PAGE)/cJSON.o
 PAGE_DATA    := $(filter data/%.json,$(DATA))
 COMPILE_PAGE  = $(WASM_CC) -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-trapping-math $(WARN) $(WERROR) \
                 -Oz -flto -ffunction-sections -fdata-sections -Iinclude -Isrc -Isrc/page/wasi -I$(PAGE)/include
-LINK_PAGE     = -mexec-model=reactor -Wl,--gc-sections -Wl,--strip-all -Wl,--stack-first -Wl,-z,stack-size=1048576
+LINK_PAGE     = -mexec-model=reactor -Wl,--gc-sections -Wl,--strip-all -Wl,--stack-first -Wl,--allow-undefined -Wl,-z,stack-size=1048576
 
 ## page: build the explorer, the library and its data in one HTML file (sh .ci/deps page)
-page: $(PAGE)/roofline.wasm
+page: $(PAGE)/explorer.html
+	$(MAKE) all
+
+# The page with the module and all that it needs in it.
+$(PAGE)/explorer.html: $(PAGE)/roofline.wasm $(sort $(wildcard src/page/explorer/*))
+	sh src/page/explorer/assemble.sh $< > $@
 
 $(PAGE)/command: FORCE
 	$(call remember,$(COMPILE_PAGE) $(LINK_PAGE))
@@ -434,9 +454,9 @@ oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/plans.py $(BIN) data --cases 50 $(SEED:%=--seed %)
 
-## check-browser: the pages of --format html in headless Chromium, where there is one
-check-browser: $(BIN)
-	@sh tests/browser.sh $(BIN)
+## check-browser: the explorer in headless Chromium, where there is one (a build of its own, with make page)
+check-browser:
+	@sh tests/browser.sh $(BUILD)/explorer
 
 ## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
 MODULES ?= operator,workload,predict,scenario,graph,model_size,sweep,recommend

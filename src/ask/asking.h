@@ -28,12 +28,12 @@ enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *erro
 enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_check(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_monitor(struct roof_asking *a, struct roof_error *error);
+/* Answers any question that has the output format html with the page that begins at it. */
+enum roof_status roof_ask_page(struct roof_asking *a, struct roof_error *error);
 
 /* Parts of predict and recommend. */
 enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_asking *a,
                                         struct roof_error *error);
-enum roof_status roof_ask_page(struct roof_text *out, struct roof_asking *a,
-                               struct roof_error *error);
 enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, bool recommended,
                                   struct roof_error *error);

@@ -319,7 +319,7 @@ static enum roof_status write_answer(struct roof_text *out, const struct roof_pl
         write_plans(out, &table, answer, in, a);
         return ROOF_OK;
     }
-    *found = roof_emit(out, answer->engine, &answer->plans,
+    *found = roof_emit(out, in->inputs.emit, answer->engine, &answer->plans,
                        answer->others.count == 0 ? NULL : &answer->others, &answer->problem,
                        a->question->model_name, error);
     return *found == ROOF_UNSATISFIED ? ROOF_OK : *found;

@@ -270,14 +270,11 @@ size_t roof_json_python_word(const char *p, const char *end)
     return begins_with(p, end, words, COUNT(words));
 }
 
-/* Reads true, false or null; in a record also NaN and Infinity, as Python writes them. */
+/* Reads true, false or null. */
 static enum roof_status word(struct roof_json_scan *s)
 {
     static const char *const words[] = {"true", "false", "null"};
-    size_t length = begins_with(s->p, s->end, words, COUNT(words));
-    if (length == 0 && s->members != NULL) {
-        length = roof_json_python_word(s->p, s->end);
-    }
+    const size_t length = begins_with(s->p, s->end, words, COUNT(words));
     if (length == 0) {
         return fail(s, s->p, "expected a value");
     }
@@ -300,7 +297,8 @@ static enum roof_status value(struct roof_json_scan *s)
     if (*s->p == '"') {
         return string(s);
     }
-    const size_t python = s->python ? roof_json_python_word(s->p, s->end) : 0;
+    const bool reads = s->python || s->members != NULL; /* records are often of Python */
+    const size_t python = reads ? roof_json_python_word(s->p, s->end) : 0;
     if (python > 0) {
         s->p += python;
         return ROOF_OK;

@@ -58,6 +58,10 @@ static const struct cli_command commands[] = {
      "  roofline monitor --tokens 4096 -- ./generate.sh\n"
      "  roofline monitor --count-tokens -- llama-bench -m model.gguf\n"
      "  roofline monitor --from nvidia-smi.csv\n"},
+    {"page", ROOF_COMMAND_PAGE, CLI_NOTHING, "-o FILE.html",
+     "Writes the explorer: a page for a browser that answers questions by itself.",
+     "  roofline page -o explorer.html\n"
+     "  roofline predict model llama-3-8b -H h100-sxm -o llama.html\n"},
     {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
      "Prints what makes a shell complete the words of command lines.",
      "  . <(roofline completion bash)\n"

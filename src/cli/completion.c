@@ -152,7 +152,7 @@ static const struct {
                     {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
                     {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
                     {ROOF_INPUT_ENGINE, "engines", "all"},
-                    {ROOF_INPUT_EMIT, "engines", NULL}};
+                    {ROOF_INPUT_EMIT, "engines", "dynamo"}};
 
 /* --- the line ------------------------------------------------------------------------------ */
 
@@ -296,6 +296,9 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
     if (line->operand_count == 0 && workload) {
         status = offer_operators(o, error);
         offer(o, "model", "a whole model: its name or file comes next");
+        if (status == ROOF_OK && *o->typed != '\0') { /* a model needs no word before it */
+            status = offer_models(o, error);
+        }
     } else if (line->operand_count == 0 && strstr(usage, "FILE") != NULL) {
         offer_files(o);
     } else if (line->operand_count == 0) { /* a|b|c [...] */

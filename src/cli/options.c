@@ -268,6 +268,7 @@ static bool take_own_option(struct cli_options *out, size_t input, const char *t
     case ROOF_INPUT_CHART_FORMAT:
     case ROOF_INPUT_CHECK_FORMAT:
     case ROOF_INPUT_MONITOR_FORMAT:
+    case ROOF_INPUT_PAGE_FORMAT:
         out->format_name = text;
         return true;
     case ROOF_INPUT_OUTPUT:
@@ -370,6 +371,8 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
     case CLI_COMMAND:
         return roof_error_set(error, ROOF_USAGE,
                               "unexpected argument '%s': a command stands behind --", first);
+    case CLI_NOTHING:
+        return roof_error_set(error, ROOF_USAGE, "unexpected argument '%s'", first);
     case CLI_WORD:
         return ROOF_OK;
     }
@@ -466,7 +469,9 @@ static enum roof_status find_format(struct cli_options *out, struct roof_error *
             return status == ROOF_OK ? ROOF_OK : refuse_extension(out, error);
         }
     }
-    return ROOF_OK;
+    return out->command->id == ROOF_COMMAND_PAGE /* which writes nothing else */
+               ? roof_answer_format_find(&out->format, out->command->id, "html", error)
+               : ROOF_OK;
 }
 
 enum roof_status cli_options_read(struct cli_options *out, const struct cli_command *command,

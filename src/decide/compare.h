@@ -75,7 +75,7 @@ struct roof_comparison {
     struct roof_compare_group overall;
     struct roof_compare_group *group; /**< in order of appearance; owned */
     size_t groups;
-    size_t bad; /**< rows left out as invalid */
+    uint64_t bad; /**< rows left out as invalid */
     void *private_data;
 };
 

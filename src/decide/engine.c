@@ -345,8 +345,13 @@ const struct roof_serving *roof_serving_find(const struct roof_engines *engines,
 
 bool roof_serving_suits(const struct roof_serving *serving, const struct roof_model *model)
 {
-    return serving->quantization == NULL ||
-           (model->quantization != NULL && strcmp(serving->quantization, model->quantization) == 0);
+    const char *const wanted = serving->quantization;
+    const size_t length = model->quantization == NULL ? 0 : strlen(model->quantization);
+    if (wanted == NULL || length == 0 || strncmp(wanted, model->quantization, length) != 0) {
+        return wanted == NULL;
+    }
+    return wanted[length] == '\0' ||
+           (wanted[length] == '/' && same_text(wanted + length + 1, model->algorithm));
 }
 
 bool roof_serving_called(const struct roof_engines *engines, size_t serving, const char *name)

@@ -25,7 +25,8 @@
 struct roof_serving {
     const char *id;                  /**< "fp8" */
     const char *layout;              /**< layout of the weights; NULL: all are as in `weights` */
-    const char *quantization;        /**< only for models that are published so; NULL: for all */
+    const char *quantization;        /**< only for models that are published so ("fp8", or
+                                          "modelopt/NVFP4" with the algorithm); NULL: for all */
     enum roof_precision weights;     /**< with a layout, the format of most weights */
     enum roof_precision activations; /**< with a layout, that of most activations */
     enum roof_precision kv;

@@ -12,6 +12,8 @@
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
 #define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
 #define ALL (WORKLOAD | ROOF_COMMAND_LIST)
+/* Commands whose questions a page can begin at, but for plot. */
+#define PAGES (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
 /* The commands that print documents and tables. */
 #define TABLES (ALL & ~(unsigned)ROOF_COMMAND_PLOT)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
@@ -63,8 +65,9 @@
 #define LENGTH_MAX 1000000000
 
 static const char *const output_formats[] = {"text", "json", "ndjson", "csv", "md", NULL};
-/* The output formats, including those that only predictions of models have. */
+/* The output formats of questions that the explorer can begin at. */
 static const char *const predict_formats[] = {"text", "json", "ndjson", "csv", "md", "html", NULL};
+static const char *const page_formats[] = {"html", NULL};
 static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
                                             "gnuplot", "json", "html", NULL};
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
@@ -399,14 +402,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help = "serving engines to consider, or all (default: those whose kernels were measured)",
          .of = ROOF_OF_MODELS,
          .commands = ROOF_COMMAND_RECOMMEND},
-    ROW(EMIT) =
-        {.option = "emit",
-         .kind = ROOF_INPUT_TEXT,
-         .value = "ENGINE",
-         .help =
-             "print a script that serves the best plan with this engine (roofline list engines)",
-         .of = ROOF_OF_MODELS,
-         .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(EMIT) = {.option = "emit",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ENGINE",
+                 .help = "print a script that serves the best plan with this engine; dynamo: a "
+                         "Kubernetes manifest",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_RECOMMEND},
     ROW(SHARD) = {.option = "shard",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "I/N",
@@ -507,7 +509,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md; with -o, by its extension",
-                   .commands = TABLES & ~(unsigned)ROOF_COMMAND_PREDICT,
+                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE,
                    .group = ROOF_GROUP_OUTPUT},
     ROW(CHART_FORMAT) = {.option = "format",
                          .letter = 'f',
@@ -525,10 +527,18 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                            .choices = predict_formats,
                            .max = 5,
                            .value = "FORMAT",
-                           .help = "text (default), json, ndjson, csv or md; of models also html; "
+                           .help = "text (default), json, ndjson, csv, md or html (the explorer); "
                                    "with -o, by its extension",
-                           .commands = ROOF_COMMAND_PREDICT,
+                           .commands = PAGES,
                            .group = ROOF_GROUP_OUTPUT},
+    ROW(PAGE_FORMAT) = {.option = "format",
+                        .letter = 'f',
+                        .kind = ROOF_INPUT_CHOICE,
+                        .choices = page_formats,
+                        .value = "FORMAT",
+                        .help = "html, the explorer",
+                        .commands = ROOF_COMMAND_PAGE,
+                        .group = ROOF_GROUP_OUTPUT},
     ROW(UPDATE) = {.option = "update",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
@@ -570,7 +580,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .kind = ROOF_INPUT_TEXT,
                    .value = "FILE",
                    .help = "write to FILE, whole or not at all",
-                   .commands = ALL | ROOF_COMMAND_CHECK | ROOF_COMMAND_MONITOR,
+                   .commands = ALL | ROOF_COMMAND_CHECK | ROOF_COMMAND_MONITOR | ROOF_COMMAND_PAGE,
                    .group = ROOF_GROUP_OUTPUT},
 };
 

@@ -100,6 +100,7 @@ enum roof_input_id {
     ROOF_INPUT_CHART_FORMAT,   /**< of plot */
     ROOF_INPUT_CHECK_FORMAT,   /**< and of check */
     ROOF_INPUT_MONITOR_FORMAT, /**< and of monitor */
+    ROOF_INPUT_PAGE_FORMAT,    /**< and of page */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_WIDE,
     ROOF_INPUT_OUTPUT,

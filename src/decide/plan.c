@@ -46,7 +46,9 @@ enum roof_accuracy_class roof_plan_loss(const struct roof_plan_problem *q, size_
 {
     const struct roof_serving *const s = &q->engines->serving[serving];
     const enum roof_precision formats[] = {s->kv, s->weights, s->activations};
-    const size_t count = roof_serving_published(s) ? 1 : COUNT(formats);
+    /* A checkpoint of another model, which was made of this one, has lost what its formats do. */
+    const bool own = roof_serving_published(s) && roof_serving_suits(s, q->model);
+    const size_t count = own ? 1 : COUNT(formats);
     enum roof_accuracy_class loss = roof_plan_class_loss(q);
     for (size_t i = 0; i < count; i++) {
         const enum roof_accuracy_class one = q->accuracy->of[formats[i]].loss;
@@ -447,6 +449,7 @@ static bool is_wider(const struct search *s, size_t serving, size_t hardware)
          i++) {
         wider = wider ||
                 (roof_serving_published(&all[i]) && s->out->model[i] != NULL &&
+                 roof_serving_suits(&all[i], s->problem->model) &&
                  roof_engines_run(s->problem->engines, i, s->problem->hardware[hardware]) != 0 &&
                  roof_format(all[serving].weights)->element_bits >=
                      roof_format(all[i].weights)->element_bits);
@@ -516,19 +519,21 @@ static enum roof_status search_beyond(struct search *s)
 static enum roof_status model_with(const struct roof_model **out, struct search *s, size_t serving)
 {
     const struct roof_plan_problem *const q = s->problem;
+    const struct roof_model *const plain = roof_plan_model(q, serving);
     const char *const layout = q->engines->serving[serving].layout;
-    if (q->published != NULL && strcmp(layout, "checkpoint") == 0) {
+    if (q->published != NULL && plain == q->model && strcmp(layout, "checkpoint") == 0) {
         *out = q->published;
         return ROOF_OK;
     }
     for (size_t i = 0; i < serving; i++) {
         const char *const before = q->engines->serving[i].layout;
-        if (s->out->model[i] != NULL && before != NULL && strcmp(before, layout) == 0) {
+        if (s->out->model[i] != NULL && before != NULL && strcmp(before, layout) == 0 &&
+            roof_plan_model(q, i) == plain) {
             *out = s->out->model[i];
             return ROOF_OK;
         }
     }
-    struct roof_model *const copy = roof_model_copy(q->model);
+    struct roof_model *const copy = roof_model_copy(plain);
     if (copy == NULL) {
         return roof_no_memory(s->error);
     }
@@ -548,7 +553,7 @@ static enum roof_status make_models(struct search *s)
     for (size_t i = 0; i < engines->servings; i++) {
         if (engines->serving[i].layout == NULL) {
             s->out->model[i] = s->problem->model;
-        } else if (roof_serving_suits(&engines->serving[i], s->problem->model)) {
+        } else if (roof_plan_model(s->problem, i) != NULL) {
             TRY(model_with(&s->out->model[i], s, i));
         }
     }

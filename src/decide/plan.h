@@ -125,9 +125,12 @@ struct roof_plan {
 
 struct roof_plan_problem {
     const struct roof_model *model;
-    const struct roof_model *published; /**< the model in the formats of its file, which are then
-                                             those of the layout "checkpoint"; NULL: its config says
-                                             them */
+    const struct roof_model *published;   /**< the model in the formats of its file, which are then
+                                               those of the layout "checkpoint"; NULL: its config says
+                                               them */
+    struct roof_model *const *checkpoint; /**< the model as published in other formats, which are
+                                               forgotten like those of the model; borrowed */
+    size_t checkpoints;
     const struct roof_hardware *const *hardware; /**< with their calibrations: the plans of a device
                                                      without one are of its bounds */
     size_t hardware_count;
@@ -144,7 +147,9 @@ struct roof_plan_problem {
     size_t format_count;
     bool own_stacks;      /**< plans are of the kernels of an engine; else base names the stack */
     unsigned by;          /**< engines that may run a plan, bits by number; 0: all */
-    bool by_measured;     /**< `by` is a default: a device without calibration has all engines */
+    bool by_measured;     /**< `by` is a default: a device without calibration has all engines, and
+                               formats that are named have those without measured kernels if need
+                               be */
     const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
@@ -215,7 +220,7 @@ enum roof_status roof_plans_keep_beyond(struct roof_plans *out, const struct roo
 struct roof_plan_row {
     struct roof_plan plan;
     int rank;
-    const char *model;
+    const char *model; /**< the question's, or its checkpoint that is in these formats */
     const char *hardware;
     const char *formats; /**< the name that engines give the formats, "fp8" */
     const char *layout;  /**< NULL: none */
@@ -239,6 +244,10 @@ enum roof_accuracy_class roof_plan_class_loss(const struct roof_plan_problem *q)
 /** Returns the engines of the problem that run a combination on one of its devices, as bits. */
 unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t serving,
                            size_t hardware);
+
+/** Returns the model that a combination of formats is for: the question's, or one of its
+ * checkpoints; NULL: none of them. */
+const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem, size_t serving);
 
 /** Returns the stack of a combination on a device: the preferred one where an engine with its
  * kernels runs it, else that of the first engine that does. */

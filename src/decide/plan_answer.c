@@ -218,6 +218,10 @@ void roof_plan_answer_free(struct roof_plan_answer *answer)
         roof_plans_free(&answer->plans);
         roof_plans_free(&answer->others);
         roof_accuracy_free(&answer->accuracy);
+        for (size_t i = 0; i < answer->problem.checkpoints; i++) {
+            roof_model_free(answer->checkpoint[i]);
+        }
+        free(answer->checkpoint);
         roof_model_free(answer->model);
         free(answer->serving);
         free(answer->batch);

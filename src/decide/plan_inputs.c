@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "decide/emit.h"
 #include "decide/input.h"
 #include "decide/plan_split.h"
+#include "model/load.h"
 
 #define NAME_SIZE 128
 #define SERVINGS_SHOWN 64 /* names of formats in a message */
@@ -369,7 +371,7 @@ static enum roof_status choose_engines(struct roof_plan_answer *out,
     struct roof_plan_problem *const problem = &out->problem;
     problem->own_stacks = !inputs->stack_given;
     if (inputs->emit != NULL) {
-        TRY(roof_engine_find(&out->engine, inputs->engines, inputs->emit, error));
+        TRY(roof_engine_find(&out->engine, inputs->engines, roof_emit_engine(inputs->emit), error));
         TRY(check_stack(problem, 1U << out->engine, "emit", error));
     }
     TRY(choose_wide(out, inputs, error));
@@ -511,6 +513,29 @@ static enum roof_status choose_formats(struct roof_plan_answer *out,
 
 /* --- the problem ----------------------------------------------------------------------------- */
 
+/* Loads the checkpoints that the model is published in beside its own. */
+static enum roof_status load_checkpoints(struct roof_plan_answer *out,
+                                         const struct roof_plan_inputs *inputs,
+                                         struct roof_error *error)
+{
+    const char *const *const ids = inputs->model->checkpoints;
+    size_t count = 0;
+    while (ids != NULL && ids[count] != NULL) {
+        count++;
+    }
+    out->checkpoint = calloc(count + 1, sizeof *out->checkpoint);
+    if (out->checkpoint == NULL) {
+        return roof_no_memory(error);
+    }
+    out->problem.checkpoint = out->checkpoint;
+    for (size_t i = 0; i < count; i++) {
+        TRY(roof_model_load(&out->checkpoint[i], ids[i], inputs->directories, error));
+        roof_model_forget_formats(out->checkpoint[i]);
+        out->problem.checkpoints++;
+    }
+    return ROOF_OK;
+}
+
 /* The plans give the model their formats, so that it loses its own; those it was published in
  * remain those of the layout "checkpoint". */
 static enum roof_status copy_model(struct roof_plan_answer *out,
@@ -523,7 +548,7 @@ static enum roof_status copy_model(struct roof_plan_answer *out,
     roof_model_forget_formats(out->model);
     out->problem.model = out->model;
     out->problem.published = inputs->model->stored ? inputs->model : NULL;
-    return ROOF_OK;
+    return load_checkpoints(out, inputs, error);
 }
 
 /* Takes the calibrations from the devices, where the bounds are to rank all plans. */

@@ -96,6 +96,7 @@ struct roof_plan_answer {
     struct roof_plan_speedup speedup;
     /* The problem points to these, which are owned. */
     struct roof_model *model;
+    struct roof_model **checkpoint; /**< as many as the problem has */
     struct roof_accuracy accuracy;
     bool *serving;
     int64_t *batch;

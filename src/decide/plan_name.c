@@ -75,13 +75,23 @@ void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *de
     }
 }
 
+const struct roof_model *roof_plan_model(const struct roof_plan_problem *problem, size_t serving)
+{
+    const struct roof_serving *const s = &problem->engines->serving[serving];
+    const struct roof_model *found = roof_serving_suits(s, problem->model) ? problem->model : NULL;
+    for (size_t i = 0; i < problem->checkpoints && found == NULL; i++) {
+        found = roof_serving_suits(s, problem->checkpoint[i]) ? problem->checkpoint[i] : NULL;
+    }
+    return found;
+}
+
 void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int rank,
                     const struct roof_plan_problem *problem)
 {
     const struct roof_serving *const s = &problem->engines->serving[plan->serving];
     *out = (struct roof_plan_row){.plan = *plan,
                                   .rank = rank,
-                                  .model = problem->model->id,
+                                  .model = roof_plan_model(problem, plan->serving)->id,
                                   .hardware = problem->hardware[plan->hardware]->id,
                                   .formats = s->id,
                                   .layout = s->layout,
@@ -160,6 +170,10 @@ void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
     } else if (put_sizes(out, " (", plan->dp, &plan->split)) {
         roof_text_put(out, ")");
     }
-    roof_text_printf(out, ", %s, KV cache %s, batch %" PRId64, s->id, roof_format(s->kv)->name,
-                     plan->batch);
+    const struct roof_model *const model = roof_plan_model(problem, plan->serving);
+    roof_text_printf(out, ", %s", s->id);
+    if (model != problem->model) {
+        roof_text_printf(out, " (%s)", model->id);
+    }
+    roof_text_printf(out, ", KV cache %s, batch %" PRId64, roof_format(s->kv)->name, plan->batch);
 }

@@ -11,8 +11,11 @@ unsigned roof_plan_engines(const struct roof_plan_problem *problem, size_t servi
 {
     const bool any = problem->by == 0 ||
                      (problem->by_measured && problem->hardware[hardware]->calibration == NULL);
-    return roof_engines_run(problem->engines, serving, problem->hardware[hardware]) &
-           (any ? ~0U : problem->by);
+    const unsigned run = roof_engines_run(problem->engines, serving, problem->hardware[hardware]);
+    const unsigned chosen = any ? run : run & problem->by;
+    const bool named = problem->by_measured && problem->own_stacks && problem->serving != NULL &&
+                       problem->serving[serving];
+    return chosen == 0 && named ? run & problem->engines->lent : chosen;
 }
 
 /* The stacks that a plan is predicted in, with the engines of each. */

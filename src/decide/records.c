@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/json_scan.h"
 #include "decide/record_columns.h"
 
 /* --- CSV ----------------------------------------------------------------------------------- */
@@ -133,7 +134,7 @@ static enum roof_status read_member(struct roof_records *r, size_t i, char *line
     char *text = line + member->value;
     const char *cell = text;
     const bool quoted = *text == '"';
-    const bool null = *text == 'n' || *text == 'N' || *text == 'I'; /* a number or nothing */
+    const bool null = *text == 'n' || roof_json_python_word(text, text + member->length) > 0;
     if (is_nested(text)) {
         return column->role == ROOF_COLUMN_CARRIED || column->role == ROOF_COLUMN_IGNORED
                    ? ROOF_OK

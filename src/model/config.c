@@ -11,6 +11,25 @@
 
 /* --- the document -------------------------------------------------------------------------- */
 
+/* Checks that the models which are this one in other formats are named by their ids: a document
+ * does not make its reader open files. */
+static enum roof_status check_ids(const struct config *c, const roof_json_value *value)
+{
+    static const char *const files[] = {".json", ".gguf", ".safetensors"};
+    for (const char *const *id = c->model->checkpoints; id != NULL && *id != NULL; id++) {
+        bool file = strchr(*id, '/') != NULL;
+        for (size_t i = 0; i < COUNT(files); i++) {
+            const size_t length = strlen(files[i]);
+            file = file ||
+                   (strlen(*id) >= length && strcmp(*id + strlen(*id) - length, files[i]) == 0);
+        }
+        if (file) {
+            return roof_json_error(c->json, value, c->error, "checkpoints are ids of models");
+        }
+    }
+    return ROOF_OK;
+}
+
 /* Reads what the registry says of a model. */
 static enum roof_status read_about(struct config *c)
 {
@@ -24,7 +43,7 @@ static enum roof_status read_about(struct config *c)
     const struct {
         const char *key;
         const char *const **list;
-    } lists[] = {{"notes", &m->notes}, {"sources", &m->sources}};
+    } lists[] = {{"notes", &m->notes}, {"sources", &m->sources}, {"checkpoints", &m->checkpoints}};
     for (size_t i = 0; i < COUNT(lists); i++) {
         const roof_json_value *const value = roof_json_get(about, lists[i].key);
         const char **list = NULL;
@@ -37,7 +56,7 @@ static enum roof_status read_about(struct config *c)
         }
         *lists[i].list = list;
     }
-    return ROOF_OK;
+    return check_ids(c, roof_json_get(about, "checkpoints"));
 }
 
 /* Finds the object of the language model: multimodal configs nest it. */
@@ -131,6 +150,7 @@ static enum roof_status read_document(struct config *c)
     const roof_json_value *const quantization = roof_config_member(c, "quantization_config");
     roof_model_set_quantization(c->model, quantization);
     c->model->quantization = roof_json_line(roof_json_get(quantization, "quant_method"));
+    c->model->algorithm = roof_json_line(roof_json_get(quantization, "quant_algo"));
     TRY(put_id(c));
     TRY(read_about(c));
     return read_config(c);

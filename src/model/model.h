@@ -78,6 +78,9 @@ struct roof_model {
     const char *name;
     const char *const *remarks; /**< assumptions that its reader made; NULL-terminated */
     const char *quantization;   /**< the method that the config names; NULL: none */
+    const char *algorithm;      /**< of a method that has several ("NVFP4"); NULL: none is named */
+    const char *const *checkpoints; /**< ids of models that are this one, published in other
+                                         formats; NULL-terminated, or NULL: none */
     const char *repository;     /**< on Hugging Face, from the registry; NULL: unknown */
     const char *layout; /**< the layout that formats come from, or "file"; NULL: the request */
     const char *const *notes; /**< remarks of the registry; NULL-terminated, like sources */

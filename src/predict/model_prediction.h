@@ -58,6 +58,7 @@ struct roof_model_prediction {
     double tokens_per_s;    /**< all sequences; NAN where it does not fit */
     double tokens_per_s_per_user;
     /** The times that real kernels are expected to take; NAN where one operator has none. */
+    bool fallback;        /**< a product runs at another format than its own, for lack of a unit */
     double expected_near; /**< fraction of it that other devices, stacks or formats stand in for */
     double expected_step_s;
     double expected_ttft_s;

@@ -61,6 +61,12 @@ bool roof_runs_as_stored(const struct roof_prediction *p)
     return !roof_is_product(p->workload.op) || p->compute == roof_format(stored)->unit;
 }
 
+/* Vector operators without a peak have nothing to fall back from. */
+bool roof_falls_back(const struct roof_prediction *p)
+{
+    return roof_is_product(p->workload.op) && !p->hardware->compute[p->wanted].native;
+}
+
 static struct roof_node_cost cost_of(const struct roof_prediction *p)
 {
     const bool appends = p->workload.op == ROOF_OPERATOR_KV_APPEND;
@@ -70,6 +76,7 @@ static struct roof_node_cost cost_of(const struct roof_prediction *p)
                                    .kv_bytes = appends ? 0 : p->role_bytes[ROOF_ROLE_KV],
                                    .bottleneck = p->bottleneck,
                                    .native = p->native,
+                                   .fallback = roof_falls_back(p),
                                    .as_stored = roof_runs_as_stored(p)};
 }
 
@@ -98,6 +105,7 @@ static void add_to_stage(struct stage *stage, struct roof_pass *pass, const stru
     stage->live_bytes = fmax(stage->live_bytes, c->live_bytes);
     pass->share_s[c->bottleneck] += count * c->time_s;
     pass->native = pass->native && c->native;
+    pass->fallback = pass->fallback || c->fallback;
     pass->as_stored = pass->as_stored && c->as_stored;
     pass->weights_read_bytes += count * c->weights_bytes;
     pass->kv_read_bytes += count * c->kv_bytes;

@@ -32,12 +32,16 @@ struct roof_pass {
     double weights_read_bytes;
     double share_s[ROOF_BOTTLENECK_COUNT]; /* of the path, by what bounds it */
     bool native;
+    bool fallback;  /* a product runs at another format than a device with every unit has */
     bool as_stored; /* each product multiplies what is stored, on a unit for that format */
 };
 
 /* Tells whether a product multiplies what is stored, on a unit for that format; true for operators
  * that are no products. */
 bool roof_runs_as_stored(const struct roof_prediction *prediction);
+
+/* Tells whether a product runs at another format than its own, for lack of a unit. */
+bool roof_falls_back(const struct roof_prediction *prediction);
 
 /* One instance of an operator adds these values to a pass. */
 struct roof_node_cost {
@@ -47,6 +51,7 @@ struct roof_node_cost {
     double kv_bytes;      /* read */
     enum roof_bottleneck bottleneck;
     bool native;
+    bool fallback;
     bool as_stored;
 };
 

@@ -58,6 +58,7 @@ static void finish_total(struct roof_model_prediction *out, const struct roof_pa
         add_total(total, &out->node[i]);
         add_microseconds(out, &out->node[i]);
     }
+    out->fallback = pass->fallback;
     total->bottleneck = roof_largest_share(pass->share_s);
     total->expected_bottleneck = roof_largest_share(pass->expected.share_s);
     out->expected_near = pass->expected.near_s / pass->expected.times.path_s;

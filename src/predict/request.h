@@ -12,6 +12,7 @@ struct roof_request_times {
     struct roof_step_times tpot; /* per token; 0 without a second token */
     struct roof_step_times step; /* one decode step of all sequences, without prompts */
     bool native;
+    bool fallback;
     bool as_stored;
 };
 
@@ -44,6 +45,7 @@ struct roof_request {
     int64_t cached;
     int64_t chunks; /* of a prompt */
     bool native;
+    bool fallback;
     bool as_stored;
     size_t count; /* steps that are remembered */
     struct roof_whole_step known[ROOF_STEPS_REMEMBERED];

@@ -38,8 +38,8 @@ static struct step_times step_at(struct curve *curve, int64_t context)
     }
     return (struct step_times){
         .bound_s = roof_pass_step_s(&pass.bound, &curve->scenario) + draft.bound.path_s,
-        .expected_s = roof_pass_step_s(&pass.expected.times, &curve->scenario) +
-                      draft.expected.times.path_s};
+        .expected_s =
+            roof_pass_step_s(&pass.expected.times, &curve->scenario) + draft.expected.times.path_s};
 }
 
 /* Returns the times per token. */
@@ -164,8 +164,9 @@ static enum roof_status sum_steps(struct request *r, struct curve *curve,
 }
 
 /* Fills in what bounds a request: the prefill, and all its steps taken as the last one is. */
-static void put_bottlenecks(struct roof_prediction *total, const struct request *r)
+static void put_bottlenecks(struct roof_model_prediction *out, const struct request *r)
 {
+    struct roof_prediction *const total = &out->total;
     double share[ROOF_BOTTLENECK_COUNT];
     double expected_share[ROOF_BOTTLENECK_COUNT];
     for (int b = 0; b < ROOF_BOTTLENECK_COUNT; b++) {
@@ -179,6 +180,7 @@ static void put_bottlenecks(struct roof_prediction *total, const struct request 
     total->bottleneck = roof_largest_share(share);
     total->expected_bottleneck = roof_largest_share(expected_share);
     total->native = r->prefill.native && r->last.native;
+    out->fallback = r->prefill.fallback || r->last.fallback;
 }
 
 static void put_bounds(struct roof_model_prediction *out, const struct request *r,
@@ -233,7 +235,7 @@ enum roof_status roof_predict_static(struct roof_model_prediction *out, struct r
     roof_memory_put(out, &memory);
     out->scenario.context = asked.prompt + asked.generate;
     out->tokens_per_step = roof_tokens_per_step(&asked);
-    put_bottlenecks(&out->total, &r);
+    put_bottlenecks(out, &r);
     put_bounds(out, &r, &prefill);
     put_expected(out, &r, &prefill);
     roof_request_put_rates(out);

@@ -538,7 +538,7 @@ void roof_model_report_text(struct roof_text *out,
         roof_text_put(out, "\nThe lower bound counts only the bytes of collectives; --set "
                            "link_latency_us=VALUE adds a latency for each step.\n");
     }
-    if (!r->total.native) {
+    if (r->fallback) {
         roof_text_printf(out,
                          "\n%s has no unit for one of the formats: these products run at a "
                          "wider format (compute_precision in -f json).\n",

@@ -218,11 +218,12 @@ static void put_inputs(struct roof_text *out, const struct roof_scenario *s)
 
 /* Writes the command that predicts a scenario of a plan. */
 static void put_command(struct roof_text *out, const struct roof_plan_row *row,
-                        const char *hardware, const struct roof_plan_problem *problem,
-                        const struct roof_scenario *s)
+                        const struct roof_plan_problem *problem, const struct roof_scenario *s)
 {
+    const struct roof_model *const model = roof_plan_model(problem, row->plan.serving);
+    const char *const hardware = problem->hardware[row->plan.hardware]->reference;
     roof_text_put(out, "  roofline predict model ");
-    put_reference(out, problem->model->reference, problem->model->id);
+    put_reference(out, model->reference, model->id);
     roof_text_put(out, " -H ");
     roof_text_shell_word(out, hardware);
     if (row->layout != NULL) {
@@ -237,7 +238,6 @@ static void put_command(struct roof_text *out, const struct roof_plan_row *row,
 static void put_halves(struct roof_text *out, const struct roof_plan *plan,
                        const struct roof_plan_row *row, const struct roof_plan_problem *problem)
 {
-    const char *const hardware = problem->hardware[plan->hardware]->reference;
     struct roof_plan_problem prefill;
     struct roof_plan_problem decode;
     struct roof_scenario scenario[2];
@@ -247,11 +247,11 @@ static void put_halves(struct roof_text *out, const struct roof_plan *plan,
     half.split = plan->prefill.split;
     half.batch = plan->prefill.batch;
     roof_plan_scenario(&scenario[0], &half, &prefill);
-    put_command(out, row, hardware, &prefill, &scenario[0]);
+    put_command(out, row, &prefill, &scenario[0]);
     half.split = plan->split;
     half.batch = plan->batch;
     roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
-    put_command(out, row, hardware, &decode, &scenario[1]);
+    put_command(out, row, &decode, &scenario[1]);
 }
 
 /* Writes the prediction that is the plan, or the two that it is made of. */
@@ -260,7 +260,6 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
 {
     struct roof_scenario scenario[2];
     struct roof_plan_row row;
-    const char *const hardware = problem->hardware[plan->hardware]->reference;
     roof_plan_name(&row, plan, 1, problem);
     roof_text_put(out, "\nReproduce ");
     if (plan->prefill.copies > 0) {
@@ -273,11 +272,11 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
         put_halves(out, plan, &row, problem);
     } else if (problem->base.generate > 0) {
         roof_plan_scenario(&scenario[0], plan, problem);
-        put_command(out, &row, hardware, problem, &scenario[0]);
+        put_command(out, &row, problem, &scenario[0]);
     } else {
         roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
-        put_command(out, &row, hardware, problem, &scenario[0]);
-        put_command(out, &row, hardware, problem, &scenario[1]);
+        put_command(out, &row, problem, &scenario[0]);
+        put_command(out, &row, problem, &scenario[1]);
     }
 }
 

@@ -42,7 +42,7 @@ static const char *share_of(char out[ROOF_QUANTITY_SIZE], double saved_s,
  * whole: "memory 20.1 ms, compute 5 ms, less 12 ms for kernels". */
 static void put_balance(struct roof_text *out, const struct roof_gain *gain, const char *separator)
 {
-    const double least = 0.0005 * fabs(gain->from_s - gain->to_s);
+    const double least = 0.02 * fabs(gain->from_s - gain->to_s);
     char time[ROOF_QUANTITY_SIZE];
     for (int i = 0; i < ROOF_CAUSE_COUNT; i++) {
         if (gain->saved_s[i] > least) {

@@ -55,16 +55,16 @@ def differences(path, command, plan, keys):
 def request_differences(path, asked, plan):
     """What differs between a plan and the prediction of its requests."""
     keys = TIMES + RATES * (plan["dp"] == 1) + ["memory_bytes"]
-    command = ["predict", *asked.model, *asked.lengths, *asked.prefill, *asked.decode,
+    command = ["predict", *asked.of(plan), *asked.lengths, *asked.prefill, *asked.decode,
                *asked.classes, *plan_words(plan, plan["batch"])]
     return differences(path, command, plan, keys)
 
 
 def phase_differences(path, asked, plan):
     """What differs between a plan without prompts and its two phases."""
-    prefill = ["predict", *asked.model, *asked.lengths, *asked.prefill, *asked.classes,
+    prefill = ["predict", *asked.of(plan), *asked.lengths, *asked.prefill, *asked.classes,
                *plan_words(plan, 1), "--phase", "prefill"]
-    decode = ["predict", *asked.model, *asked.lengths, *asked.decode, *asked.classes,
+    decode = ["predict", *asked.of(plan), *asked.lengths, *asked.decode, *asked.classes,
               *plan_words(plan, plan["batch"]), "--phase", "decode"]
     keys = ["tpot_ms", "memory_bytes"] + RATES * (plan["dp"] == 1)
     return differences(path, prefill, plan, ["ttft_ms"]) + \
@@ -155,6 +155,10 @@ class Asked:
         self.sizes, self.split = sizes_asked(random, name)
         self.by = ["--by", "ideal"] if random.random() < 0.2 else []
         self.devices = ["--devices", "8" if self.split else random.choice("1,2 4 8".split())]
+
+    def of(self, plan):
+        """The words for the model of a plan, which may be a checkpoint of the one that is asked for."""
+        return ["model", plan["model"], *self.model[2:]]
 
     def question(self):
         """The command line that asks for plans."""

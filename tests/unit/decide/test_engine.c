@@ -402,7 +402,8 @@ static struct roof_model *model(const char *id)
 static void test_words(void **state)
 {
     (void)state;
-    static const char *const published[] = {"gpt-oss-20b", "deepseek-v3"};
+    static const char *const published[] = {"gpt-oss-20b", "deepseek-v3",
+                                            "deepseek-r1-0528-nvfp4-v2"};
     struct roof_model *const dense = model("llama-3.1-8b");
     for (size_t i = 0; i < engines->count; i++) {
         const struct roof_engine *const e = &engines->engine[i];

@@ -173,7 +173,7 @@ static void test_commands(void **unused)
         {"objective", RECOMMEND},
         {"max-accuracy-loss", RECOMMEND},
         {"native-only", RECOMMEND},
-        {"format", SWEEP | RECOMMEND | LIST | COMPARE}, /* predict and plot have others */
+        {"format", LIST | COMPARE}, /* other commands have others */
         {"columns", PREDICT | SWEEP | RECOMMEND | LIST},
         {"ceilings", PLOT},
         {"attainable", PLOT},
@@ -200,7 +200,8 @@ static void test_commands(void **unused)
         assert_true(roof_input_allowed(id, PREDICT) || roof_input_allowed(id, SWEEP) ||
                     roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST) ||
                     roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT) ||
-                    roof_input_allowed(id, CHECK) || roof_input_allowed(id, ROOF_COMMAND_MONITOR));
+                    roof_input_allowed(id, CHECK) || roof_input_allowed(id, ROOF_COMMAND_MONITOR) ||
+                    roof_input_allowed(id, ROOF_COMMAND_PAGE));
         assert_true(id >= ROOF_DIM_COUNT || !roof_input_allowed(id, LIST));
     }
 }
