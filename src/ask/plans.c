@@ -300,7 +300,7 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
     } else if (a->format == ROOF_JSON && sides) {
         roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);
     } else if (a->format == ROOF_JSON) {
-        roof_plan_report_json(out, &answer->plans, problem, speedup, (size_t)in->top);
+        roof_plan_report_json(out, answer, (size_t)in->top);
     } else {
         write_table(out, table, answer, in->top);
     }

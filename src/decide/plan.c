@@ -406,6 +406,11 @@ static enum roof_status search_disaggregated(struct search *s, const struct roof
     for (size_t i = 0; i < found.count && status == ROOF_OK; i++) {
         status = judge(s, &found.plan[i]);
     }
+    /* Beside the aggregated plans, which have the same reasons, these would count them twice. */
+    for (size_t i = 0; i < ROOF_REJECTED_COUNT && s->problem->kind == ROOF_PLAN_DISAGGREGATED;
+         i++) {
+        s->out->rejected[i] += found.rejected[i];
+    }
     free(found.plan);
     return status;
 }
@@ -415,7 +420,7 @@ static enum roof_status search_formats(struct search *s, const struct roof_plan 
                                        enum roof_plan_rejection against)
 {
     const struct roof_plan_problem *const q = s->problem;
-    if (q->kind != ROOF_PLAN_DISAGGREGATED) {
+    if (q->kind != ROOF_PLAN_DISAGGREGATED || against != ROOF_REJECTED_COUNT) {
         TRY(search_splits(s, *plan, against));
     }
     return q->kind != ROOF_PLAN_AGGREGATED && against == ROOF_REJECTED_COUNT

@@ -132,11 +132,13 @@ static enum roof_status find_prefills(struct search *s, struct roof_plan plan)
         plan.engines = formats;
         plan.engines = engines_of(s, &plan);
         if (plan.engines == 0) {
+            s->out->rejected[ROOF_REJECTED_ENGINE] += plan.batch == 1;
             return ROOF_OK;
         }
         s->predictor.problem = &s->prefill;
         TRY(roof_plan_predict(&options, &s->predictor, &plan, true));
         if (options.against != ROOF_REJECTED_COUNT) {
+            s->out->rejected[options.against] += plan.batch == 1;
             return ROOF_OK;
         }
         for (size_t i = 0; i < options.count; i++) {
@@ -158,11 +160,16 @@ static enum roof_status find_decode(bool *fits, struct search *s, struct roof_pl
     TRY(roof_plan_memory(&memory, &s->predictor, plan));
     *fits = memory.fits == ROOF_FIT_YES;
     if (!*fits) {
+        s->out->rejected[ROOF_REJECTED_MEMORY]++;
         return ROOF_OK;
     }
     s->predictor.problem = &s->decode;
     TRY(roof_plan_predict(&options, &s->predictor, plan, false));
-    for (size_t i = 0; i < options.count && options.against == ROOF_REJECTED_COUNT; i++) {
+    if (options.against != ROOF_REJECTED_COUNT) {
+        s->out->rejected[options.against]++;
+        return ROOF_OK;
+    }
+    for (size_t i = 0; i < options.count; i++) {
         struct half half = {.plan = options.plan[i],
                             .devices = roof_split_devices(&plan->split),
                             .part_bytes = part_bytes};
@@ -183,7 +190,8 @@ static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
     plan.batch = 1;
     roof_plan_scenario(&resolved, &plan, &s->decode);
     if (roof_scenario_resolve(&resolved, s->predictor.model[plan.serving], NULL) != ROOF_OK) {
-        return ROOF_OK; /* the split does not divide the model */
+        s->out->rejected[ROOF_REJECTED_SPLIT]++; /* it does not divide the model */
+        return ROOF_OK;
     }
     s->predictor.problem = &s->sent;
     TRY(roof_plan_memory(&sent, &s->predictor, &plan));
@@ -192,6 +200,7 @@ static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
         plan.engines = formats;
         plan.engines = engines_of(s, &plan);
         if (plan.engines == 0) {
+            s->out->rejected[ROOF_REJECTED_ENGINE]++;
             return ROOF_OK;
         }
         TRY(find_decode(&fits, s, &plan, sent.kv));
@@ -391,6 +400,8 @@ static enum roof_status run(struct search *s, const struct roof_plan *plan)
             TRY(add_best(s, &s->decodes.half[i], q->devices[n]));
         }
     }
+    /* Copies of both kinds may be too large together, or the link is not known. */
+    s->out->rejected[ROOF_REJECTED_SPLIT] += s->out->count == 0;
     return ROOF_OK;
 }
 
@@ -407,6 +418,7 @@ enum roof_status roof_plan_disaggregate(struct roof_disaggregated *out,
                        .error = predictor->error};
     *out = (struct roof_disaggregated){0};
     if (q->base.generate < 2 || q->dp != 0 || (plan->engines & q->engines->disaggregated) == 0) {
+        out->rejected[ROOF_REJECTED_ENGINE]++;
         return ROOF_OK;
     }
     roof_plan_halves(&s.prefill, &s.decode, q);

@@ -10,6 +10,7 @@
 struct roof_disaggregated {
     struct roof_plan *plan; /* owned */
     size_t count;
+    size_t rejected[ROOF_REJECTED_COUNT]; /* copies of either kind */
 };
 
 /* Finds the plans of one combination of formats on one device, which `plan` gives: for each copy

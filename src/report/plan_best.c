@@ -160,6 +160,7 @@ static struct roof_scenario usual_scenario(const struct roof_scenario *s)
     usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep says the same */
     usual.chunk = request ? ROOF_REQUEST_CHUNK : s->chunk;
     usual.phase = request ? s->phase : -1;
+    usual.acceptance = s->draft_tokens > 0 ? usual.acceptance : s->acceptance; /* of no drafts */
     return usual;
 }
 

@@ -5,6 +5,7 @@ digit. plans.py PROGRAM DATA --cases N --seed S; DATA is not read."""
 import argparse
 import json
 import random as randomness
+import shlex
 import subprocess
 import sys
 
@@ -38,13 +39,18 @@ def plan_words(plan, batch):
     return words + ["-w", plan["weights"], "-a", plan["activations"]]
 
 
+def memory(prediction):
+    """The bytes that a prediction says of memory."""
+    return prediction["weights_memory_bytes"] + prediction["kv_cache_bytes"] + \
+        prediction["activation_memory_bytes"]
+
+
 def differences(path, command, plan, keys):
     """What differs between a prediction and the keys of a plan."""
     got = ask(path, command)
     if got is None:
         return ["refused: " + " ".join(command)]
-    got["memory_bytes"] = got["weights_memory_bytes"] + got["kv_cache_bytes"] + \
-        got["activation_memory_bytes"]
+    got["memory_bytes"] = memory(got)
     if plan["basis"] == "expected":
         keys = keys + ["expected_" + key for key in keys if key != "memory_bytes"]
     found = [f"{key}: {got.get(key)}, plan {plan.get(key)}: {' '.join(command)}" for key in keys
@@ -87,10 +93,10 @@ def half_differences(path, asked, plan):
     half = {key[len("prefill_"):]: value for key, value in plan.items()
             if key.startswith("prefill_")}
     prompt, generate = (int(asked.lengths[i]) for i in (1, 3))
-    prefill = ["predict", *asked.model, *asked.lengths[:2], "--generate", "1",
+    prefill = ["predict", *asked.of(plan), *asked.lengths[:2], "--generate", "1",
                *asked.lengths[4:], *asked.prefill, *asked.classes,
                *plan_words({**plan, **half}, half["batch"])]
-    decode = ["predict", *asked.model, *asked.decode, *asked.classes,
+    decode = ["predict", *asked.of(plan), *asked.decode, *asked.classes,
               *plan_words(plan, plan["batch"]), "--phase", "decode", "--context"]
     # The oracle's own sums, from the digits of the two predictions.
     one = ask(path, prefill)
@@ -99,6 +105,8 @@ def half_differences(path, asked, plan):
     if one is None or step is None or last is None:
         return ["refused: " + " ".join(prefill) + " or " + " ".join(decode)]
     found = [] if one["fits"] and last["fits"] else ["does not fit: " + " ".join(prefill)]
+    if plan["memory_bytes"] != max(memory(one), memory(last)):
+        found += [f"memory_bytes {plan['memory_bytes']}: {' '.join(prefill)}; {' '.join(decode)}"]
     for kind in ["", "expected_"] if plan["basis"] == "expected" else [""]:
         first = one[kind + "ttft_ms"] + plan["transfer_ms"] + step[kind + "step_ms"]
         serve = step[kind + "step_ms"] + (generate - 1) * step[kind + "tpot_ms"]
@@ -124,6 +132,25 @@ def half_differences(path, asked, plan):
             plan["prefill_copies"] * half["tp"] * half["pp"] * half["attention_dp"]:
         found += ["devices of " + plan["copies"]]
     return found
+
+
+def printed_differences(path, asked, plan):
+    """What differs between the best plan and the predictions whose commands are printed for it."""
+    text = subprocess.run([path, *asked.question(), "--top", "1"], capture_output=True, text=True,
+                          check=True).stdout
+    commands = [shlex.split(line)[1:] for line in text.splitlines()
+                if line.startswith("  roofline predict ")]
+    rates = RATES * (plan["dp"] == 1)
+    first = {**plan, "ttft_ms": plan.get("prefill_ms", plan["ttft_ms"]),
+             "expected_ttft_ms": plan.get("expected_prefill_ms", plan.get("expected_ttft_ms"))}
+    if plan["kind"] == "disaggregated":
+        keys = [["ttft_ms"], ["tpot_ms", "step_ms"]]
+    else:
+        keys = [TIMES + rates] if asked.request else [["ttft_ms"], ["tpot_ms"] + rates]
+    if len(commands) != len(keys):
+        return [f"{len(commands)} commands are printed for " + " ".join(asked.question())]
+    return [one for command, names in zip(commands, keys)
+            for one in differences(path, command, first, names)]
 
 
 class Asked:
@@ -193,6 +220,7 @@ def main():
         found += [] if answer else ["refused: " + " ".join(asked.question())]
         for plan in plans:
             found += asked.wrong(plan)
+        found += printed_differences(options.program, asked, plans[0]) if plans else []
         compare = request_differences if asked.request else phase_differences
         for plan in random.sample(plans, min(12, len(plans))):
             compared += 1
