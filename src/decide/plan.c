@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "decide/plan_disaggregated.h"
-#include "decide/plan_predict.h"
+#include "decide/plan_largest.h"
 #include "decide/plan_split.h"
 #include "decide/plan_verdict.h"
 #include "model/layout.h"
@@ -230,13 +230,6 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
     return true;
 }
 
-static int by_batch(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a;
-    const int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Makes the plan that no plan of a larger batch beats in any time: no time is less with more
  * sequences, nor does a cold kernel take less than its bound. */
 static struct roof_plan least_of(const struct roof_plan *plan, const struct roof_plan_problem *q)
@@ -300,47 +293,23 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     return ROOF_OK;
 }
 
-/* A batch and the room that it leaves. */
-struct sized {
-    int64_t batch;
-    double room;
-};
-
-/* Returns the batch to be tried between one that fits and one that does not. Memory is nearly a
- * line in the batch; where it is not, or not known, halves end the search. */
-static int64_t between(const struct sized *fits, const struct sized *more, int tries)
-{
-    const int64_t steps = more->batch - fits->batch;
-    const double part = fits->room / (fits->room - more->room);
-    if (tries % 3 == 2 || !(part >= 0 && part <= 1)) {
-        return fits->batch + steps / 2;
-    }
-    const int64_t guess = fits->batch + (int64_t)((double)steps * part);
-    return guess <= fits->batch ? fits->batch + 1 : guess >= more->batch ? more->batch - 1 : guess;
-}
-
-/* Looks for the largest batch that fits between one that does and a larger one that does not, and
- * judges it. */
+/* Judges the largest batch that fits, from one that does. `more` is one that does not, if it is
+ * known. */
 static enum roof_status judge_largest(struct search *s, struct roof_plan plan, unsigned formats,
-                                      struct sized least, struct sized more)
+                                      struct roof_sized fits, struct roof_sized more)
 {
     const struct roof_plan_problem *const q = s->problem;
-    if (is_hopeless(s, &plan, more.batch - 1)) {
+    int64_t batch = 0;
+    if (more.batch > 0 && is_hopeless(s, &plan, more.batch - 1)) {
         return ROOF_OK;
     }
-    for (int tries = 0; more.batch - least.batch > 1; tries++) {
-        struct sized one = {.batch = between(&least, &more, tries)};
-        plan.batch = one.batch;
-        TRY(roof_plan_room(&one.room, &s->predictor, &plan));
-        *(one.room >= 0 ? &least : &more) = one;
-    }
-    const int64_t fits = least.batch;
-    const bool listed = bsearch(&fits, q->batch, q->batches, sizeof fits, by_batch) != NULL;
-    plan.batch = fits;
-    plan.engines = engines_of(q, &plan, formats, fits);
-    if (listed || plan.engines == 0 || is_hopeless(s, &plan, fits)) {
+    plan.engines = formats;
+    TRY(roof_plan_largest(&batch, &s->predictor, &plan, fits, more));
+    if (roof_plan_listed(q, batch) || is_hopeless(s, &plan, batch)) {
         return ROOF_OK;
     }
+    plan.batch = batch;
+    plan.engines = engines_of(q, &plan, formats, batch);
     TRY(roof_plan_predict(&s->options, &s->predictor, &plan, false));
     return s->options.against == ROOF_REJECTED_COUNT ? judge_copies(s) : ROOF_OK;
 }
@@ -349,6 +318,7 @@ static enum roof_status judge_largest(struct search *s, struct roof_plan plan, u
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_problem *const q = s->problem;
+    const struct roof_plan_options *const options = &s->options;
     const size_t uses = roof_plan_uses(q, &plan.split);
     const unsigned formats = plan.engines;
     size_t batches = q->batches; /* an engine runs this many, the smallest, over the split */
@@ -357,27 +327,36 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     }
     s->out->rejected[ROOF_REJECTED_ENGINE] += uses * (q->batches - batches);
     struct roof_plan known = plan; /* the last one with times */
-    for (size_t b = 0; b < batches; b++) {
-        const struct roof_plan_options *const options = &s->options;
-        const struct sized last = {known.batch, options->room};
+    struct roof_sized fits = {0, ROOF_UNKNOWN};
+    struct roof_sized more = {0, ROOF_UNKNOWN};
+    for (size_t b = 0; b < batches && more.batch == 0; b++) {
         if (b > 0 && is_hopeless(s, &known, q->batch[b])) {
             continue;
         }
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
         TRY(roof_plan_predict(&s->options, &s->predictor, &plan, b == 0));
+        const struct roof_sized one = {plan.batch, options->room};
         if (options->against != ROOF_REJECTED_COUNT) {
             s->out->rejected[options->against] += uses * (batches - b);
-            return options->against == ROOF_REJECTED_MEMORY && b > 0 && q->largest
-                       ? judge_largest(s, known, formats, last,
-                                       (struct sized){plan.batch, options->room})
-                       : ROOF_OK;
+            if (options->against != ROOF_REJECTED_MEMORY) {
+                return ROOF_OK;
+            }
+            more = one;
+            continue;
         }
-        TRY(judge_copies(s));
         known = options->plan[0];
-        TRY(prune(s, &known, b + 1, &batches));
+        fits = one;
+        if (q->largest != ROOF_BATCHES_LARGEST) {
+            TRY(judge_copies(s));
+        }
+        if (q->largest < ROOF_BATCHES_BEYOND) { /* it tells nothing of larger ones than given */
+            TRY(prune(s, &known, b + 1, &batches));
+        }
     }
-    return ROOF_OK;
+    return roof_plan_wants_largest(q, fits.batch, more.batch)
+               ? judge_largest(s, known, formats, fits, more)
+               : ROOF_OK;
 }
 
 /* Searches every split of which copies fill a number of devices, unless there is a reason against

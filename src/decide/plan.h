@@ -54,6 +54,14 @@ enum roof_plan_basis {
     ROOF_PLAN_BOUND     /**< the lower bounds, of a device without calibration */
 };
 
+/** The batches that are candidates. */
+enum roof_plan_batches {
+    ROOF_BATCHES_GIVEN,  /**< those of the problem */
+    ROOF_BATCHES_WITHIN, /**< also the largest that fits, where it is below the last of those */
+    ROOF_BATCHES_BEYOND, /**< also the largest that fits */
+    ROOF_BATCHES_LARGEST /**< only that; the problem has the batch 1 alone */
+};
+
 /** The kinds of plans. */
 enum roof_plan_kind {
     ROOF_PLAN_ANY,
@@ -153,7 +161,7 @@ struct roof_plan_problem {
     const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
-    bool largest;           /**< the largest batch that fits is a candidate beside them */
+    enum roof_plan_batches largest; /**< whether the largest that fits is one, for each split */
     const int64_t *devices; /**< numbers of devices: a plan uses all of one number, with copies of
                                  the model if need be */
     size_t device_counts;

@@ -189,7 +189,7 @@ static enum roof_status find_most(struct roof_plan_answer *answer, struct roof_e
     struct roof_plan_problem changed = answer->problem;
     changed.batch = batch;
     changed.batches = COUNT(batch);
-    changed.largest = true;
+    changed.largest = ROOF_BATCHES_WITHIN;
     changed.kind = ROOF_PLAN_AGGREGATED;
     changed.beyond = ROOF_ACCURACY_NONE;
     const enum roof_status status = roof_plan_search(&plans, &changed, error);
@@ -213,14 +213,15 @@ static enum roof_status find_room(struct roof_plan_answer *answer, struct roof_e
         return ROOF_OK;
     }
     const double concurrency = problem->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
-    const bool missed = problem->largest && plans->missed[ROOF_PLAN_LIMIT_CONCURRENCY] > 0;
+    const bool given = problem->largest == ROOF_BATCHES_GIVEN;
+    const bool missed = !given && plans->missed[ROOF_PLAN_LIMIT_CONCURRENCY] > 0;
     if (missed) {
         out->most = plans->nearest[ROOF_PLAN_LIMIT_CONCURRENCY];
         out->served = (int64_t)out->most.value[ROOF_PLAN_LIMIT_CONCURRENCY];
     }
     if (missed ||
         (plans->rejected[ROOF_REJECTED_MEMORY] > 0 && plans->rejected[ROOF_REJECTED_LIMIT] == 0)) {
-        out->each = !problem->largest || isnan(concurrency);
+        out->each = given || isnan(concurrency);
         out->wanted = out->each ? problem->batch[0] : (int64_t)concurrency;
     }
     if (out->each && out->wanted > 1) {

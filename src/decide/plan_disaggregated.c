@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "decide/plan_largest.h"
 #include "decide/plan_verdict.h"
 
 /* One copy of either kind, with its times. */
@@ -150,17 +151,21 @@ static enum roof_status find_prefills(struct search *s, struct roof_plan plan)
     return ROOF_OK;
 }
 
-/* Predicts a copy that decodes; *fits tells whether it does with whole requests. */
-static enum roof_status find_decode(bool *fits, struct search *s, struct roof_plan *plan,
-                                    double part_bytes)
+/* Finds the room that whole requests leave in a copy that decodes, and adds it where it is asked
+ * for and has room for them. */
+static enum roof_status find_decode(struct roof_sized *out, struct search *s,
+                                    const struct roof_plan *plan, double part_bytes, bool add)
 {
     struct roof_plan_options options;
     struct roof_memory memory;
     s->predictor.problem = &s->whole;
     TRY(roof_plan_memory(&memory, &s->predictor, plan));
-    *fits = memory.fits == ROOF_FIT_YES;
-    if (!*fits) {
+    *out = (struct roof_sized){plan->batch, roof_memory_room(&memory)};
+    if (!(out->room >= 0)) {
         s->out->rejected[ROOF_REJECTED_MEMORY]++;
+        return ROOF_OK;
+    }
+    if (!add) {
         return ROOF_OK;
     }
     s->predictor.problem = &s->decode;
@@ -179,6 +184,20 @@ static enum roof_status find_decode(bool *fits, struct search *s, struct roof_pl
     return ROOF_OK;
 }
 
+/* Finds the copy that decodes with the largest batch, unless the problem has that batch. */
+static enum roof_status find_largest(struct search *s, struct roof_plan plan, double part_bytes,
+                                     struct roof_sized fits, struct roof_sized more)
+{
+    struct roof_sized found;
+    plan.engines &= s->problem->engines->disaggregated;
+    s->predictor.problem = &s->whole;
+    TRY(roof_plan_largest(&plan.batch, &s->predictor, &plan, fits, more));
+    plan.engines = engines_of(s, &plan);
+    return roof_plan_listed(s->problem, plan.batch)
+               ? ROOF_OK
+               : find_decode(&found, s, &plan, part_bytes, true);
+}
+
 /* Finds the copies that decode over one split. */
 static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
 {
@@ -186,7 +205,8 @@ static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
     const unsigned formats = plan.engines;
     struct roof_memory sent;
     struct roof_scenario resolved;
-    bool fits = true;
+    struct roof_sized fits = {0, ROOF_UNKNOWN};
+    struct roof_sized more = {0, ROOF_UNKNOWN};
     plan.batch = 1;
     roof_plan_scenario(&resolved, &plan, &s->decode);
     if (roof_scenario_resolve(&resolved, s->predictor.model[plan.serving], NULL) != ROOF_OK) {
@@ -195,7 +215,8 @@ static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
     }
     s->predictor.problem = &s->sent;
     TRY(roof_plan_memory(&sent, &s->predictor, &plan));
-    for (size_t b = 0; b < q->batches && fits; b++) {
+    for (size_t b = 0; b < q->batches && more.batch == 0; b++) {
+        struct roof_sized one;
         plan.batch = q->batch[b];
         plan.engines = formats;
         plan.engines = engines_of(s, &plan);
@@ -203,9 +224,13 @@ static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
             s->out->rejected[ROOF_REJECTED_ENGINE]++;
             return ROOF_OK;
         }
-        TRY(find_decode(&fits, s, &plan, sent.kv));
+        TRY(find_decode(&one, s, &plan, sent.kv, q->largest != ROOF_BATCHES_LARGEST));
+        *(one.room >= 0 ? &fits : &more) = one;
     }
-    return ROOF_OK;
+    plan.engines = formats;
+    return roof_plan_wants_largest(q, fits.batch, more.batch)
+               ? find_largest(s, plan, sent.kv, fits, more)
+               : ROOF_OK;
 }
 
 /* --- both ---------------------------------------------------------------------------------- */
@@ -353,21 +378,31 @@ static bool same_size(const struct half *a, const struct half *b)
     return a->devices == b->devices && a->plan.batch == b->plan.batch;
 }
 
+/* Keeps the better one of the best plan so far, if there is any, and the best that goes with copies
+ * that decode. */
+static bool keep_best(struct roof_plan *best, bool any, const struct search *s,
+                      const struct half *decode, int64_t devices)
+{
+    for (size_t i = 0; i < s->prefills.count; i++) {
+        struct roof_plan plan;
+        if (join(&plan, &s->prefills.half[i], decode, devices, s->problem) &&
+            (!any || roof_plan_is_better(s->problem, &plan, best))) {
+            *best = plan;
+            any = true;
+        }
+    }
+    return any;
+}
+
 /* Adds the best plan on a number of devices with copies that decode, of the size of one of them, in
  * any stack. */
 static enum roof_status add_best(struct search *s, const struct half *decode, int64_t devices)
 {
     struct roof_plan best;
     bool any = false;
-    for (size_t i = 0; i < s->prefills.count * s->decodes.count; i++) {
-        const struct half *const other = &s->decodes.half[i / s->prefills.count];
-        const struct half *const prefill = &s->prefills.half[i % s->prefills.count];
-        struct roof_plan plan;
-        if (same_size(decode, other) && join(&plan, prefill, other, devices, s->problem) &&
-            (!any || roof_plan_is_better(s->problem, &plan, &best))) {
-            best = plan;
-            any = true;
-        }
+    for (size_t i = 0; i < s->decodes.count; i++) {
+        const struct half *const other = &s->decodes.half[i];
+        any = same_size(decode, other) ? keep_best(&best, any, s, other, devices) : any;
     }
     return any ? add_plan(s, &best) : ROOF_OK;
 }

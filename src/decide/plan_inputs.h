@@ -27,8 +27,9 @@ struct roof_plan_inputs {
     const char *const *directories; /**< where layouts are looked for first; NULL: nowhere */
     struct roof_scenario base; /**< context, or prompt and generate, and what all plans share */
     bool stack_given;          /**< base names the stack; else each engine runs its own kernels */
-    const int64_t *batch;      /**< in any order; NULL: powers of two up to 2048 */
+    const int64_t *batch; /**< in any order; NULL: powers of two up to 2048, unless `largest` */
     size_t batches;
+    bool largest;           /**< the largest that fits is asked for, however large it is */
     const int64_t *devices; /**< in any order; NULL: those of 1, 2, 4 and 8 that the given sizes of
                                  the split divide, or as many as these need */
     size_t device_counts;

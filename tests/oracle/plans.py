@@ -134,6 +134,23 @@ def half_differences(path, asked, plan):
     return found
 
 
+def larger_fits(path, asked, plan):
+    """Names the plan, asked for as that of the largest batch, if one sequence more fits, too."""
+    if plan["engines"] == "llama.cpp" and plan["batch"] in (1, 256):
+        return []  # its own limit
+    batch = plan["batch"] + 1
+    lengths, prefill = asked.lengths, asked.prefill
+    if plan["kind"] == "disaggregated":
+        lengths = ["--phase", "decode", "--context", str(int(lengths[1]) + int(lengths[3]))]
+        prefill = []
+    elif not asked.request:
+        lengths, prefill = [*lengths, "--phase", "decode"], []
+    command = ["predict", *asked.of(plan), *lengths, *prefill, *asked.decode, *asked.classes,
+               *plan_words(plan, batch)]
+    got = ask(path, command)
+    return ["fits, too: " + " ".join(command)] if got is None or got["fits"] else []
+
+
 def printed_differences(path, asked, plan):
     """What differs between the best plan and the predictions whose commands are printed for it."""
     text = subprocess.run([path, *asked.question(), "--top", "1"], capture_output=True, text=True,
@@ -181,6 +198,7 @@ class Asked:
                             random.choice("lm_head=bf16 lm_head=fp8 attention=bf16".split())]
         self.sizes, self.split = sizes_asked(random, name)
         self.by = ["--by", "ideal"] if random.random() < 0.2 else []
+        self.largest = random.random() < 0.2
         self.devices = ["--devices", "8" if self.split else random.choice("1,2 4 8".split())]
 
     def of(self, plan):
@@ -190,7 +208,8 @@ class Asked:
     def question(self):
         """The command line that asks for plans."""
         return ["recommend", *self.model, *self.lengths, *self.prefill, *self.decode,
-                *self.classes, *self.split, *self.devices, *self.by]
+                *self.classes, *self.split, *self.devices, *self.by,
+                *self.largest * ["--batch", "max"]]
 
     def wrong(self, plan):
         """What is not as it was asked for."""
@@ -224,6 +243,7 @@ def main():
         compare = request_differences if asked.request else phase_differences
         for plan in random.sample(plans, min(12, len(plans))):
             compared += 1
+            found += larger_fits(options.program, asked, plan) if asked.largest else []
             halves += plan["kind"] == "disaggregated"
             found += (half_differences if plan["kind"] == "disaggregated" else
                       compare)(options.program, asked, plan)
