@@ -133,7 +133,9 @@ one plans recommend model llama-3-8b -H h100-sxm,l40s --batch 4:64:x4 --devices 
 one plans recommend model llama-3-8b -H h100-sxm --batch 1,8 --devices 1,2 --max-power 1000 \
     --max-cost 1 --price-per-hour h100-sxm=2 --min-tokens-per-s 100 --concurrency 8 --top 3
 one plans recommend model llama-3-8b -H h100-sxm --devices 1 --batch 1,8 --max-tpot 0.1ms
+one plans recommend model llama-3.3-70b -H h100-sxm --devices 2 --batch 16 --prompt 32k --generate 500 --kv fp8
 one plans recommend model gpt-oss-20b -H hgx-b200 --devices 1 --batch 1,8 --top 9
+one plans recommend model deepseek-r1 -H hgx-b200 --devices 8 --prompt 4k --generate 1000 --batch 256 --kind disaggregated
 one plans recommend model llama-3-70b -H h100-sxm --batch 8 --dp 2 --tp 2 --pp 2 --draft-model llama-3-8b \
     --draft-tokens 3 --acceptance 0.7 --prompt 2k --generate 100 --prefix-hit 0.5 --class attention=fp8
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 2 --ep 8

@@ -11,7 +11,8 @@ static const struct {
     size_t input;
     const char *help;
 } plan_help[] = {
-    {ROOF_DIM_BATCH, "batches to try: a list or range START:STOP (default 1 to 2048, doubling)"},
+    {ROOF_DIM_BATCH, "batches to try: a list or range START:STOP (default 1 to 2048, doubling); "
+                     "max is the largest that fits"},
     {ROOF_DIM_DEVICES,
      "GPU counts to try; each plan uses all of them: a list or range START:STOP (default 1,2,4,8)"},
     {ROOF_DIM_EP, NULL},

@@ -81,6 +81,7 @@ static const char *const quantizations[] = {"none", "static", "dynamic", "block"
 static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
 static const char *const simulation_rows[] = {"summary", "requests", NULL};
+static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
 static const char *const objectives[] = {"balanced", "time",   "throughput", "latency",
                                          "cost",     "energy", NULL};
 
@@ -348,6 +349,15 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                .help = "time that ranks: the lower bound (ideal, the default for operators) or the "
                        "estimate (expected)",
                .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
+    ROW(KIND) = {.option = "kind",
+                 .kind = ROOF_INPUT_CHOICE,
+                 .choices = kinds,
+                 .max = 2,
+                 .value = "any|aggregated|disaggregated",
+                 .help = "plans whose copies prefill and decode (aggregated), or do one of them "
+                         "(disaggregated); default any",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_RECOMMEND},
     ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
                               .kind = ROOF_INPUT_TEXT,
                               .value = "CLASS",
