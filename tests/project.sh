@@ -57,7 +57,7 @@ notices() {
 # --- layers ---------------------------------------------------------------------------------------
 
 # The folders of src, lowest first, as the Makefile has them.
-floors="$(sed -n 's/^FLOORS *:= *//p' Makefile) cli calibrate"
+floors="$(sed -n 's/^FLOORS *:= *//p' Makefile) page cli calibrate"
 
 # The table of floors in FILE has the folders in this order.
 described() {
@@ -119,7 +119,7 @@ bad_shape() {
     for folder in src/cli src/base src/catalog tests/unit/base; do
         mkdir -p "$bad/$folder" "$bad/build/$folder"
     done
-    mkdir -p "$bad/include/roofline"
+    mkdir -p "$bad/include/roofline" "$bad/docs"
     (
         cd "$bad"
         printf '#include "b.h"\n' > src/cli/a.h
@@ -138,8 +138,9 @@ bad_shape() {
         blank 801 > src/base/long.c
         blank 800 > src/base/short.c
         printf 'int seen(void);\nint seen(void) { return 1; }\n' > src/catalog/seen.c
-        printf 'int seen(void);\nint test(void);\nint test(void) { return seen(); }\n' \
+        printf 'int seen(void);\nint test(void);\n/* Whether it is seen. */\nint test(void) { return seen(); }\n' \
             > tests/unit/base/test_a.c
+        printf '/* Likewise. */\n' > docs/example.c
         for object in src/cli/a src/cli/b src/catalog/seen tests/unit/base/test_a; do
             $CC -c -o "build/$object.o" "$object.c"
         done
@@ -256,19 +257,21 @@ refers() {
         '$1 == "U" && $2 ~ forbidden { print $2 ": " what }' "$scratch/undefined" | sort -u
 }
 
-# calls ARCHIVE OBJECT...: the library writes no file, starts nothing, reads no environment; the
-# program runs no shell, and nothing else but by posix_spawnp (gnuplot).
+# calls ARCHIVE OBJECT...: the library writes no file, starts nothing, reads no environment, and
+# opens other libraries in one file alone; the program runs no shell, and nothing else but by
+# posix_spawnp (gnuplot, the command of monitor).
 calls() {
-    starts='system|popen|exec[lv].*|f?execve|v?fork|clone|posix_spawn|dlopen'
+    starts='system|popen|exec[lv].*|f?execve|v?fork|clone|posix_spawn'
     refers "$starts|posix_spawnp|(secure_)?getenv|putenv|v?f?printf|puts|fopen(64)?|fdopen|creat(64)?|p?write(64)?|unlink|rename|mkdir|exit|_exit" \
         "not in the library" "$1"
+    nm -A -u "$1" | awk '$NF ~ /^dlopen(@.*)?$/ && !/library\.o:/ { print "dlopen: only in src/measure/library.c" }'
     shift
-    refers "$starts|gets|tmpnam|tempnam|mk[sod]*temp|tmpfile(64)?|creat(64)?|openat(64)?|remove|s?y?m?link|truncate(64)?|chmod|putenv|setenv" \
+    refers "$starts|dlopen|gets|tmpnam|tempnam|mk[sod]*temp|tmpfile(64)?|creat(64)?|openat(64)?|remove|s?y?m?link|truncate(64)?|chmod|putenv|setenv" \
         "not in the program" "$@"
 }
 
 bad_calls() {
-    printf '#include <stdlib.h>\nint helper(void);\nint helper(void) { return system(getenv("A")); }\n' \
+    printf '#include <dlfcn.h>\n#include <stdlib.h>\nint helper(void);\nint helper(void) { return system(getenv("A")) + !dlopen("A", RTLD_NOW); }\n' \
         > "$scratch/shell.c"
     $CC -c -o "$scratch/shell.o" "$scratch/shell.c"
     calls "$scratch/shell.o" "$scratch/shell.o"
@@ -486,9 +489,9 @@ keys() {
     "$BIN" list operators -f csv --columns name | sed 1d | while read -r operator; do
         "$BIN" completion words predict "$operator" --columns ''
     done
-    for command in 'predict model' 'sweep model' 'recommend gemm' 'recommend model' \
+    for command in 'predict model' 'sweep model' 'recommend gemm' 'recommend model' simulate \
         'list hardware' 'list precisions' 'list operators' 'list models' 'list layouts' \
-        'list engines'; do
+        'list engines' monitor; do
         # shellcheck disable=SC2086
         "$BIN" completion words $command --columns ''
     done
@@ -505,6 +508,8 @@ members() {
 # In JSON; names that are data, not keys, go to $scratch/data.
 documents() {
     "$BIN" list precisions -f csv --columns name | sed 1d > "$scratch/data"
+    printf '{"arrival_s":0,"prompt":9,"generate":2,"first_token_ts":1,"last_token_ts":2}\n' \
+        > "$scratch/trace.json"
     for arguments in \
         'predict gemm -m 1 -n 8 -k 8 -H h100-sxm --why --tiling' \
         'predict attention --heads 8 --head-dim 8 --kv-len 8' \
@@ -515,14 +520,19 @@ documents() {
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --max-tpot 1s --top 2' \
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --explain bf16,fp8' \
         'predict model llama-3-8b --prompt 64 --generate 8 --draft-tokens 2' \
+        "simulate llama-3-8b -H h100-sxm --trace $scratch/trace.json --fit" \
+        'simulate llama-3-8b -H h100-sxm --prompt 50 --generate 9 --max-ttft p99:99ms' \
+        'simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 --max-ttft mean:1s' \
         'list operators gemm' 'list precisions nvfp4' 'list layouts q4_k_m' 'list hardware gb10' \
         'plot model llama-3-8b -H h100-sxm --attainable' 'list models gemma-3-27b' 'list engines vllm'; do
         # shellcheck disable=SC2086
         "$BIN" $arguments -f json || :
     done
     printf 'operator,m,n,k,measured_us\ngemm,1,8,8,9\n' > "$scratch/measured.csv"
-    "$BIN" compare "$scratch/measured.csv" -f ndjson
-    "$BIN" compare "$scratch/measured.csv" --summary -f json
+    "$BIN" compare "$scratch/measured.csv" -H h100-sxm -f ndjson
+    "$BIN" compare "$scratch/measured.csv" -H h100-sxm --summary -f json
+    printf 'time_s,device,power_w\n0,0,100\n1,0,200\n' > "$scratch/power.csv"
+    "$BIN" monitor --from "$scratch/power.csv" --tokens 9 -f json
 }
 
 # described_keys FILE: each key is there, in a table: between the bars of a line, or in code.
@@ -742,6 +752,20 @@ installed() {
     fi
 }
 
+# uninstalled FILE: its lines for a clone build and run the examples there.
+uninstalled() {
+    block sh "$1" | grep -e '-I include' -e '^LD_LIBRARY_PATH=build ' > "$scratch/lines"
+    [ "$(grep -c . "$scratch/lines")" -eq 2 ] || echo "$1 has other lines for a clone"
+    command -v python3 > "$scratch/found" || sed -i '/python3/d' "$scratch/lines"
+    (
+        cd "$first"
+        sed "s|^cc |$CC |; s|python3 |python3 -B |" "$scratch/lines" | sh -e > "$scratch/answer"
+        ./example > "$scratch/built"
+    )
+    block text "$1" | diff - "$scratch/built"
+    [ ! -s "$scratch/found" ] || block output "$1" | diff - "$scratch/answer"
+}
+
 # block KIND FILE: what is in its blocks of that kind.
 block() {
     awk -v kind="\`\`\`$1" '/^```/ { inside = $0 == kind; next } inside' "$2"
@@ -809,7 +833,7 @@ quick() {
     notices 7 bad_layers
     check 'files include their own folder and earlier ones' layers .
     check 'the floors are described as they are' described docs/design.md
-    notices 10 bad_shape
+    notices 12 bad_shape
     check 'unit tests use their own floor and earlier ones' sh tests/shape.sh units
     for rule in circles uses functions files comments; do
         check "$rule: no more than tests/ceilings allows" ratchet $rule
@@ -824,7 +848,7 @@ quick() {
         "$BUILD/src/model/graph.o" "$BUILD/src/model/model_size.o" "$BUILD/src/predict/pass.o" \
         "$BUILD/src/predict/phase.o" "$BUILD/src/predict/request.o" "$BUILD/src/predict/limits.o" \
         "$BUILD/src/predict/model_prediction.o"
-    notices 3 bad_calls
+    notices 5 bad_calls
     check 'no shell, and no files or environment in the library' calls "$LIB" "$BUILD"/src/cli/*.o
     notices 3 bad_environment
     check 'docs/security.md has every variable of the environment' environment docs/security.md
@@ -855,6 +879,7 @@ slow() {
     check 'docs/design.md has the figures of the tree' sh tests/figures.sh check docs/design.md
     check 'the same bytes are built in any folder' reproducible
     check 'what is installed can be used' installed
+    check 'the library can be used without being installed' uninstalled docs/library.md
     check 'folders with blanks are found' installed_with_blanks
     notices 3 bad_quoted
     check 'the workflow of docs/recipes.md runs' workflow docs/recipes.md

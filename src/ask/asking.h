@@ -3,6 +3,7 @@
 #ifndef ROOF_ASK_ASKING_H
 #define ROOF_ASK_ASKING_H
 
+#include "ask/watch.h"
 #include "base/text.h"
 #include "decide/known.h"
 #include "decide/read.h"
@@ -15,6 +16,7 @@ struct roof_asking {
     enum roof_command command;
     enum roof_answer_format format;
     const struct roof_listener *listener;
+    const struct roof_watcher *watcher; /* NULL: nobody waits */
 };
 
 /* Each function answers one kind of question. */
@@ -26,12 +28,14 @@ enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *erro
 enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_check(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_measure(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_simulate(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_monitor(struct roof_asking *a, struct roof_error *error);
+/* Answers any question that has the output format html with the page that begins at it. */
+enum roof_status roof_ask_page(struct roof_asking *a, struct roof_error *error);
 
 /* Parts of predict and recommend. */
 enum roof_status roof_ask_predict_model(struct roof_text *out, struct roof_asking *a,
                                         struct roof_error *error);
-enum roof_status roof_ask_page(struct roof_text *out, struct roof_asking *a,
-                               struct roof_error *error);
 enum roof_status roof_ask_records(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_explain(struct roof_text *out, struct roof_asking *a, bool recommended,
                                   struct roof_error *error);
@@ -65,6 +69,11 @@ enum roof_status roof_asking_draft(const struct roof_model **out, struct roof_sc
                                    struct roof_asking *a, struct roof_error *error);
 /* Tells the listener what was assumed when a model was read. */
 void roof_asking_remark(const struct roof_asking *a, const struct roof_model *model);
+
+/* Finds the model of a record, and remarks what was assumed of it when it is loaded. */
+enum roof_status roof_asking_known_model(const struct roof_asking *a, struct roof_known *known,
+                                         const struct roof_model **out, const char *name,
+                                         const char *layout, struct roof_error *error);
 
 /* Refuses inputs that do not go with something: "KEY does not go with WITH". */
 enum roof_status roof_asking_refuse(const struct roof_asking *a, const size_t *inputs, size_t count,

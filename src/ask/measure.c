@@ -15,6 +15,7 @@
 #include "roofline/predict.h"
 
 #define SECONDS 60
+#define SECONDS_MAX 86400
 #define ID_MAX 64
 /* The rows are written to the folder so often, in seconds. */
 #define KEEP_S 2.0
@@ -38,14 +39,6 @@ struct measuring {
 };
 
 /* --- what is asked ------------------------------------------------------------------------- */
-
-static enum roof_status read_integer(int64_t *out, const struct roof_asking *a, size_t input,
-                                     struct roof_error *error)
-{
-    return roof_asking_has(a, input)
-               ? roof_input_parse(out, roof_input(input), a->question->value[input], error)
-               : ROOF_OK;
-}
 
 /* Reads the formats of weights to measure. */
 static enum roof_status read_formats(struct measuring *m, struct roof_error *error)
@@ -109,13 +102,18 @@ static enum roof_status read_input(struct measuring *m, struct roof_error *error
 {
     const struct roof_asking *const a = m->asking;
     const struct roof_question *const q = a->question;
-    int64_t seconds = SECONDS;
     m->folder = q->value[ROOF_INPUT_FOLDER];
     m->save = q->value[ROOF_INPUT_SAVE];
     TRY(roof_meter_find(&m->meter, &m->options.index, q->value[ROOF_INPUT_DEVICE], error));
-    TRY(read_integer(&m->options.threads, a, ROOF_INPUT_THREADS, error));
-    TRY(read_integer(&seconds, a, ROOF_INPUT_SECONDS, error));
-    m->seconds = (double)seconds;
+    if (roof_asking_has(a, ROOF_INPUT_THREADS)) {
+        TRY(roof_input_parse(&m->options.threads, roof_input(ROOF_INPUT_THREADS),
+                             q->value[ROOF_INPUT_THREADS], error));
+    }
+    m->seconds = SECONDS;
+    if (roof_asking_has(a, ROOF_INPUT_SECONDS)) {
+        TRY(roof_parse_number(&m->seconds, q->value[ROOF_INPUT_SECONDS], ROOF_KEY("seconds"), 1,
+                              SECONDS_MAX, error));
+    }
     TRY(read_formats(m, error));
     TRY(check_save(m, error));
     TRY(check_like(a, error));

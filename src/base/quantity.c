@@ -35,6 +35,7 @@ static const struct unit units[ROOF_UNIT_COUNT] = {
     [ROOF_UNIT_GIGABYTES] = {"GB", 1e9, 1, NULL},
     [ROOF_UNIT_MEGAHERTZ] = {"MHz", 1e6, 1, NULL},
     [ROOF_UNIT_WATTS] = {"W", 1, 1, NULL},
+    [ROOF_UNIT_JOULES] = {"J", 1, 1, "J"},
     [ROOF_UNIT_FLOP_PER_BYTE] = {"FLOP/byte", 1, 1, NULL},
     [ROOF_UNIT_FRACTION] = {"%", 1, 1e2, NULL},
 };

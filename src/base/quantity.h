@@ -30,6 +30,7 @@ enum roof_unit {
     ROOF_UNIT_GIGABYTES,     /**< _gb: the number printed on the box */
     ROOF_UNIT_MEGAHERTZ,     /**< _mhz */
     ROOF_UNIT_WATTS,         /**< _w */
+    ROOF_UNIT_JOULES,        /**< _j, shown to people with a prefix: "8.25 kJ" */
     ROOF_UNIT_FLOP_PER_BYTE, /**< arithmetic intensity */
     ROOF_UNIT_FRACTION,      /**< 0..1, shown to people as a percentage */
     ROOF_UNIT_COUNT

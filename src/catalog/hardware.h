@@ -96,6 +96,7 @@ struct roof_hardware {
     enum roof_precision weight_only_compute;
     enum roof_basis basis;
     bool by_default; /**< no device was asked for, and this one is taken */
+    bool by_path;    /**< the user's own file was asked for by its path */
     struct roof_figure figure[ROOF_FIGURE_COUNT];
     struct roof_figure peak[ROOF_PEAK_TABLE_COUNT][ROOF_PRECISION_COUNT];
     struct roof_compute compute[ROOF_PRECISION_COUNT]; /**< derived: by format asked for */

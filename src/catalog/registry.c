@@ -25,6 +25,11 @@ bool roof_registry_path(const char *name)
     return strchr(name, '/') != NULL || has_suffix(name, strlen(name));
 }
 
+bool roof_registry_document(const char *name)
+{
+    return *name == '{';
+}
+
 /* Returns the id in "FOLDER/ID.json", of *length bytes; NULL when the path is in another folder. */
 static const char *id_in_folder(const char *path, const char *folder, size_t *length)
 {
@@ -199,6 +204,13 @@ bool roof_registry_folder(const struct roof_registry *registry, const char *name
     return found;
 }
 
+static enum roof_status read_file(struct roof_json **out, const struct roof_registry *registry,
+                                  const char *path, struct roof_error *error)
+{
+    return registry->python ? roof_json_read_python(out, path, error)
+                            : roof_json_read(out, path, error);
+}
+
 /* Opens the document of a folder that has one, else the file of the name. */
 static enum roof_status open_file(struct roof_json **out, const struct roof_registry *registry,
                                   const char *name, struct roof_error *error)
@@ -206,7 +218,8 @@ static enum roof_status open_file(struct roof_json **out, const struct roof_regi
     struct roof_text path = ROOF_TEXT_INIT;
     const bool folder = in_own_folder(&path, registry, name);
     const enum roof_status status =
-        path.failed ? roof_no_memory(error) : roof_json_read(out, folder ? path.data : name, error);
+        path.failed ? roof_no_memory(error)
+                    : read_file(out, registry, folder ? path.data : name, error);
     roof_text_free(&path);
     return status;
 }
@@ -235,25 +248,26 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
 
 /* --- names that no document has ------------------------------------------------------------- */
 
-/* Returns how far a document is from the wanted name: an alias is a name, too. */
-static unsigned document_nearness(const struct roof_registry *registry, const char *wanted,
-                                  const char *id)
+/* Finds how far a document is from the wanted name: an alias is a name, too. */
+static enum roof_status document_nearness(unsigned *out, const struct roof_registry *registry,
+                                          const char *wanted, const char *id,
+                                          struct roof_error *error)
 {
     const struct roof_data_file *const file = embedded(registry->folder, id);
-    unsigned best = roof_nearness(wanted, id);
     struct roof_json *json = NULL;
-    if (file == NULL ||
-        roof_json_parse(&json, file->text, file->length, file->path, NULL) != ROOF_OK) {
-        return best;
+    *out = roof_nearness(wanted, id);
+    if (file == NULL) {
+        return ROOF_OK;
     }
+    TRY(roof_json_parse(&json, file->text, file->length, file->path, error));
     for (const roof_json_value *item = roof_json_first(aliases_of(json)); item != NULL;
          item = roof_json_next(item)) {
         const char *const alias = roof_json_string(item);
         const unsigned nearness = alias == NULL ? ROOF_FAR : roof_nearness(wanted, alias);
-        best = nearness < best ? nearness : best;
+        *out = nearness < *out ? nearness : *out;
     }
     roof_json_free(json);
-    return best;
+    return ROOF_OK;
 }
 
 /* Reports a name that no document has; ids are count terminated strings. */
@@ -265,7 +279,7 @@ static enum roof_status unknown_id(const struct roof_registry *registry, const c
     enum roof_status status = names == NULL || nearness == NULL ? roof_no_memory(error) : ROOF_OK;
     for (size_t i = 0; i < count && status == ROOF_OK; i++) {
         names[i] = ids;
-        nearness[i] = document_nearness(registry, name, ids);
+        status = document_nearness(&nearness[i], registry, name, ids, error);
         ids += strlen(ids) + 1;
     }
     if (status == ROOF_OK) {
@@ -299,7 +313,7 @@ static enum roof_status open_in_directory(struct roof_json **out,
     struct roof_text path = ROOF_TEXT_INIT;
     const bool found = in_directory(&path, registry, directory, name);
     const enum roof_status status = path.failed ? roof_no_memory(error)
-                                    : found     ? roof_json_read(out, path.data, error)
+                                    : found     ? read_file(out, registry, path.data, error)
                                                 : ROOF_OK;
     roof_text_free(&path);
     return status;
@@ -331,6 +345,9 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
 {
     *out = NULL;
     *user = true;
+    if (roof_registry_document(name)) {
+        return roof_json_parse(out, name, strlen(name), registry->noun, error);
+    }
     if (roof_registry_path(name)) {
         return open_path(out, user, registry, name, error);
     }

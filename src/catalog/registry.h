@@ -21,9 +21,10 @@ struct roof_registry {
     const char *folder; /* "hardware" */
     const char *noun;   /* for messages: "hardware", "model" */
     bool hub;           /* documents have names at Hugging Face, too: "owner/name" */
+    bool python;        /* files may have NaN and Infinity, as Python writes them */
 };
 
-/* Finds and parses a document; *user says that it is a user's file. An unknown name is ROOF_USAGE,
+/* Finds and parses a document by its name, or the document that the name is; *user says that it is a user's file. An unknown name is ROOF_USAGE,
  * and the message suggests at most three ids. The caller owns *out: roof_json_free. */
 enum roof_status roof_registry_open(struct roof_json **out, bool *user,
                                     const struct roof_registry *registry, const char *name,
@@ -41,6 +42,8 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
 /* Tells if a name is a folder that has a document of the registry: hardware.json of a folder that
  * `measure` wrote. */
 bool roof_registry_folder(const struct roof_registry *registry, const char *name);
+/* Tells if a name is itself a document: a JSON object. */
+bool roof_registry_document(const char *name);
 
 /* Tells if a name is a path: it has a '/' or ends with ".json". */
 bool roof_registry_path(const char *name);

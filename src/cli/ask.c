@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ask/watch.h"
 #include "base/base.h"
 #include "chart/chart_text.h"
 #include "cli.h"
@@ -26,6 +27,7 @@ struct listening {
     struct cli_progress progress;
     const char *doing;     /* what progress is shown of; NULL: nothing */
     struct roof_error sum; /* of a sweep, told at the end */
+    struct cli_run *run;   /* of monitor */
 };
 
 /* Opens the output when the first of it is there: a question that is refused leaves no file. */
@@ -36,7 +38,12 @@ static enum roof_status open_output(struct listening *l, struct roof_error *erro
         if (l->records) {
             cli_interrupt_watch();
         }
-        l->opened = cli_output_open(&l->output, l->options->output, &l->open_error);
+        if (l->options->run != NULL && l->options->output == NULL) {
+            /* Standard output is that of the command. */
+            l->output = (struct cli_output){.file = stderr, .name = "standard error"};
+        } else {
+            l->opened = cli_output_open(&l->output, l->options->output, &l->open_error);
+        }
     }
     if (l->opened != ROOF_OK && error != NULL) {
         *error = l->open_error;
@@ -59,7 +66,9 @@ static enum roof_status on_write(void *context, const char *bytes, size_t length
     TRY(open_output(l, error));
     TRY(check_flush(l, error));
     l->written = l->written || length > 0;
-    return cli_output_bytes(&l->output, bytes, length, error);
+    TRY(cli_output_bytes(&l->output, bytes, length, error));
+    return l->options->command->id == ROOF_COMMAND_MONITOR ? cli_output_flush(&l->output, error)
+                                                           : ROOF_OK;
 }
 
 static void on_remark(void *context, const struct roof_error *remark)
@@ -148,6 +157,19 @@ static enum roof_status on_keep(void *context, uint64_t length, struct roof_erro
     return cli_output_cut(&l->output, length, error);
 }
 
+static enum roof_status on_clock(void *context, double *now_s, bool *more, double due_s,
+                                 struct roof_error *error)
+{
+    struct listening *const l = context;
+    return cli_run_clock(l->run, now_s, more, due_s, error);
+}
+
+static int64_t on_tokens(void *context)
+{
+    struct listening *const l = context;
+    return cli_run_tokens(l->run);
+}
+
 /* --- what the program adds to a question --------------------------------------------------- */
 
 /* Gives a text chart the characters of the locale and the width of the terminal. */
@@ -180,6 +202,31 @@ static enum roof_status prepare_plot(const struct cli_options *options, struct r
                               "an image is not for the terminal: -o NAME, or into a pipe");
     }
     return options->format == ROOF_TEXT ? fit_terminal(options->question, options, error) : ROOF_OK;
+}
+
+/* Refuses what a command that is watched does not go with. A table for people is written over in a
+ * terminal, and left out beside the output of a command. */
+static enum roof_status prepare_monitor(const struct cli_options *options, struct roof_error *error)
+{
+    struct roof_question *const q = options->question;
+    const bool summary = q->value[ROOF_INPUT_SUMMARY] != NULL;
+    const bool from = q->value[ROOF_INPUT_FROM] != NULL;
+    if (options->run != NULL && from) {
+        return roof_error_set(error, ROOF_USAGE, "--from reads a log and runs no command");
+    }
+    if (options->run == NULL && q->value[ROOF_INPUT_COUNT_TOKENS] != NULL) {
+        return roof_error_set(error, ROOF_USAGE, "--count-tokens needs a command behind --");
+    }
+    if (options->format != ROOF_TEXT || summary) {
+        return ROOF_OK;
+    }
+    if (options->run != NULL) {
+        return roof_question_put(q, "summary", "", error);
+    }
+    return options->output == NULL && !from && isatty(STDOUT_FILENO) != 0 &&
+                   q->value[ROOF_INPUT_LIVE] == NULL
+               ? roof_question_put(q, "live", "", error)
+               : ROOF_OK;
 }
 
 /* --- answers ------------------------------------------------------------------------------- */
@@ -254,6 +301,9 @@ static enum roof_status answer(struct listening *l, struct roof_store *store,
     if (options->command->id == ROOF_COMMAND_PLOT) {
         TRY(prepare_plot(options, error));
     }
+    if (options->command->id == ROOF_COMMAND_MONITOR) {
+        TRY(prepare_monitor(options, error));
+    }
     if (options->command->id == ROOF_COMMAND_SWEEP ||
         options->command->id == ROOF_COMMAND_MEASURE) {
         cli_interrupt_watch();
@@ -261,16 +311,19 @@ static enum roof_status answer(struct listening *l, struct roof_store *store,
     if (options->resume) {
         TRY(open_part(l, &listener, error));
     }
-    const enum roof_status status = roof_answer_to(store, options->question, options->command->id,
-                                                   options->format, &listener, error);
+    const struct roof_watcher watcher = {.context = l, .clock = on_clock, .tokens = on_tokens};
+    const enum roof_status status =
+        roof_answer_watched(store, options->question, options->command->id, options->format,
+                            &listener, &watcher, error);
     return close_output(l, status, error);
 }
 
-static enum roof_status ask(const struct cli_options *options, struct roof_error *error)
+static enum roof_status ask(const struct cli_options *options, struct cli_run *run,
+                            struct roof_error *error)
 {
     const char *const from = options->question->value[ROOF_INPUT_FROM];
     struct stat info;
-    struct listening l = {.options = options, .command = options->command->name};
+    struct listening l = {.options = options, .command = options->command->name, .run = run};
     struct roof_store *store = NULL;
     l.records = from != NULL && options->command->id == ROOF_COMMAND_PREDICT;
     l.waits =
@@ -290,11 +343,22 @@ int cli_ask(const struct cli_command *command, int argc, char **argv)
 {
     struct roof_error error = {.status = ROOF_OK};
     struct cli_options options;
+    struct roof_token_count tokens[2] = {{.tokens = 0}, {.tokens = 0}};
+    struct cli_run run = {.argv = NULL};
     enum roof_status status = cli_options_read(&options, command, argc, argv, &error);
     if (status == ROOF_OK && !options.help) {
-        status = ask(&options, &error);
+        run.argv = options.run;
+        run.tokens = options.question->value[ROOF_INPUT_COUNT_TOKENS] == NULL ? NULL : tokens;
+        status = ask(&options, &run, &error);
     }
+    cli_run_end(&run);
     cli_options_free(&options);
+    if (run.pid != 0 && error.message[0] == '\0') {
+        return run.code;
+    }
+    if (status == ROOF_OK && command->id == ROOF_COMMAND_MONITOR) {
+        return cli_interrupted(); /* a signal is one way to end it */
+    }
     /* A failure without a message is told by the document. */
     return status == ROOF_OK || error.message[0] == '\0' ? cli_exit_code(status)
                                                          : cli_fail(command->name, &error);

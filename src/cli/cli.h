@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "decide/store.h"
+#include "measure/token_count.h"
 #include "roofline/roofline.h"
 
 /* Returns the exit code of a status; no other function relates the two. */
@@ -25,7 +26,16 @@ void cli_remark(const struct roof_error *remark);
 void cli_remarks_print(void);
 
 /* The operands that a command takes. */
-enum cli_takes { CLI_WORKLOAD, CLI_FILES, CLI_LIST, CLI_WORD, CLI_NOTHING };
+enum cli_takes {
+    CLI_WORKLOAD,
+    CLI_MODEL,
+    CLI_FILES,
+    CLI_MEASURED,
+    CLI_LIST,
+    CLI_WORD,
+    CLI_COMMAND,
+    CLI_NOTHING
+};
 
 /* One command: its table row is in commands.c. */
 struct cli_command {
@@ -69,6 +79,7 @@ struct cli_options {
     const char *format_name; /* NULL: not given */
     enum roof_answer_format format;
     const char *output; /* NULL: standard output */
+    char **run;         /* the command behind "--", which ends with NULL; NULL: none */
     bool resume;
     bool help; /* --help was asked for and printed */
 };
@@ -129,6 +140,27 @@ void cli_progress_begin(struct cli_progress *p, const char *label, const char *u
 void cli_progress_step(struct cli_progress *p, uint64_t done);
 /* Removes the line; does nothing to a progress that is zeroed and never began. */
 void cli_progress_end(struct cli_progress *p);
+
+/* --- a command that is watched --------------------------------------------------------------- */
+
+/* A command that runs while something is measured. Zeroed but for argv and tokens, it is not begun.
+ */
+struct cli_run {
+    char **argv;                     /* NULL: there is none, and signals end the waiting */
+    struct roof_token_count *tokens; /* of its two outputs; NULL: they are not read */
+    int pid;                         /* 0: not begun */
+    bool ended;
+    int code;      /* the exit code, or 128 and the signal */
+    int output[2]; /* from where its standard output and error are read; -1: closed */
+    double begun_s;
+};
+/* Does the work of roof_watcher.clock; the first call that waits begins the command. */
+enum roof_status cli_run_clock(struct cli_run *run, double *now, bool *more, double due_s,
+                               struct roof_error *error);
+/* Returns how many tokens the command said it made; 0: it did not say. */
+int64_t cli_run_tokens(struct cli_run *run);
+/* Waits until a command that was begun has ended, and releases what it had. */
+void cli_run_end(struct cli_run *run);
 
 /* --- output -------------------------------------------------------------------------------- */
 

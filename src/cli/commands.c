@@ -26,9 +26,18 @@ static const struct cli_command commands[] = {
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"
      "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
      "      --generate 500 --max-tpot 30ms\n"},
-    {"compare", ROOF_COMMAND_COMPARE, CLI_FILES, "FILE.csv",
+    {"simulate", ROOF_COMMAND_SIMULATE, CLI_MODEL, "MODEL",
+     "Simulates requests that arrive over time: percentiles of latency, goodput, saturation.",
+     "  roofline simulate llama-3.3-70b -H h100-sxm --tp 4 -p fp8 --kv fp8 --rate 0.5 \\\n"
+     "      --prompt 8k --generate 500 --max-ttft p99:1s --max-tpot p99:30ms\n"
+     "  roofline simulate llama-3-8b -H h100-sxm --prompt 1k --generate 200 --max-ttft p99:200ms\n"
+     "  roofline simulate llama-3-8b -H h100-sxm --concurrency 64 --prompt 1k --generate 200\n"
+     "  roofline simulate llama-3-8b -H l40s --rate 2 --arrivals gamma:2 \\\n"
+     "      --prompt lognormal:1000:1.5 --generate uniform:50:400 --rows requests -f csv\n"},
+    {"compare", ROOF_COMMAND_COMPARE, CLI_MEASURED, "FILE [MODEL]",
      "Compares measured times with predictions, row by row or by groups.",
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"
+     "  roofline compare bench.json llama-3.1-8b -H h100-sxm --tp 2 -p fp8\n"
      "  roofline compare measured.csv --summary -f json\n"
      "  roofline compare measured.csv -f csv -o rows.csv\n"},
     {"plot", ROOF_COMMAND_PLOT, CLI_WORKLOAD, "[WORKLOAD]",
@@ -56,6 +65,17 @@ static const struct cli_command commands[] = {
      "  roofline measure --threads 4 -o here && roofline predict model llama-3.2-1b -H here\n"
      "  roofline measure --save my-server --formats q4_0,q8_0\n"
      "  roofline measure --compare -H epyc-9654\n"},
+    {"monitor", ROOF_COMMAND_MONITOR, CLI_COMMAND, "[-- COMMAND ...]",
+     "Reports power, clocks and energy of the GPUs, live or while a command runs.",
+     "  roofline monitor\n"
+     "  roofline monitor --interval 100ms --device 0 -f csv -o power.csv\n"
+     "  roofline monitor --tokens 4096 -- ./generate.sh\n"
+     "  roofline monitor --count-tokens -- llama-bench -m model.gguf\n"
+     "  roofline monitor --from nvidia-smi.csv\n"},
+    {"page", ROOF_COMMAND_PAGE, CLI_NOTHING, "-o FILE.html",
+     "Writes the explorer: a page for a browser that answers questions by itself.",
+     "  roofline page -o explorer.html\n"
+     "  roofline predict model llama-3-8b -H h100-sxm -o llama.html\n"},
     {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
      "Prints what makes a shell complete the words of command lines.",
      "  . <(roofline completion bash)\n"

@@ -152,7 +152,7 @@ static const struct {
                     {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
                     {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
                     {ROOF_INPUT_ENGINE, "engines", "all"},
-                    {ROOF_INPUT_EMIT, "engines", NULL}};
+                    {ROOF_INPUT_EMIT, "engines", "dynamo"}};
 
 /* --- the line ------------------------------------------------------------------------------ */
 
@@ -201,14 +201,17 @@ static void read_line(struct line *line, int count, char **words)
 static enum roof_status offer_columns(struct offers *o, const struct line *line,
                                       struct roof_error *error)
 {
+    const bool monitor = line->command->id == ROOF_COMMAND_MONITOR;
     const struct names *const listed =
         line->command->id == ROOF_COMMAND_LIST ? names_of(line->operand[0]) : NULL;
     const bool model = line->operand_count > 0 && strcmp(line->operand[0], "model") == 0;
     const bool recommended = line->command->id == ROOF_COMMAND_RECOMMEND;
     const enum roof_table_kind kind =
-        listed != NULL ? listed->kind
-        : recommended  ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
-                       : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
+        listed != NULL                      ? listed->kind
+        : monitor                           ? ROOF_TABLE_SAMPLES
+        : line->command->takes == CLI_MODEL ? ROOF_TABLE_SIMULATIONS
+        : recommended ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
+                      : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
     struct roof_table table;
     struct roof_text header = ROOF_TEXT_INIT;
     enum roof_operator op = ROOF_OPERATOR_GEMM;
@@ -291,9 +294,15 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
     const char *const usage = line->command->operands;
     const bool workload = strstr(usage, "WORKLOAD") != NULL;
     enum roof_status status = ROOF_OK;
-    if (line->operand_count == 0 && workload) {
+    if (line->operand_count == 0 && line->command->takes == CLI_MODEL) {
+        status = offer_models(o, error);
+        offer_files(o);
+    } else if (line->operand_count == 0 && workload) {
         status = offer_operators(o, error);
         offer(o, "model", "a whole model: its name or file comes next");
+        if (status == ROOF_OK && *o->typed != '\0') { /* a model needs no word before it */
+            status = offer_models(o, error);
+        }
     } else if (line->operand_count == 0 && strstr(usage, "FILE") != NULL) {
         offer_files(o);
     } else if (line->operand_count == 0) { /* a|b|c [...] */
@@ -309,6 +318,8 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         set_kept_length(o, o->kept, comma == NULL ? 0 : (size_t)(comma + 1 - o->kept));
         status = offer_models(o, error);
         offer_files(o);
+    } else if (line->operand_count == 1 && line->command->takes == CLI_MEASURED) {
+        status = offer_models(o, error);
     } else if (line->operand_count == 1 && line->command->id == ROOF_COMMAND_LIST) {
         status = offer_names(o, line->operand[0], error);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "decide/synonym.h"
 
 int cli_exit_code(enum roof_status status)
 {
@@ -42,12 +43,14 @@ void cli_remark(const struct roof_error *remark)
 void cli_spell(char *out, size_t size, const char *key)
 {
     const struct roof_input *const input = roof_input_find(key);
-    const bool letter = input != NULL && input->option[1] == '\0'; /* -m has no longer name */
-    (void)snprintf(out, size, "%s%s",
-                   input == NULL ? ""
-                   : letter      ? "-"
-                                 : "--",
-                   input == NULL ? key : input->option);
+    const struct roof_synonym *const synonym = roof_synonym_of_key(key);
+    const char *const option = input != NULL     ? input->option
+                               : synonym != NULL ? synonym->option
+                                                 : key;
+    const char *const dashes = option == key       ? ""
+                               : option[1] == '\0' ? "-" /* -m has no longer name */
+                                                   : "--";
+    (void)snprintf(out, size, "%s%s", dashes, option);
 }
 
 void cli_complain(const char *command, const struct roof_error *error)

@@ -238,8 +238,9 @@ enum roof_status cli_output_close(struct cli_output *out, enum roof_status statu
     if (out->mode != 0 && good) {
         (void)fchmod(fileno(out->file), out->mode & 0777);
     }
-    /* main closes stdout */
-    if (out->file != stdout && fclose(out->file) != 0 && written == ROOF_OK) {
+    /* main closes stdout, and messages follow on stderr */
+    if (out->file != stdout && out->file != stderr && fclose(out->file) != 0 &&
+        written == ROOF_OK) {
         written = not_written(out, good ? error : NULL);
     }
     out->file = NULL;

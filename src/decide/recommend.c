@@ -310,3 +310,22 @@ roof_recommend(struct roof_recommendation *out, const struct roof_workload *work
     rank(out, options);
     return ROOF_OK;
 }
+
+enum roof_status roof_recommend_tables_load(struct roof_recommend_tables *out,
+                                            struct roof_recommend_options *options,
+                                            struct roof_error *error)
+{
+    *out = (struct roof_recommend_tables){.engines = NULL};
+    TRY(roof_accuracy_load(&out->accuracy, error));
+    if (options->formats == NULL) {
+        TRY(roof_engines_load(&out->engines, error));
+        options->engines = out->engines;
+    }
+    return ROOF_OK;
+}
+
+void roof_recommend_tables_free(struct roof_recommend_tables *tables)
+{
+    roof_engines_free(tables->engines);
+    roof_accuracy_free(&tables->accuracy);
+}

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "catalog/registry.h"
 #include "base/text.h"
+#include "catalog/registry.h"
 #include "model/layout.h"
 #include "model/load.h"
 #include "predict/calibration.h"
@@ -93,6 +95,7 @@ static enum roof_status load_hardware(struct roof_stored *out, const char *const
     const char *const name = by_default ? ROOF_DEFAULT_HARDWARE : wish->name;
     TRY(roof_hardware_load(&out->hardware, name, folders, error));
     out->hardware->by_default = by_default;
+    out->hardware->by_path = roof_registry_path(name);
     for (int i = 0; wish->set != NULL && i < wish->set->count; i++) {
         TRY(roof_hardware_set(out->hardware, wish->set->value[i], error));
     }
@@ -123,10 +126,10 @@ static enum roof_status load_model(struct roof_stored *out, const char *const *f
     return ROOF_OK;
 }
 
-/* A name that may be a file can mean something else next time. */
+/* A name that may be a file can mean something else next time. A document may never come again. */
 static bool is_file_name(const char *name)
 {
-    return strpbrk(name, "/.") != NULL;
+    return roof_registry_document(name) || strpbrk(name, "/.") != NULL;
 }
 
 /* True for a built-in device as it is. */

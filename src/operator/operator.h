@@ -110,6 +110,7 @@ struct roof_operator_row {
     int dim_count;
     unsigned required;    /**< bits (1 << dimension) that have no default */
     enum roof_role other; /**< role that meets the activations in the product */
+    bool stateful;        /**< the KV role is a state that is read and written */
     enum roof_operator parts[ROOF_OPERATOR_PARTS_MAX]; /**< of a composite */
     int part_count;
 };

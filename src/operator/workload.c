@@ -29,7 +29,14 @@ static int64_t dimension_default(enum roof_dimension dimension, const struct roo
     case ROOF_DIM_V_HEAD_DIM:
         return 128;
     case ROOF_DIM_QK_ROPE_HEAD_DIM:
+    case ROOF_DIM_SCAN_CHUNK: /* what kernels of flash-linear-attention take */
         return 64;
+    case ROOF_DIM_SELECTED: /* as in DeepSeek-V3.2 */
+        return 2048;
+    case ROOF_DIM_TAPS:
+        return 4;
+    case ROOF_DIM_STATE_SIZE:
+        return 128;
     default:
         return 0;
     }
@@ -161,6 +168,9 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
                              ? given_or(f->activations, ROOF_PRECISION_BF16)
                              : f->activations;
         f->out = given_or(f->out, ROOF_PRECISION_FP8_E4M3);
+    }
+    if (roof_operator_row(w->op)->stateful) { /* sums over a whole sequence are kept in fp32 */
+        f->kv = given_or(f->kv, ROOF_PRECISION_FP32);
     }
     f->weights = given_or(f->weights, both);
     f->activations = given_or(f->activations, roof_format(both)->activations);

@@ -156,8 +156,9 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
 
 struct owned {
     struct roof_json *json;
-    struct roof_kernel_fit *fit;         /* grouped by kernel */
-    size_t first[ROOF_KERNEL_COUNT + 1]; /* where the fits of each kernel begin */
+    struct roof_kernel_fit *fit; /* grouped by kernel and numerics */
+    /* where the fits of each kernel for each numerics begin */
+    size_t first[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT + 1];
     const char **attributions;
     char *id;
 };
@@ -290,23 +291,30 @@ static bool same_kernel(const struct roof_kernel_fit *a, const struct roof_kerne
            a->quantize == b->quantize;
 }
 
-/* Puts the fits of a kernel together, because each operator of a sweep looks for one. */
+/* Returns the group of the fits of a kernel for a pair of formats. */
+static size_t group_of(enum roof_kernel kernel, enum roof_numerics numerics)
+{
+    return (size_t)kernel * ROOF_NUMERICS_COUNT + numerics;
+}
+
+/* Puts the fits of a kernel for a pair of formats together, because each operator of a sweep looks
+ * for one. */
 static enum roof_status group_fits(struct owned *owned, size_t count, struct roof_error *error)
 {
     struct roof_kernel_fit *const grouped = calloc(count + 1, sizeof *grouped);
-    size_t next[ROOF_KERNEL_COUNT];
+    size_t next[ROOF_KERNEL_COUNT * ROOF_NUMERICS_COUNT];
     if (grouped == NULL) {
         return roof_no_memory(error);
     }
     for (size_t n = 0; n < count; n++) {
-        owned->first[owned->fit[n].kernel + 1]++;
+        owned->first[group_of(owned->fit[n].kernel, owned->fit[n].numerics) + 1]++;
     }
-    for (size_t k = 0; k < ROOF_KERNEL_COUNT; k++) {
-        owned->first[k + 1] += owned->first[k];
-        next[k] = owned->first[k];
+    for (size_t g = 0; g < COUNT(next); g++) {
+        owned->first[g + 1] += owned->first[g];
+        next[g] = owned->first[g];
     }
     for (size_t n = 0; n < count; n++) {
-        grouped[next[owned->fit[n].kernel]++] = owned->fit[n];
+        grouped[next[group_of(owned->fit[n].kernel, owned->fit[n].numerics)]++] = owned->fit[n];
     }
     free(owned->fit);
     owned->fit = grouped;
@@ -603,8 +611,9 @@ const struct roof_kernel_fit *roof_calibration_find(const struct roof_calibratio
 {
     const struct roof_kernel_fit *found = NULL;
     const struct owned *const owned = calibration->private_data; /* NULL: made by hand */
-    const size_t end = owned == NULL ? calibration->count : owned->first[kernel + 1];
-    for (size_t i = owned == NULL ? 0 : owned->first[kernel]; i < end; i++) {
+    const size_t group = group_of(kernel, numerics);
+    const size_t end = owned == NULL ? calibration->count : owned->first[group + 1];
+    for (size_t i = owned == NULL ? 0 : owned->first[group]; i < end; i++) {
         const struct roof_kernel_fit *const fit = &calibration->fit[i];
         const bool same = fit->stack == stack || fit->stack == ROOF_STACK_BEST;
         /* The kernel without the quantisation before it is the same in all fits. */

@@ -28,6 +28,7 @@ struct roof_kernel_task {
     double nodes;      /* that a collective spans */
     double hop;        /* s: how long a collective waits for another node */
     const struct roof_calibration *calibration;
+    bool cold; /* no kernel takes less than the bound */
     enum roof_numerics numerics;
     enum roof_quantize quantize; /* none for inputs of 16 bits, and where there is no product */
 };

@@ -234,7 +234,13 @@ void roof_report_why(struct roof_text *out, const struct roof_trace *explanation
 
 void roof_report_device(struct roof_text *out, const struct roof_hardware *hardware)
 {
+    const char *const name = hardware->name;
     roof_text_printf(out, "%s%s", hardware->id, hardware->by_default ? " (default)" : "");
+    if (hardware->by_path && name != NULL && strcmp(name, hardware->id) != 0) {
+        roof_text_put(out, " (");
+        roof_text_plain(out, name);
+        roof_text_put(out, ")");
+    }
 }
 
 /* The published figures that differ from those which a prediction used; NAN: the same, or none. */

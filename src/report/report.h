@@ -68,7 +68,8 @@ void roof_report_recommendation_text(struct roof_text *out,
 /** Each writes a row of a comparison: the cells of the file, then time_us, expected_time_us, ratio
  * (prediction over measurement: the expected time, or the bound where there is none) and error
  * (ratio - 1). Columns of the file with these names are left out. */
-void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns);
+void roof_report_compared_header(struct roof_text *out, const char *const *column, size_t columns,
+                                 bool metrics);
 void roof_report_compared(struct roof_text *out, bool csv, const struct roof_compared *row);
 
 /** Writes a comparison by groups: for people, or as {"schema", "overall": G, "groups": [G, ...]}.

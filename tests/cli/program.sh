@@ -10,6 +10,8 @@ case $1 in
 /*) program=$1 ;;
 *) program=$PWD/$1 ;;
 esac
+# shellcheck disable=SC2034 # run.sh uses it
+fakes=$(dirname "$program")/tests/fake
 
 scratch=${TMPDIR:-/tmp}/roofline-$(basename "$0" .sh).$$
 (umask 077 && mkdir "$scratch")

@@ -108,6 +108,7 @@ EOF
 {"schema": "roofline/layout/1", "id": "l", "activations": "fp8",
  "classes": {"linear": "fp8", "lm_head": "bf16"}}
 EOF
+    printf 'time_s,device,power_w\n0,0,100\n1,0,200\n' > p.csv
     cat > r.csv <<'EOF'
 operator,m,n,k,weights,measured_us,note
 gemm,1,64,64,fp8,3,"a, b"

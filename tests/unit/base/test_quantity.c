@@ -283,6 +283,7 @@ static void test_units(void **state)
         {ROOF_UNIT_GIGABYTES, "GB", 128, 128e9},
         {ROOF_UNIT_MEGAHERTZ, "MHz", 2550, 2.55e9},
         {ROOF_UNIT_WATTS, "W", 140, 140},
+        {ROOF_UNIT_JOULES, "J", 8250, 8250},
         {ROOF_UNIT_FLOP_PER_BYTE, "FLOP/byte", 4096, 4096},
         {ROOF_UNIT_FRACTION, "%", 50, 0.5},
     };
@@ -508,7 +509,7 @@ static void test_random_numbers_read_back(void **state)
 static void test_powers_and_their_neighbours_read_back(void **state)
 {
     (void)state;
-    /* Where the distance of the doubles changes, and where the number of digits does. */
+    /* The distance of the doubles changes at powers of two, the number of digits at powers of ten. */
     for (int e = -1074; e <= 1023; e++) {
         const double power = ldexp(1, e);
         expect_read_back(power, true, 2, e);
@@ -575,6 +576,8 @@ static void test_format_quantity(void **state)
         {128e9, ROOF_UNIT_GIGABYTES, "128 GB"},
         {2.55e9, ROOF_UNIT_MEGAHERTZ, "2550 MHz"},
         {140, ROOF_UNIT_WATTS, "140 W"},
+        {8250, ROOF_UNIT_JOULES, "8.25 kJ"},
+        {0.42, ROOF_UNIT_JOULES, "0.42 J"},
         {1.5, ROOF_UNIT_FLOP_PER_BYTE, "1.5 FLOP/byte"},
         {1, ROOF_UNIT_FRACTION, "100%"},
         {48, ROOF_UNIT_NONE, "48"},

@@ -108,7 +108,7 @@ static void test_topology(void **state)
     roof_cpu_topology_free(&t);
 }
 
-/* Where siblings come one after another, the second core moves up. */
+/* The second core moves up if siblings come one after another. */
 static void test_order(void **state)
 {
     struct roof_cpu_topology t;

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+/* The end of what `monitor` prints: energy and power of each GPU and of all. */
+#ifndef ROOF_REPORT_MONITOR_REPORT_H
+#define ROOF_REPORT_MONITOR_REPORT_H
+
+#include "base/text.h"
+#include "measure/energy.h"
+
+struct roof_monitor_report {
+    const char *source; /* "nvml", "rocm_smi", "log" */
+    const struct roof_energy_sum *sums;
+    size_t count;
+    double tokens; /* NAN: nobody said */
+};
+
+/* Writes a table for people, and a sentence. */
+void roof_report_monitor_text(struct roof_text *out, const struct roof_monitor_report *report);
+/* Writes the members of a JSON object behind those that stand there: ',"devices":[...],...'. */
+void roof_report_monitor_json(struct roof_text *out, const struct roof_monitor_report *report);
+/* Writes the sentence alone, without its end of line. */
+void roof_report_monitor_line(struct roof_text *out, const struct roof_monitor_report *report);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Planted GPUs: the fake drivers beside this file play them by these variables.
+ *
+ *   FAKE_GPUS=N            how many there are (default 1)
+ *   FAKE_POWER=W,W,...     power at the first, second, ... sample; the last one stays (default 250)
+ *   FAKE_COUNTER=J,J,...   the energy counter in the same way; without it there is none
+ *   FAKE_CLOCK=MHZ,...     the clock of the SMs in the same way (default 1500)
+ *   FAKE_THROTTLE=BITS,... the reasons in the same way (default 0)
+ *   FAKE_FAIL=CALL:STATUS:K[:DEVICE]  the call fails with the status from the K-th sample on (from
+ *                          0), of one device or of all
+ */
+#ifndef ROOF_TESTS_FAKE_H
+#define ROOF_TESTS_FAKE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FAKE_GPUS_MAX 8
+
+/* Calls of one function, for each device. */
+struct fake_count {
+    long calls[FAKE_GPUS_MAX];
+};
+
+/* Returns an item of the list in a variable: that of the index, or the last one. */
+static inline double fake_item(const char *variable, long index, double otherwise)
+{
+    const char *text = getenv(variable);
+    double value = otherwise;
+    for (long i = 0; text != NULL && *text != '\0' && i <= index; i++) {
+        char *end = NULL;
+        value = strtod(text, &end);
+        text = *end == ',' ? end + 1 : NULL;
+    }
+    return value;
+}
+
+static inline int fake_gpus(void)
+{
+    return (int)fake_item("FAKE_GPUS", 0, 1);
+}
+
+/* Returns the status that a call of a device is to fail with; 0: none. */
+static inline int fake_failure(const char *call, long index, int device)
+{
+    const char *const text = getenv("FAKE_FAIL");
+    const size_t length = strlen(call);
+    if (text == NULL || strncmp(text, call, length) != 0 || text[length] != ':') {
+        return 0;
+    }
+    char *end = NULL;
+    const long status = strtol(text + length + 1, &end, 10);
+    const long from = *end == ':' ? strtol(end + 1, &end, 10) : 0;
+    const long only = *end == ':' ? strtol(end + 1, &end, 10) : -1;
+    return index >= from && (only < 0 || only == device) ? (int)status : 0;
+}
+
+#endif

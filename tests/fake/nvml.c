@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+/* A libnvidia-ml.so.1 whose GPUs are planted (fake.h). WITHOUT_POWER leaves a function out. */
+#include <stdio.h>
+
+#include "fake.h"
+
+#define OK 0
+#define INVALID_ARGUMENT 2
+#define NOT_SUPPORTED 3
+
+struct nvml_device {
+    int number;
+    long power;
+    long counter;
+    long clock;
+    long reasons;
+};
+
+static struct nvml_device devices[FAKE_GPUS_MAX];
+
+/* The ABI of src/measure/nvml.c; a header would be NVIDIA's. */
+int nvmlInit_v2(void);
+int nvmlShutdown(void);
+const char *nvmlErrorString(int status);
+int nvmlDeviceGetCount_v2(unsigned *count);
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **device);
+int nvmlDeviceGetName(struct nvml_device *device, char *name, unsigned size);
+int nvmlDeviceGetPowerUsage(struct nvml_device *device, unsigned *milliwatts);
+int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned *megahertz);
+int nvmlDeviceGetTemperature(struct nvml_device *device, int sensor, unsigned *celsius);
+int nvmlDeviceGetUtilizationRates(struct nvml_device *device, unsigned out[2]);
+int nvmlDeviceGetMemoryInfo(struct nvml_device *device, unsigned long long out[3]);
+int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device,
+                                        unsigned long long *millijoules);
+int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_device *device, unsigned long long *bits);
+
+int nvmlInit_v2(void)
+{
+    for (int i = 0; i < FAKE_GPUS_MAX; i++) {
+        devices[i] = (struct nvml_device){.number = i};
+    }
+    return fake_failure("nvmlInit_v2", 0, 0);
+}
+
+int nvmlShutdown(void)
+{
+    return OK;
+}
+
+const char *nvmlErrorString(int status)
+{
+    return status == 9    ? "Driver Not Loaded"
+           : status == 15 ? "GPU is lost"
+           : status == 18 ? "Driver/library version mismatch"
+                          : "Unknown Error";
+}
+
+int nvmlDeviceGetCount_v2(unsigned *count)
+{
+    *count = (unsigned)fake_gpus();
+    return OK;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct nvml_device **device)
+{
+    if (index >= FAKE_GPUS_MAX || (int)index >= fake_gpus()) {
+        return INVALID_ARGUMENT;
+    }
+    *device = &devices[index];
+    return fake_failure("nvmlDeviceGetHandleByIndex_v2", 0, (int)index);
+}
+
+int nvmlDeviceGetName(struct nvml_device *device, char *name, unsigned size)
+{
+    (void)snprintf(name, size, "Fake GPU %d", device->number);
+    return OK;
+}
+
+#ifndef WITHOUT_POWER
+int nvmlDeviceGetPowerUsage(struct nvml_device *device, unsigned *milliwatts)
+{
+    const long index = device->power++;
+    *milliwatts = (unsigned)(1e3 * fake_item("FAKE_POWER", index, 250));
+    return fake_failure("nvmlDeviceGetPowerUsage", index, device->number);
+}
+#endif
+
+int nvmlDeviceGetClockInfo(struct nvml_device *device, int clock, unsigned *megahertz)
+{
+    if (clock == 2) { /* the memory's */
+        *megahertz = 2619;
+        return OK;
+    }
+    const long index = device->clock++;
+    *megahertz = (unsigned)fake_item("FAKE_CLOCK", index, 1500);
+    return fake_failure("nvmlDeviceGetClockInfo", index, device->number);
+}
+
+int nvmlDeviceGetTemperature(struct nvml_device *device, int sensor, unsigned *celsius)
+{
+    *celsius = 40 + (unsigned)(device->number + sensor);
+    return OK;
+}
+
+int nvmlDeviceGetUtilizationRates(struct nvml_device *device, unsigned out[2])
+{
+    out[0] = device->number == 0 ? 75 : 100;
+    out[1] = 50;
+    return OK;
+}
+
+int nvmlDeviceGetMemoryInfo(struct nvml_device *device, unsigned long long out[3])
+{
+    out[0] = 80ULL << 30;
+    out[2] = (unsigned long long)(1 + device->number) << 30;
+    out[1] = out[0] - out[2];
+    return OK;
+}
+
+int nvmlDeviceGetTotalEnergyConsumption(struct nvml_device *device, unsigned long long *millijoules)
+{
+    const long index = device->counter++;
+    if (getenv("FAKE_COUNTER") == NULL) {
+        return NOT_SUPPORTED;
+    }
+    *millijoules = (unsigned long long)(1e3 * fake_item("FAKE_COUNTER", index, 0));
+    return OK;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_device *device, unsigned long long *bits)
+{
+    *bits = (unsigned long long)fake_item("FAKE_THROTTLE", device->reasons++, 0);
+    return OK;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/* A librocm_smi64.so.7 whose GPUs are planted (fake.h). */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "fake.h"
+
+#define OK 0
+#define NOT_SUPPORTED 2
+
+struct frequencies {
+    bool has_deep_sleep;
+    uint32_t count;
+    uint32_t current;
+    uint64_t hertz[33];
+};
+
+static struct fake_count power;
+static struct fake_count counter;
+static struct fake_count clocks;
+
+/* The ABI of src/measure/rocm_smi.c; a header would be AMD's. */
+int rsmi_init(uint64_t flags);
+int rsmi_shut_down(void);
+int rsmi_status_string(int status, const char **text);
+int rsmi_num_monitor_devices(uint32_t *count);
+int rsmi_dev_name_get(uint32_t device, char *name, size_t size);
+int rsmi_dev_gpu_clk_freq_get(uint32_t device, int clock, struct frequencies *out);
+int rsmi_dev_temp_metric_get(uint32_t device, uint32_t sensor, int metric, int64_t *millicelsius);
+int rsmi_dev_busy_percent_get(uint32_t device, uint32_t *percent);
+int rsmi_dev_memory_usage_get(uint32_t device, int memory, uint64_t *bytes);
+int rsmi_dev_power_ave_get(uint32_t device, uint32_t sensor, uint64_t *microwatts);
+int rsmi_dev_energy_count_get(uint32_t device, uint64_t *count, float *microjoules,
+                              uint64_t *time_ns);
+
+int rsmi_init(uint64_t flags)
+{
+    (void)flags;
+    return fake_failure("rsmi_init", 0, 0);
+}
+
+int rsmi_shut_down(void)
+{
+    return OK;
+}
+
+int rsmi_status_string(int status, const char **text)
+{
+    *text = status == 8 ? "the driver is not there" : "an unknown error";
+    return OK;
+}
+
+int rsmi_num_monitor_devices(uint32_t *count)
+{
+    *count = (uint32_t)fake_gpus();
+    return OK;
+}
+
+int rsmi_dev_name_get(uint32_t device, char *name, size_t size)
+{
+    (void)snprintf(name, size, "Fake Instinct %u", device);
+    return OK;
+}
+
+int rsmi_dev_gpu_clk_freq_get(uint32_t device, int clock, struct frequencies *out)
+{
+    *out = (struct frequencies){.count = 2, .current = 1};
+    out->hertz[1] = clock == 4
+                        ? 1300000000
+                        : (uint64_t)(1e6 * fake_item("FAKE_CLOCK",
+                                                     clocks.calls[device % FAKE_GPUS_MAX]++, 1500));
+    return OK;
+}
+
+/* An Instinct has a sensor at the junction alone. */
+int rsmi_dev_temp_metric_get(uint32_t device, uint32_t sensor, int metric, int64_t *millicelsius)
+{
+    *millicelsius = 50000 + 1000 * (int64_t)device + metric;
+    return sensor == 1 ? OK : NOT_SUPPORTED;
+}
+
+int rsmi_dev_busy_percent_get(uint32_t device, uint32_t *percent)
+{
+    *percent = device == 0 ? 75 : 100;
+    return OK;
+}
+
+int rsmi_dev_memory_usage_get(uint32_t device, int memory, uint64_t *bytes)
+{
+    *bytes = (uint64_t)(1 + device) << 30;
+    return memory == 0 ? OK : NOT_SUPPORTED;
+}
+
+int rsmi_dev_power_ave_get(uint32_t device, uint32_t sensor, uint64_t *microwatts)
+{
+    const long index = power.calls[device % FAKE_GPUS_MAX]++;
+    *microwatts = (uint64_t)(1e6 * fake_item("FAKE_POWER", index, 250)) + sensor;
+    return fake_failure("rsmi_dev_power_ave_get", index, (int)device);
+}
+
+/* Counts in units of 15.3 uJ, as an Instinct does. */
+int rsmi_dev_energy_count_get(uint32_t device, uint64_t *count, float *microjoules,
+                              uint64_t *time_ns)
+{
+    const long index = counter.calls[device % FAKE_GPUS_MAX]++;
+    *microjoules = 15.3F;
+    *time_ns = (uint64_t)index;
+    *count = (uint64_t)(fake_item("FAKE_COUNTER", index, 0) * 1e6 / 15.3);
+    return getenv("FAKE_COUNTER") == NULL ? NOT_SUPPORTED : OK;
+}
