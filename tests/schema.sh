@@ -172,6 +172,11 @@ one monitor monitor --from power.csv --summary
 each 'monitor#sample' monitor --from power.csv
 header 'monitor#sample' monitor --from power.csv
 
+# --- measurements
+
+one measured measure --threads 1 --seconds 1 --formats q8_0 -o here
+one hardware list hardware ./here
+
 # --- charts
 
 one chart plot -H h100-sxm
