@@ -109,11 +109,11 @@ static void set_mark(struct mark *mark, const struct roof_copies *copies, double
 }
 
 /* Cuts what the first requests of a closed loop generate, so that their ends are spread evenly and
- * not all users ask at once for ever. They must not be measured. */
+ * not all users ask at once for ever. Requests that are measured are served whole. */
 static void shorten(struct roof_arrival *arrival, const struct run *run)
 {
     const uint64_t users = run->inputs->concurrency;
-    if (users > 1 && run->issued < users) {
+    if (users > 1 && run->issued < users && run->warm >= users) {
         const double part = (double)(run->issued + 1) / (double)users;
         arrival->generate = (int64_t)ceil(part * (double)arrival->generate);
     }

@@ -152,13 +152,37 @@ static void test_little(void **state)
     }
 }
 
+/* The first users generate 1/4, 2/4, ... of 6 tokens where they are not measured, and else all. */
+static void test_first_users(void **state)
+{
+    (void)state;
+    static const int64_t spread[] = {2, 3, 5, 6};
+    const struct roof_arrivals arrivals = {
+        .prompt = {.low = 10}, .generate = {.low = 6}, .rate = 1};
+    for (int warm = 0; warm < 2; warm++) {
+        struct roof_simulation_inputs in = inputs_of(1, ROOF_ROUTER_ROUND_ROBIN);
+        in.arrivals = &arrivals;
+        in.limits.sequences = 4;
+        in.concurrency = 4;
+        in.requests = 8;
+        in.warm_up = warm * 0.5;
+        in.keep = true;
+        struct roof_simulation s = run(&in, steady, 1);
+        for (int i = 0; i < 8; i++) {
+            assert_int_equal(s.served[i].generate, warm && i < 4 ? spread[i] : 6);
+        }
+        assert_near(s.served[0].last_s, warm ? 2 : 6, 1e-12);
+        assert_near(s.served[4].arrival_s, warm ? 2 : 6, 1e-12);
+        roof_simulation_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_routers),
-        cmocka_unit_test(test_in_turn),
-        cmocka_unit_test(test_closed_loop),
-        cmocka_unit_test(test_little),
+        cmocka_unit_test(test_routers),     cmocka_unit_test(test_in_turn),
+        cmocka_unit_test(test_closed_loop), cmocka_unit_test(test_little),
+        cmocka_unit_test(test_first_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
