@@ -128,6 +128,24 @@ static void test_closed_loop(void **state)
     }
 }
 
+/* In a closed loop each copy keeps its number of users: the one with short requests serves more. */
+static void test_users_stay(void **state)
+{
+    (void)state;
+    const struct roof_arrival trace[] = {{0, 16, 10}, {0, 16, 1}, {0, 16, 1}, {0, 16, 1}};
+    struct roof_simulation_inputs in = inputs_of(2, ROOF_ROUTER_ROUND_ROBIN);
+    in.trace = trace;
+    in.concurrency = 2;
+    in.requests = 4;
+    in.keep = true;
+    struct roof_simulation s = run(&in, steady, 1);
+    assert_near(s.served[0].last_s, 10, 1e-12);
+    for (int i = 1; i < 4; i++) {
+        assert_near(s.served[i].last_s, i, 1e-12);
+    }
+    roof_simulation_free(&s);
+}
+
 /* Requests in all copies = their rate x their time in them. */
 static void test_little(void **state)
 {
@@ -182,7 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_routers),     cmocka_unit_test(test_in_turn),
         cmocka_unit_test(test_closed_loop), cmocka_unit_test(test_little),
-        cmocka_unit_test(test_first_users),
+        cmocka_unit_test(test_users_stay),  cmocka_unit_test(test_first_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
