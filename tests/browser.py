@@ -195,6 +195,23 @@ def check_start(browser, folder, failures):
         failures.append('the text of a question is run')
 
 
+def check_plan(browser, folder, failures):
+    """A plan that is chosen is asked for: its times stand in the card, and its operators are those of a step."""
+    page = os.path.join(folder, 'plans.html')
+    asked = ('model', 'deepseek-r1', '-H', 'h200', '--devices', '8', '--prompt', '4k', '--generate', '1000', '--tp', '1', '--ep', '8')
+    run('recommend', *asked, '-o', page)
+    best = json.loads(run('recommend', *asked, '-f', 'json'))['candidates'][0]
+    browser.open(page)
+    wait(browser, "return document.querySelector('tbody button') !== null", 'plans')
+    browser.js("document.querySelector('tbody button').click()")
+    wait(browser, IDLE, 'a plan')
+    seen = browser.js('return [answers[0].prediction.expected_ttft_ms, answers[0].prediction.expected_tpot_ms]')
+    if seen != [best['expected_ttft_ms'], best['expected_tpot_ms']]:
+        failures.append(f'the plan that was chosen has {seen} ms: {browser.js("return [state, answers[0].inputs]")}')
+    if browser.js("return document.querySelectorAll('#view svg .point').length") < 3:
+        failures.append('a request has no operators in its roofline')
+
+
 def main():
     failures = []
     folder = tempfile.mkdtemp(prefix='roofline-pages.')
@@ -205,6 +222,7 @@ def main():
         check_figures(browser, page, failures)
         check_controls(browser, page, failures)
         check_start(browser, folder, failures)
+        check_plan(browser, folder, failures)
         failures += [f'browser: {entry["message"]}' for entry in browser.log('browser') if entry['level'] == 'SEVERE']
         sent = [entry for entry in browser.log('performance') if '"Network.requestWillBeSent"' in entry['message']
                 and '"url":"file:' not in entry['message'] and '"url":"data:' not in entry['message'] and '"url":"blob:' not in entry['message']]

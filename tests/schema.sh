@@ -199,6 +199,24 @@ one layout list layouts q4_k_m
 roofline list engines -f csv --columns id | sed 1d > "$scratch/engines"
 while read -r id; do one engine list engines "$id"; done < "$scratch/engines"
 
+# --- simulations
+
+one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 \
+    --max-ttft p99:1s --max-tpot mean:1s --arrivals gamma:2
+one simulation simulate llama-3-8b -H m4-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms
+one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-ttft p99:100ms
+one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us
+each simulation simulate llama-3-8b -H h100-sxm --rate 999 --prompt 500 --generate 50
+each 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 \
+    --generate uniform:1:3 --requests 20 --rows requests
+
+cat > trace.json << 'END'
+{"arrival_time": 1, "input_toks": 50, "output_toks": 3, "queued_ts": 7, "first_token_ts": 7.5, "last_token_ts": 8}
+{"arrival_time": 2, "input_toks": 70, "output_toks": 1, "queued_ts": 9, "first_token_ts": 9.5, "last_token_ts": 9.5}
+END
+one simulation simulate llama-3-8b -H h100-sxm --trace trace.json
+one simulation simulate llama-3-8b -H h100-sxm --trace trace.json --fit
+
 # --- every field of every table
 
 header prediction sweep gemm -m 1 -n 64 -k 64
@@ -207,6 +225,9 @@ header model-prediction sweep model llama-3-8b
 header 'recommendation#candidate' recommend gemv -n 64 -k 64
 header plan recommend model llama-3-8b -H h100-sxm --devices 1 --batch 8
 header speedup predict gemv -n 64 -k 64 --explain h100-sxm,l40s
+header simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50
+header 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 \
+    --rows requests
 header hardware-row list hardware
 header precision list precisions
 header operator list operators

@@ -213,7 +213,6 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     inputs->engine = single.value[ROOF_INPUT_ENGINE];
     inputs->emit = single.value[ROOF_INPUT_EMIT];
     inputs->layout = single.value[ROOF_INPUT_LAYOUT];
-    TRY(roof_read_integer(&inputs->dp, &single, ROOF_INPUT_DP, error));
     inputs->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
     inputs->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
     inputs->explain = roof_asking_document(a);

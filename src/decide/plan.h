@@ -149,9 +149,8 @@ struct roof_plan_problem {
     const struct roof_accuracy *accuracy;
     /** The scenario that all plans share: context, or prompt and generate; reserve, stack and so
      * on. A format of the KV cache that it gives is the only one, and so is each size of the split
-     * that it gives: the search chooses those that are 0. */
+     * and the number of copies that it gives: the search chooses those that are 0. */
     struct roof_scenario base;
-    int64_t dp;                         /**< the number of copies that is asked for; 0: any */
     const enum roof_precision *formats; /**< formats of weights that may be used; NULL: all */
     size_t format_count;
     bool own_stacks;      /**< plans are of the kernels of an engine; else base names the stack */

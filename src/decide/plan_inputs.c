@@ -159,7 +159,7 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
                                   "prompt") " and " ROOF_KEY("generate") ", of 2 tokens or more",
                               "kind");
     }
-    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && inputs->dp > 0) {
+    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->dp > 0) {
         return roof_error_set(
             error, ROOF_USAGE,
             ROOF_KEY("%s") " disaggregated has copies of two kinds, whose numbers "
@@ -621,7 +621,6 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                           .directories = inputs->directories,
                                           .accuracy = &out->accuracy,
                                           .base = inputs->base,
-                                          .dp = inputs->dp,
                                           .objective = inputs->objective,
                                           .kind = inputs->emit != NULL ? ROOF_PLAN_AGGREGATED
                                                                        : inputs->kind,

@@ -33,7 +33,6 @@ struct roof_plan_inputs {
     const int64_t *devices; /**< in any order; NULL: those of 1, 2, 4 and 8 that the given sizes of
                                  the split divide, or as many as these need */
     size_t device_counts;
-    int64_t dp;          /**< copies; 0: any number. `base` has the sizes of their split */
     const char *layout;  /**< the layout of all plans, by its name or file; NULL: any */
     const char *formats; /**< names, "fp8,bf16" (roof_serving_called); NULL or "all": any */
     const char *engine;  /**< ids, "vllm,trtllm", or "all"; NULL: those with measured kernels, and

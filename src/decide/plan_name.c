@@ -58,6 +58,7 @@ void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
     out->common.formats.kv = s->kv;
     out->common.stack = plan->stack;
     out->common.shape.batch = plan->batch;
+    out->dp = plan->dp;
     roof_split_put(out, &plan->split);
 }
 

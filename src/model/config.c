@@ -124,7 +124,7 @@ static enum roof_status read_config(struct config *c)
     TRY(roof_config_positions(&reading.model, c));
     TRY(roof_config_rotary(&reading.rotary, c));
     TRY(roof_config_layers(&reading, c));
-    roof_config_rotary_dim(c->model, c, reading.rotary);
+    roof_config_rotary_dim(c->model, c, &reading);
     note_omissions(c);
     return ROOF_OK;
 }

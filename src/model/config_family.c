@@ -11,35 +11,74 @@
 #include "model/model_make.h"
 
 static const struct family families[] = {
-    {"llama", 0, 0, 0},
-    {"mistral", 0, 0, 0},
-    {"mixtral", 0, 0, 0},
-    {"internlm2", 0, 0, 0},
-    {"granite", 0, 0, 0},
-    {"smollm3", TIED, 0, 0},
-    {"qwen2", QKV_BIAS | WINDOW_ASKED, 0, 0},
-    {"qwen2_moe", QKV_BIAS | WINDOW_ASKED | SHARED_GATE, 0, 0},
-    {"qwen3", QK_NORM | WINDOW_ASKED, 0, 0},
-    {"qwen3_moe", QK_NORM | WINDOW_ASKED, 0, 0},
-    {"gemma", TIED, 0, 0},
-    {"gemma2", TIED | POST_NORMS, 2, 0},
-    {"gemma3", TIED | POST_NORMS | QK_NORM, 6, 0},
-    {"gemma3_text", TIED | POST_NORMS | QK_NORM, 6, 0},
-    {"phi3", 0, 0, 0},
-    {"phi", BIASES | HEAD_BIAS | LAYERNORM | UNGATED | PARALLEL, 0, 0},
-    {"gpt_neox", BIASES | LAYERNORM | UNGATED | PARALLEL | OWN_NORMS, 0, 0},
-    {"gpt2", BIASES | LAYERNORM | UNGATED | TIED | LEARNED, 0, 0},
-    {"opt", BIASES | LAYERNORM | UNGATED | TIED | LEARNED, 0, 2},
-    {"starcoder2", BIASES | LAYERNORM | UNGATED | TIED, 0, 0},
-    {"gpt_oss", QKV_BIAS | O_BIAS | SINKS | EXPERT_BIAS | ROUTER_BIAS, 2, 0},
-    {"deepseek_v2", 0, 0, 0},
-    {"deepseek_v3", ROUTER_BIAS, 0, 0},
-    {"deepseek_v32", ROUTER_BIAS, 0, 0},
-    {"kimi_k2", ROUTER_BIAS, 0, 0},
-    {"kimi_k25", ROUTER_BIAS, 0, 0},
-    {"glm4_moe", QKV_BIAS | ROUTER_BIAS, 0, 0},
-    {"glm4_moe_lite", ROUTER_BIAS, 0, 0},
-    {"glm_moe_dsa", ROUTER_BIAS, 0, 0},
+    {.type = "llama"},
+    {.type = "mistral"},
+    {.type = "mixtral"},
+    {.type = "internlm2"},
+    {.type = "granite"},
+    {.type = "smollm3", .flags = TIED},
+    {.type = "qwen2", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_moe", .flags = QKV_BIAS | WINDOW_ASKED | SHARED_GATE},
+    {.type = "qwen3", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_moe", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "gemma", .flags = TIED},
+    {.type = "gemma2", .flags = TIED | POST_NORMS, .window_pattern = 2},
+    {.type = "gemma3", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
+    {.type = "gemma3_text", .flags = TIED | POST_NORMS | QK_NORM, .window_pattern = 6},
+    {.type = "phi3"},
+    {.type = "phi", .flags = BIASES | HEAD_BIAS | LAYERNORM | UNGATED | PARALLEL},
+    {.type = "gpt_neox", .flags = BIASES | LAYERNORM | UNGATED | PARALLEL | OWN_NORMS},
+    {.type = "gpt2", .flags = BIASES | LAYERNORM | UNGATED | TIED | LEARNED},
+    {.type = "opt", .flags = BIASES | LAYERNORM | UNGATED | TIED | LEARNED, .position_offset = 2},
+    {.type = "starcoder2", .flags = BIASES | LAYERNORM | UNGATED | TIED},
+    {.type = "gpt_oss",
+     .flags = QKV_BIAS | O_BIAS | SINKS | EXPERT_BIAS | ROUTER_BIAS,
+     .window_pattern = 2},
+    {.type = "deepseek_v2"},
+    {.type = "deepseek_v3", .flags = ROUTER_BIAS},
+    {.type = "deepseek_v32", .flags = ROUTER_BIAS},
+    {.type = "kimi_k2", .flags = ROUTER_BIAS},
+    {.type = "kimi_k25", .flags = ROUTER_BIAS},
+    {.type = "glm4_moe", .flags = QKV_BIAS | ROUTER_BIAS},
+    {.type = "glm4_moe_lite", .flags = ROUTER_BIAS},
+    {.type = "glm_moe_dsa", .flags = ROUTER_BIAS},
+    {.type = "olmo2", .flags = WIDE_QK_NORM | POST_ONLY},
+    {.type = "olmo3", .flags = WIDE_QK_NORM | POST_ONLY, .window_pattern = 4},
+    {.type = "minimax_m2", .flags = WIDE_QK_NORM | ROUTER_BIAS},
+    {.type = "cohere", .flags = TIED | PARALLEL},
+    {.type = "cohere2", .flags = TIED | PARALLEL, .window_pattern = 4},
+    {.type = "ernie4_5", .flags = TIED},
+    {.type = "ernie4_5_moe", .flags = TIED | ROUTER_BIAS},
+    {.type = "glm4", .flags = POST_NORMS},
+    {.type = "qwen2_vl", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_vl_text", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_5_vl", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen2_5_vl_text", .flags = QKV_BIAS | WINDOW_ASKED},
+    {.type = "qwen3_vl", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_vl_text", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_vl_moe", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_vl_moe_text", .flags = QK_NORM | WINDOW_ASKED},
+    {.type = "qwen3_next",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "qwen3_5_moe",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "qwen3_5_moe_text",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "qwen3_5",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "qwen3_5_text",
+     .flags = QK_NORM | SHARED_GATE | QUERY_GATE | QUARTER_ROPE,
+     .mixer = ROOF_MIXER_GATED_DELTA},
+    {.type = "kimi_linear", .flags = ROUTER_BIAS, .mixer = ROOF_MIXER_KIMI_DELTA},
+    {.type = "nemotron_h",
+     .flags = UNGATED | NO_ROPE | ONE_PART | ROUTER_BIAS,
+     .mixer = ROOF_MIXER_SSD},
+    {.type = "granitemoehybrid", .flags = NO_ROPE, .mixer = ROOF_MIXER_SSD},
+    {.type = "falcon_h1", .flags = BESIDE, .mixer = ROOF_MIXER_SSD},
 };
 
 /* --- the architecture ---------------------------------------------------------------------- */
@@ -79,13 +118,11 @@ enum roof_status roof_config_family(struct config *c)
 /* Models of these types have layers, projections or shared parts that differ in ways that their
  * config does not say. */
 static const char *const refused_types[] = {
-    "falcon",     "bloom",      "mpt",        "gptj",   "gpt_bigcode",  "codegen",
-    "chatglm",    "qwen",       "baichuan",   "cohere", "cohere2",      "command-r",
-    "dbrx",       "llama4",     "olmo2",      "bert",   "roberta",      "albert",
-    "electra",    "distilbert", "modernbert", "t5",     "bart",         "mamba",
-    "mamba2",     "rwkv",       "jamba",      "zamba2", "nemotron_h",   "granitemoehybrid",
-    "qwen3_next", "minimax",    "openelm",    "deci",   "nemotron-nas", "gemma3n",
-    "vit",        "clip"};
+    "falcon",       "bloom",    "mpt",        "gptj",       "gpt_bigcode", "codegen", "chatglm",
+    "qwen",         "baichuan", "command-r",  "dbrx",       "llama4",      "bert",    "roberta",
+    "albert",       "electra",  "distilbert", "modernbert", "t5",          "bart",    "mamba",
+    "mamba2",       "rwkv",     "jamba",      "zamba2",     "minimax",     "openelm", "deci",
+    "nemotron-nas", "gemma3n",  "vit",        "clip"};
 
 static enum roof_status refuse_type(const struct config *c, const roof_json_value *value)
 {
@@ -125,6 +162,9 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
         return roof_json_error(c->json, c->text, c->error,
                                "latent attention without kv_lora_rank is not known");
     }
+    if (m->experts > 1 && (c->family->flags & ONE_PART) != 0) {
+        return roof_json_error(c->json, c->text, c->error, "experts without a gate are not known");
+    }
     if (m->index_topk > 0 && (m->q_lora_rank == 0 || m->index_heads == 0 ||
                               m->index_head_dim == 0 || m->index_head_dim % 2 != 0)) {
         return roof_json_error(c->json, c->text, c->error,
@@ -160,14 +200,17 @@ void roof_config_architecture(struct roof_model *m, struct config *c)
         m->kv_heads = 1;
     }
     put_biases(m, c);
-    m->qk_norm = roof_config_flag(c, "use_qk_norm", (flags & QK_NORM) != 0);
+    m->wide_norm = (flags & WIDE_QK_NORM) != 0;
+    m->qk_norm = roof_config_flag(c, "use_qk_norm", (flags & (QK_NORM | WIDE_QK_NORM)) != 0);
     m->tied = roof_config_flag(c, "tie_word_embeddings", (flags & TIED) != 0);
     m->gated = (flags & UNGATED) == 0;
     m->layernorm = (flags & LAYERNORM) != 0;
     m->norm_gain = roof_config_flag(c, "layer_norm_elementwise_affine", true);
-    m->post_norms = (flags & POST_NORMS) != 0;
+    m->post_norms = (flags & (POST_NORMS | POST_ONLY)) != 0;
+    m->no_pre_norms = (flags & POST_ONLY) != 0;
     m->sinks = (flags & SINKS) != 0;
     m->shared_gate = (flags & SHARED_GATE) != 0;
+    m->query_gate = roof_config_flag(c, "attn_output_gate", (flags & QUERY_GATE) != 0);
     m->parallel = (flags & PARALLEL) != 0 && roof_config_flag(c, "use_parallel_residual", true);
     m->own_norms = m->parallel && (flags & OWN_NORMS) != 0;
 }
@@ -193,7 +236,10 @@ enum roof_status roof_config_rotary(double *out, const struct config *c)
 {
     const roof_json_value *value = roof_config_member(c, "partial_rotary_factor");
     value = value == NULL ? roof_config_member(c, "rotary_pct") : value;
-    *out = 1;
+    if (value == NULL) {
+        value = roof_json_get(roof_config_member(c, "rope_parameters"), "partial_rotary_factor");
+    }
+    *out = (c->family->flags & QUARTER_ROPE) != 0 ? 0.25 : 1;
     if (value != NULL && !(roof_json_number(out, value) && *out > 0 && *out <= 1)) {
         return roof_json_error(c->json, value, c->error, "%s must be a number above 0, up to 1",
                                roof_json_key(value));
@@ -201,10 +247,12 @@ enum roof_status roof_config_rotary(double *out, const struct config *c)
     return ROOF_OK;
 }
 
-void roof_config_rotary_dim(struct roof_model *m, const struct config *c, double rotary)
+void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
+                            const struct reading *reading)
 {
-    if (m->kv_lora_rank == 0 && (c->family->flags & LEARNED) == 0) {
-        const double dim = rotary * (double)m->head_dim;
+    if (m->kv_lora_rank == 0 && (c->family->flags & (LEARNED | NO_ROPE)) == 0) {
+        const double dim = reading->extra.rotary_dim > 0 ? (double)reading->extra.rotary_dim
+                                                         : reading->rotary * (double)m->head_dim;
         m->rotary_dim = dim >= 2 && dim <= (double)m->head_dim ? (int64_t)dim : m->head_dim;
     }
 }

@@ -14,6 +14,7 @@
 
 /* Keys that other parts read beside the sizes. */
 static const char *const read_keys[] = {"attention_bias",
+                                        "attn_output_gate",
                                         "enable_bias",
                                         "hidden_act",
                                         "is_encoder_decoder",
@@ -58,14 +59,18 @@ static const char *const harmless[] = {
     "swiglu_limit*", "swiglu_alpha", "*clip*", "*_alpha", "*_beta", "attn_temperature_tuning",
     "floor_scale", "attn_scale", "attention_value_scale", "*softmax_in_fp32", "*_in_fp32",
     "*activation_function", "hidden_activation", "activation", "mlp_hidden_act", "activation_type",
-    "norm_type", "qkv_clip", "clip_qkv", "use_flash_attn*", "*flash_attn*", "*_attn_implementation",
-    "fused_*", "*_kernels", "normalize_*", "normalization_type",
+    "norm_type", "normalization_function", "qkv_clip", "clip_qkv", "use_flash_attn*",
+    "*flash_attn*", "*_attn_implementation", "fused_*", "*_kernels", "normalize_*",
+    "normalization_type",
     /* positions */
     "rope_*", "*rope_theta*", "*rope_base*", "rotary_emb*", "rotary_base", "*_theta",
     "original_max_position_embeddings", "initial_context_length", "max_window_size",
     "model_max_length", "max_length", "max_seq_length", "no_rope_layer*", "mrope_*", "*yarn*",
     "use_rope*", "layer_rope_*", "position_embedding_type", "*_rope_parameters", "n_ctx_orig",
-    "*rope_interleave", "do_layer_norm_before", /* norms before or after a layer cost the same */
+    "*rope_interleave", "layer_switch", "order_of_interleaved_layers", "use_embedding_sharing",
+    "use_gated_activation", "use_parallel_block", "moe_capacity", "moe_gate*", "moe_use_aux_free",
+    "moe_norm_min", "mtp_transformer_layers", "use_mtp", "use_routing_bias", "qk_norm_type",
+    "do_layer_norm_before", /* norms before or after a layer cost the same */
     /* routing: which experts are chosen, not how many */
     "norm_topk_prob", "scoring_func", "topk_method", "topk_group", "n_group", "num_expert_group",
     "expert_group", "router_*", "moe_router_*", "routing_*", "moe_renormalize", "route_scale",
@@ -88,6 +93,32 @@ static const char *const harmless[] = {
     "vision_*", "image_*", "video_*", "audio_*", "speech_*", "mm_*", "projector_*", "vit_*",
     "visual*", "multimodal_*", "multi_modal_*", "boi_*", "eoi_*", "boa_*", "eoa_*", "talker_config",
     "code2wav_config", "*_audio_output", "spatial_merge_size", "img_*", "media_*"};
+
+/* Keys that are read where a family has layers with a state. */
+static const char *const state_keys[] = {"chunk_size",
+                                         "conv_kernel",
+                                         "expand",
+                                         "full_attention_interval",
+                                         "hybrid_override_pattern",
+                                         "layers_block_type",
+                                         "linear_*",
+                                         "mamba_*",
+
+                                         "n_groups",
+                                         "ssm_state_size",
+                                         "time_step_*",
+                                         "use_conv_bias",
+                                         "mla_use_nope",
+                                         "use_mamba_kernels",
+                                         "projectors_bias",
+                                         "num_logits_to_keep",
+                                         "moe_shared_expert_overlap",
+                                         "mtp_use_dedicated_embeddings",
+                                         "mtp_hybrid_override_pattern",
+                                         "mtp_layers_block_type",
+                                         "attn_layer_indices",
+                                         "attention_head_dim",
+                                         "mlp_expansion_factor"};
 
 /* Keys that change the architecture, with what they do. */
 static const struct architecture {
@@ -160,8 +191,21 @@ static bool matches(const char *pattern, const char *name)
     return *pattern == '\0';
 }
 
-static bool passes(const char *key)
+static bool is_one_of(const char *key, const char *const *patterns, size_t count)
 {
+    for (size_t i = 0; i < count; i++) {
+        if (matches(patterns[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool passes(const struct config *c, const char *key)
+{
+    if (is_one_of(key, state_keys, COUNT(state_keys))) {
+        return c->family->mixer != ROOF_MIXER_NONE;
+    }
     if (roof_config_is_size(key)) {
         return true;
     }
@@ -170,12 +214,7 @@ static bool passes(const char *key)
             return true;
         }
     }
-    for (size_t i = 0; i < COUNT(harmless); i++) {
-        if (matches(harmless[i], key)) {
-            return true;
-        }
-    }
-    return false;
+    return is_one_of(key, harmless, COUNT(harmless));
 }
 
 /* Tells whether a value says that there is nothing: null, false, 0, or an empty text or list. */
@@ -196,6 +235,17 @@ static bool says_nothing(const roof_json_value *value)
     return text == NULL && roof_json_count(value) == 0;
 }
 
+/* Tells whether a list of kinds of attention says that all layers have the usual one. */
+static bool all_ones(const char *key, const roof_json_value *value)
+{
+    const roof_json_value *item = roof_json_first(value);
+    double number = 1;
+    while (item != NULL && roof_json_number(&number, item) && number == 1) {
+        item = roof_json_next(item);
+    }
+    return strcmp(key, "attn_type_list") == 0 && item == NULL;
+}
+
 static bool speaks_of_layers(const char *key)
 {
     for (size_t i = 0; i < COUNT(words); i++) {
@@ -211,7 +261,7 @@ static enum roof_status check_member(struct roof_text *unknown, const struct con
                                      const roof_json_value *member)
 {
     const char *const key = roof_json_key(member);
-    if (says_nothing(member) || passes(key)) {
+    if (says_nothing(member) || passes(c, key) || all_ones(key, member)) {
         return ROOF_OK;
     }
     for (size_t i = 0; i < COUNT(architecture); i++) {

@@ -26,10 +26,13 @@ static enum roof_status read_layer_types(struct roof_layer *layer, const struct 
          item = roof_json_next(item), i++) {
         const char *const type = roof_json_string(item);
         const bool sliding = type != NULL && strcmp(type, "sliding_attention") == 0;
-        if (type == NULL || (!sliding && strcmp(type, "full_attention") != 0)) {
+        if (type == NULL || (!sliding && !roof_config_layer_word(&layer[i], c, type))) {
             return roof_json_error(c->json, item, c->error,
-                                   "layer_types: only full_attention and sliding_attention "
-                                   "are known");
+                                   c->family->mixer == ROOF_MIXER_NONE
+                                       ? "layer_types: only full_attention and sliding_attention "
+                                         "are known"
+                                       : "layer_types: only the words for attention and for the "
+                                         "state of this model_type are known");
         }
         if (sliding && (!asked || !roof_config_has(c, "sliding_window"))) {
             return roof_json_error(
@@ -45,7 +48,10 @@ static enum roof_status read_windows(struct roof_layer *layer, const struct read
                                      struct config *c)
 {
     const struct roof_model *const m = &r->model;
-    const roof_json_value *const types = roof_config_member(c, "layer_types");
+    const roof_json_value *types = roof_config_member(c, "layer_types");
+    if (types == NULL && c->family->mixer != ROOF_MIXER_NONE) {
+        types = roof_config_member(c, "layers_block_type");
+    }
     const bool from_some_layer = (c->family->flags & WINDOW_ASKED) != 0;
     const bool asked = roof_config_flag(c, "use_sliding_window", !from_some_layer);
     if (types != NULL) {
@@ -86,7 +92,9 @@ static enum roof_status put_experts(struct roof_layer *layer, struct reading *r,
             TRY(roof_config_integer(&listed, c, item, "moe_layer_freq", 0, 1));
             item = roof_json_next(item);
         }
-        layer[i].moe = listed > 0 && i >= x->first_dense &&
+        const bool here = (c->family->flags & ONE_PART) == 0 || layer[i].moe;
+        layer[i].moe = here && listed > 0 && i >= x->first_dense &&
+                       (x->last_moe <= 0 || i <= x->last_moe) &&
                        (x->sparse_step == 0 || (i + 1) % x->sparse_step == 0) &&
                        (x->interleave == 0 || (i + 1) % x->interleave == 0) &&
                        (x->moe_frequency == 0 || i % x->moe_frequency == 0);
@@ -126,6 +134,9 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
         m->experts = 0;
         m->top_k = 0;
         m->expert_intermediate = 0;
+        if (c->family->mixer == ROOF_MIXER_SSD && m->shared_intermediate > 0) {
+            m->intermediate = m->shared_intermediate; /* Granite: the shared MLP is all */
+        }
         m->shared_intermediate = 0;
         return ROOF_OK;
     }
@@ -143,12 +154,14 @@ static enum roof_status read_experts(struct roof_layer *layer, struct reading *r
 static enum roof_status put_layers(struct roof_layer *layer, struct reading *r, struct config *c)
 {
     roof_layers_clear(layer, r->model.layers);
+    TRY(roof_config_mixer(layer, r, c));
     TRY(read_windows(layer, r, c));
     if (c->no_flag != NULL) {
         return roof_json_error(c->json, c->no_flag, c->error, "%s must be true or false",
                                roof_json_key(c->no_flag));
     }
     TRY(read_experts(layer, r, c));
+    TRY(roof_config_mixer_sizes(&r->model, r, c));
     *c->model = r->model;
     roof_model_classes(c->model, layer);
     const enum roof_status status = roof_model_check(c->model, c->error);

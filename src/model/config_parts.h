@@ -32,6 +32,13 @@ enum {
     PARALLEL = 1 << 14,
     OWN_NORMS = 1 << 15, /* parallel with a norm each */
     HEAD_BIAS = 1 << 16,
+    QUERY_GATE = 1 << 17,
+    QUARTER_ROPE = 1 << 18, /* a quarter of each head is rotated */
+    NO_ROPE = 1 << 19,
+    ONE_PART = 1 << 20,     /* a layer is attention, or a state, or an MLP */
+    BESIDE = 1 << 21,       /* a state beside attention in each layer */
+    WIDE_QK_NORM = 1 << 22, /* one norm over all heads of Q, and of K */
+    POST_ONLY = 1 << 23,    /* norms behind attention and MLP alone */
     BIASES = QKV_BIAS | O_BIAS | MLP_BIAS
 };
 
@@ -40,6 +47,7 @@ struct family {
     unsigned flags;
     int window_pattern;  /* every n-th layer is global; 0: the window is on every layer */
     int position_offset; /* rows of the table beyond max_position_embeddings */
+    enum roof_mixer_kind mixer;
 };
 
 /* These values are not fields of the model. */
@@ -51,7 +59,12 @@ struct extra {
     int64_t interleave;
     int64_t window_pattern;
     int64_t max_window_layers;
-    int64_t projection; /* word_embed_proj_dim */
+    int64_t interval;     /* every n-th layer has attention, the others a state */
+    int64_t last_moe;     /* the last layer that may have experts; -1 or 0: the last of all */
+    int64_t rotary_dim;   /* elements of a head that are rotated; 0: by their fraction */
+    int64_t state_width;  /* of all heads with a state */
+    int64_t state_expand; /* that width over hidden */
+    int64_t projection;   /* word_embed_proj_dim */
     int64_t vision_layers;
 };
 
@@ -103,10 +116,19 @@ enum roof_status roof_config_check(const struct reading *r, const struct config 
 void roof_config_architecture(struct roof_model *m, struct config *c);
 enum roof_status roof_config_positions(struct roof_model *m, const struct config *c);
 enum roof_status roof_config_rotary(double *out, const struct config *c);
-void roof_config_rotary_dim(struct roof_model *m, const struct config *c, double rotary);
+void roof_config_rotary_dim(struct roof_model *m, const struct config *c,
+                            const struct reading *reading);
 
 /* Reads the layers, one by one, and puts all that was read into the model. */
 enum roof_status roof_config_layers(struct reading *r, struct config *c);
+
+/* Tells which layers have a state, where no list of types does. */
+enum roof_status roof_config_mixer(struct roof_layer *layer, struct reading *r, struct config *c);
+/* Gives a layer what a word of a list of layers says; false for a word that is not known. */
+bool roof_config_layer_word(struct roof_layer *layer, const struct config *c, const char *word);
+/* Fills in and checks the sizes of the state. */
+enum roof_status roof_config_mixer_sizes(struct roof_model *m, const struct reading *r,
+                                         struct config *c);
 
 /* Refuses a key that changes the architecture and that no part reads; notes a key whose meaning is
  * unknown. */

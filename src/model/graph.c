@@ -7,17 +7,25 @@
 
 #include "base/base.h"
 
-static void layers(struct builder *b)
+/* Adds what mixes the tokens of a layer: attention, a state, or both side by side. */
+static void mix(struct builder *b)
 {
-    static const struct mlp_names dense = {
-        "gate_up_proj", "gate_proj", "up_proj",
-        "mlp_act",      "down_proj", {ROOF_WEIGHT_GATE, ROOF_WEIGHT_UP, ROOF_WEIGHT_DOWN}};
     const struct roof_model *const m = b->model;
-    roof_graph_norm(b, "attn_norm", b->tokens, m->hidden);
-    if (m->kv_lora_rank > 0) {
-        roof_graph_mla(b);
-    } else {
-        roof_graph_gqa(b);
+    if (!m->no_pre_norms) {
+        roof_graph_norm(b, "attn_norm", b->tokens, m->hidden);
+    }
+    if (!b->layer->no_attention) {
+        if (m->kv_lora_rank > 0) {
+            roof_graph_mla(b);
+        } else {
+            roof_graph_gqa(b);
+        }
+    }
+    if (b->layer->stateful) {
+        roof_graph_mixer(b);
+        if (!b->layer->no_attention) {
+            roof_graph_residual(b, "mixer_add");
+        }
     }
     if (!m->parallel) { /* else both results are summed over the devices at once */
         roof_graph_tp_sum(b, "attn_all_reduce");
@@ -26,7 +34,21 @@ static void layers(struct builder *b)
         roof_graph_norm(b, "attn_post_norm", b->tokens, m->hidden);
     }
     roof_graph_residual(b, "attn_add");
-    if (!m->parallel || m->own_norms) {
+}
+
+static void layers(struct builder *b)
+{
+    static const struct mlp_names dense = {
+        "gate_up_proj", "gate_proj", "up_proj",
+        "mlp_act",      "down_proj", {ROOF_WEIGHT_GATE, ROOF_WEIGHT_UP, ROOF_WEIGHT_DOWN}};
+    const struct roof_model *const m = b->model;
+    if (!b->layer->no_attention || b->layer->stateful) {
+        mix(b);
+    }
+    if (b->layer->no_mlp) {
+        return;
+    }
+    if ((!m->parallel || m->own_norms) && !m->no_pre_norms) {
         roof_graph_norm(b, "mlp_norm", b->tokens, m->hidden);
     }
     if (b->layer->moe) {
@@ -126,17 +148,25 @@ static void set_groups(struct builder *b)
 }
 
 /* Returns the bytes of the cache of a layer for all sequences, not only those of one pass. */
-static double cache_bytes(const struct builder *b, bool windowed)
+static double cache_bytes(const struct builder *b, const struct roof_layer *layer)
 {
     const struct roof_scenario *const s = b->s;
     double tokens = 0;
+    double all = 0;
     for (int i = 0; i < b->groups; i++) {
         const int64_t sequences = i == 0 ? s->common.shape.batch : s->prefill_batch;
         const int64_t held = s->held > b->group[i].kv_len ? s->held : b->group[i].kv_len;
-        const int64_t kept = windowed && b->model->window < held ? b->model->window : held;
-        tokens += (double)roof_graph_divide_up(sequences, s->attention_dp) * (double)kept;
+        const int64_t kept = layer->windowed && b->model->window < held ? b->model->window : held;
+        const double here = (double)roof_graph_divide_up(sequences, s->attention_dp);
+        tokens += here * (double)kept;
+        all += here;
     }
-    return roof_kv_bytes(b->model, s->common.formats.kv, b->kv_heads, tokens);
+    const double cache = layer->no_attention
+                             ? 0
+                             : roof_kv_bytes(b->model, s->common.formats.kv, b->kv_heads, tokens);
+    const double states =
+        layer->stateful ? all * roof_state_bytes(b->model, s->common.formats.out, s->tp) : 0;
+    return cache + states;
 }
 
 /* Adds the send of the hidden states to the next stage. */
@@ -201,7 +231,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
         }
         if (b.count > 0) {
             layers(&b);
-            out->kv_bytes += (double)b.count * cache_bytes(&b, b.layer->windowed);
+            out->kv_bytes += (double)b.count * cache_bytes(&b, b.layer);
         }
     }
     roof_graph_enter(&b, NULL);
@@ -232,7 +262,7 @@ enum roof_status roof_graph_predictor(struct roof_graph *out, const struct roof_
     roof_graph_enter(&b, &model->layer[model->layer_class[model->layers - 1]]);
     b.count = 1;
     layers(&b);
-    out->kv_bytes = cache_bytes(&b, b.layer->windowed);
+    out->kv_bytes = cache_bytes(&b, b.layer);
     roof_graph_enter(&b, NULL);
     last_stage(&b);
     out->node[out->count - (scenario->tp > 1 ? 2 : 1)].borrowed = true; /* the head */

@@ -10,7 +10,7 @@
 static void qkv(struct builder *b)
 {
     const struct roof_model *const m = b->model;
-    const int64_t q = m->heads / b->s->tp * m->head_dim;
+    const int64_t q = (m->query_gate ? 2 : 1) * (m->heads / b->s->tp) * m->head_dim;
     const int64_t kv = b->kv_heads * m->head_dim;
     if (roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_K) &&
         roof_graph_fuses(b, ROOF_WEIGHT_Q, ROOF_WEIGHT_V)) {
@@ -56,7 +56,10 @@ void roof_graph_gqa(struct builder *b)
     const struct roof_model *const m = b->model;
     const int64_t heads = m->heads / b->s->tp;
     qkv(b);
-    if (m->qk_norm) {
+    if (m->qk_norm && m->wide_norm) {
+        roof_graph_norm(b, "q_norm", b->tokens, heads * m->head_dim);
+        roof_graph_norm(b, "k_norm", b->tokens, b->kv_heads * m->head_dim);
+    } else if (m->qk_norm) {
         roof_graph_norm(b, "q_norm", b->tokens * heads, m->head_dim);
         roof_graph_norm(b, "k_norm", b->tokens * b->kv_heads, m->head_dim);
     }
@@ -86,6 +89,11 @@ void roof_graph_gqa(struct builder *b)
         }
         node.vectors = i == 0 ? node.vectors : 0;
         roof_graph_add(b, &node);
+    }
+    if (m->query_gate) {
+        roof_graph_vector(b, "attn_gate", ROOF_OPERATOR_SILU_MUL,
+                          (struct roof_shape){.tokens = b->tokens, .hidden = heads * m->head_dim},
+                          0);
     }
     roof_graph_product(b, "o_proj", ROOF_WEIGHT_O, b->tokens, m->hidden, heads * m->head_dim,
                        m->o_bias);

@@ -75,6 +75,8 @@ struct roof_node roof_graph_attention_node(struct builder *b, const struct group
 void roof_graph_gqa(struct builder *b);
 /* Latent attention, from the hidden states to the output. */
 void roof_graph_mla(struct builder *b);
+/* A layer with a state, from the hidden states to the output. */
+void roof_graph_mixer(struct builder *b);
 void roof_graph_mlp(struct builder *b, const struct mlp_names *names, int64_t intermediate);
 void roof_graph_moe(struct builder *b);
 

@@ -119,9 +119,9 @@ static enum roof_status load_paths(struct roof_model **out, const struct paths *
                   : exists(paths->single) ? paths->single
                                           : NULL;
     }
-    if (weights != NULL && (*out)->index_topk > 0) {
-        roof_model_note(*out, "the headers of its weights are not read, for want of names of the "
-                              "indexer's: formats are those of the request");
+    if (weights != NULL && ((*out)->index_topk > 0 || (*out)->mixer.kind != ROOF_MIXER_NONE)) {
+        roof_model_note(*out, "the headers of its weights are not read, since some of their names "
+                              "are not known: formats are those of the request");
         return ROOF_OK;
     }
     return weights == NULL ? ROOF_OK : add_weights(out, weights, error);

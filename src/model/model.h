@@ -63,10 +63,37 @@ bool roof_weight_linear(enum roof_weight weight);
 
 #define ROOF_LAYERS_MAX 512
 
+/** The kinds of layers that keep a state in place of a cache. */
+enum roof_mixer_kind {
+    ROOF_MIXER_NONE,
+    ROOF_MIXER_GATED_DELTA, /**< gated delta rule (Qwen3-Next) */
+    ROOF_MIXER_KIMI_DELTA,  /**< Kimi delta attention */
+    ROOF_MIXER_SSD,         /**< Mamba-2 */
+    ROOF_MIXER_COUNT
+};
+
+/** The parts that keep a state, which are alike in all layers that have one. */
+struct roof_mixer {
+    int64_t kind;      /**< enum roof_mixer_kind */
+    int64_t heads;     /**< each has a state of key_dim x value_dim elements */
+    int64_t key_heads; /**< heads of keys and queries, which several of `heads` share */
+    int64_t key_dim;
+    int64_t value_dim;
+    int64_t taps;  /**< tokens that the convolution before it spans */
+    int64_t chunk; /**< tokens that a prefill takes through the state at once; 0: by default */
+    bool plain;    /**< no norm behind it */
+    bool conv_bias;
+    bool proj_bias;
+    enum roof_precision state; /**< the format of the state */
+};
+
 /** One layer. Layers that are equal in all of this share a class (struct roof_model.layer). */
 struct roof_layer {
     bool windowed; /**< attention sees the last `window` keys only */
     bool moe;      /**< it has routed experts in place of the dense MLP */
+    bool stateful; /**< it has the model's mixer, in place of attention or beside it */
+    bool no_attention;
+    bool no_mlp;
     /** The format of each weight; ROOF_PRECISION_AUTO leaves it to the request. */
     int8_t format[ROOF_WEIGHT_COUNT];
 };
@@ -107,6 +134,7 @@ struct roof_model {
     int64_t index_topk;     /**< keys that a query attends to, chosen by an indexer; 0: all */
     int64_t index_heads;    /**< heads of the indexer */
     int64_t index_head_dim; /**< elements of an index key, of which each token has one */
+    struct roof_mixer mixer;
     int64_t experts;
     int64_t top_k;
     int64_t expert_intermediate;
@@ -121,8 +149,11 @@ struct roof_model {
     bool head_bias; /**< lm_head has a bias (Phi), even if its matrix is that of the embedding */
     bool expert_bias;
     bool router_bias;
-    bool qk_norm;    /**< a norm over each head of Q and K */
-    bool post_norms; /**< norms after the attention and the MLP too */
+    bool qk_norm;      /**< a norm over each head of Q and K */
+    bool wide_norm;    /**< that norm is over all heads at once */
+    bool no_pre_norms; /**< no norms before attention and MLP */
+    bool query_gate;   /**< Q has as many gates, which multiply the output of the attention */
+    bool post_norms;   /**< norms after the attention and the MLP too */
     /** Attention and MLP have the same input, and their results are added at once. */
     bool parallel;
     bool own_norms;   /**< parallel, each with an input norm of its own; else they share one */

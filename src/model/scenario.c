@@ -196,8 +196,14 @@ static enum roof_status check_split(const struct roof_scenario *s, const struct 
     if (m->kv_lora_rank == 0 && m->kv_heads % s->tp != 0 && s->tp % m->kv_heads != 0) {
         return indivisible(m, "KV heads", m->kv_heads, "tp", s->tp, error);
     }
+    if (m->mixer.heads % s->tp != 0) {
+        return indivisible(m, "heads with a state", m->mixer.heads, "tp", s->tp, error);
+    }
+    if (m->mixer.heads > 0 && m->mixer.key_heads % s->tp != 0 && s->tp % m->mixer.key_heads != 0) {
+        return indivisible(m, "key heads of a state", m->mixer.key_heads, "tp", s->tp, error);
+    }
     for (int64_t c = 0; c < m->layer_classes; c++) {
-        if (!m->layer[c].moe && m->intermediate % s->tp != 0) {
+        if (!m->layer[c].no_mlp && !m->layer[c].moe && m->intermediate % s->tp != 0) {
             return indivisible(m, "elements between the products of the MLP", m->intermediate, "tp",
                                s->tp, error);
         }
@@ -405,6 +411,7 @@ static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_e
                  {"generate", s->generate},
                  {"tp", s->tp},
                  {"pp", s->pp},
+                 {"dp", s->dp},
                  {"ep", shape->ep},
                  {"attention_dp", s->attention_dp},
                  {"moe_tp", s->moe_tp},
@@ -494,6 +501,7 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     shape->ep = at_least_1(shape->ep);
     s.tp = at_least_1(s.tp);
     s.pp = at_least_1(s.pp);
+    s.dp = at_least_1(s.dp);
     TRY(check_sizes(&s, error));
     TRY(check_fractions(&s, error));
     TRY(check_lengths(&s, model, error));

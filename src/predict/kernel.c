@@ -99,10 +99,19 @@ enum roof_kernel roof_kernel_of(const struct roof_workload *workload)
         [ROOF_OPERATOR_INDEX_SCORES] = ROOF_KERNEL_BMM + 1,
         [ROOF_OPERATOR_INDEX_TOP_K] = ROOF_KERNEL_ACTIVATION + 1,
         [ROOF_OPERATOR_SPARSE_MLA] = ROOF_KERNEL_MLA_DECODE + 1,
+        [ROOF_OPERATOR_SHORT_CONV] = ROOF_KERNEL_ADD + 1,
+        [ROOF_OPERATOR_GATED_DELTA] = ROOF_KERNEL_ADD + 1,
+        [ROOF_OPERATOR_KIMI_DELTA] = ROOF_KERNEL_ADD + 1,
+        [ROOF_OPERATOR_SSD] = ROOF_KERNEL_ADD + 1,
     };
     const struct roof_shape *const s = &workload->shape;
     const unsigned char found = kernels[workload->op];
     if (found == 0) {
+        return ROOF_KERNEL_COUNT;
+    }
+    /* One token streams the state, as vectors are streamed. The kernels that take a prompt through
+     * it in chunks are several times slower than their bytes, and like none of these. */
+    if (roof_operator_row(workload->op)->stateful && s->query_len > 1) {
         return ROOF_KERNEL_COUNT;
     }
     switch (found - 1) {
@@ -176,6 +185,10 @@ static bool stands_in(enum roof_operator op)
         [ROOF_OPERATOR_INDEX_SCORES] = true,
         [ROOF_OPERATOR_INDEX_TOP_K] = true,
         [ROOF_OPERATOR_SPARSE_MLA] = true,
+        [ROOF_OPERATOR_SHORT_CONV] = true,
+        [ROOF_OPERATOR_GATED_DELTA] = true,
+        [ROOF_OPERATOR_KIMI_DELTA] = true,
+        [ROOF_OPERATOR_SSD] = true,
     };
     return unmeasured[op];
 }

@@ -21,9 +21,9 @@ void roof_expect_vector(struct roof_expected *out, const struct roof_kernel_task
     const struct roof_shape *const s = &t->workload->shape;
     const enum roof_operator op = t->workload->op;
     const double queries = (double)s->batch * (double)s->query_len;
-    const double count = op == ROOF_OPERATOR_SOFTMAX       ? (double)s->heads * queries
-                         : op == ROOF_OPERATOR_INDEX_TOP_K ? queries
-                                                           : (double)s->tokens;
+    const double count = op == ROOF_OPERATOR_SOFTMAX ? (double)s->heads * queries
+                         : s->tokens > 0             ? (double)s->tokens
+                                                     : queries;
     /* A row of a norm is a block of as many threads as it has elements, up to ROOF_ROW_THREADS, so
      * more short rows run at once. */
     const double share = t->workload->op == ROOF_OPERATOR_RMSNORM

@@ -156,7 +156,7 @@ static struct roof_scenario usual_scenario(const struct roof_scenario *s)
     const bool request = s->generate > 0;
     struct roof_scenario usual;
     roof_scenario_init(&usual);
-    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = 1;
+    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = usual.dp = 1;
     usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep says the same */
     usual.chunk = request ? ROOF_REQUEST_CHUNK : s->chunk;
     usual.phase = request ? s->phase : -1;
@@ -245,6 +245,7 @@ static void put_halves(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan half = *plan;
     roof_plan_halves(&prefill, &decode, problem);
     half.prefill.copies = 0;
+    half.dp = 1;
     half.split = plan->prefill.split;
     half.batch = plan->prefill.batch;
     roof_plan_scenario(&scenario[0], &half, &prefill);
@@ -265,8 +266,6 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     roof_text_put(out, "\nReproduce ");
     if (plan->prefill.copies > 0) {
         roof_text_put(out, "a copy of each kind ");
-    } else if (plan->dp > 1) {
-        roof_text_printf(out, "one of the %" PRId64 " copies ", plan->dp);
     }
     roof_text_put(out, "(with the same --set and --calibration, if you gave any):\n");
     if (plan->prefill.copies > 0) {

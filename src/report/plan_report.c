@@ -371,7 +371,7 @@ static void put_shape(struct roof_text *out, const struct roof_plan_problem *pro
     const struct {
         const char *key;
         int64_t value;
-    } sizes[] = {{"dp", problem->dp},
+    } sizes[] = {{"dp", s->dp},
                  {"tp", s->tp},
                  {"pp", s->pp},
                  {"ep", s->common.shape.ep},

@@ -27,7 +27,7 @@ def ask(path, arguments):
 def plan_words(plan, batch):
     """The options of a plan, for predictions of it."""
     words = ["--kv", plan["kv"], "--batch", str(batch), "--stack", plan.get("stack", "best")]
-    splits = ["tp", "pp"]
+    splits = ["tp", "pp", "dp"]
     if "moe_ep" in plan and plan["moe_ep"] != plan["attention_dp"]:
         splits += ["attention_dp", "moe_tp", "moe_ep"]
     else:
@@ -60,7 +60,7 @@ def differences(path, command, plan, keys):
 
 def request_differences(path, asked, plan):
     """What differs between a plan and the prediction of its requests."""
-    keys = TIMES + RATES * (plan["dp"] == 1) + ["memory_bytes"]
+    keys = TIMES + RATES + ["devices", "memory_bytes"]
     command = ["predict", *asked.of(plan), *asked.lengths, *asked.prefill, *asked.decode,
                *asked.classes, *plan_words(plan, plan["batch"])]
     return differences(path, command, plan, keys)
@@ -72,7 +72,7 @@ def phase_differences(path, asked, plan):
                *plan_words(plan, 1), "--phase", "prefill"]
     decode = ["predict", *asked.of(plan), *asked.lengths, *asked.decode, *asked.classes,
               *plan_words(plan, plan["batch"]), "--phase", "decode"]
-    keys = ["tpot_ms", "memory_bytes"] + RATES * (plan["dp"] == 1)
+    keys = ["tpot_ms", "devices", "memory_bytes"] + RATES
     return differences(path, prefill, plan, ["ttft_ms"]) + \
         differences(path, decode, plan, keys)
 

@@ -293,7 +293,8 @@ function fillForm() {
 // --- questions ------------------------------------------------------------------------------------
 
 const PASSED_ON = ['precision', 'kv', 'layout', 'class', 'weights', 'activations', 'stack', 'sparse'];
-const MODEL_PASSED_ON = ['batch', 'tp', 'pp', 'ep', 'attention_dp', 'draft_tokens', 'acceptance', 'draft_model', ...PASS_ONLY, ...REQUEST_ONLY];
+const SPLIT = FIELDS.split.map((f) => f.key);
+const MODEL_PASSED_ON = ['batch', ...SPLIT, ...PASS_ONLY, ...REQUEST_ONLY];
 
 const FLAGS = new Set(Object.values(FIELDS).flat().filter((f) => f.flag).map((f) => f.key));
 
@@ -346,7 +347,7 @@ function commandLine(command, inputs) {
 // --- answers --------------------------------------------------------------------------------------
 
 let facts = new Map();
-let answers = []; // of the devices: {device, color, inputs, prediction}
+let answers = []; // of the devices: {device, color, inputs, prediction, step: the pass whose operators are shown}
 let chosen = null; // the operator whose details are shown
 const spans = {};
 
@@ -389,10 +390,23 @@ function askAll() {
     else if (i % 2 === 0) row.prediction = JSON.parse(text);
     else [row.roof] = JSON.parse(text).devices;
   }, () => {
-    answers = rows.filter((r) => r.prediction && r.roof);
-    showAnswers();
+    const whole = rows.filter((r) => r.prediction && r.roof);
+    for (const row of whole) row.step = row.prediction;
+    const show = () => { answers = whole; showAnswers(); };
+    if (whole.every((r) => r.prediction.phase !== 'request')) { show(); return; }
+    ask(whole.map(stepRequest), (i, { text }) => { if (text !== '') whole[i].step = JSON.parse(text); }, show);
   });
 }
+
+// Requests have no operators of their own: those of a decode step in the middle of generating.
+function stepRequest(row) {
+  const { generate, context } = row.prediction;
+  const inputs = Object.fromEntries(Object.entries(row.inputs).filter(([key]) => !REQUEST_ONLY.includes(key)));
+  return { command: 'predict', format: 'json', inputs: { ...inputs, phase: 'decode', context: String(context - Math.ceil(generate / 2)) } };
+}
+
+const stepNote = () => (answers[0]?.step === answers[0]?.prediction ? ''
+  : ` Operators are those of a decode step with ${short(answers[0].step.context)} tokens in the cache; One pass shows a prefill's.`);
 
 const milliseconds = (us) => (us === undefined ? '' : us >= 1000 ? `${short(us / 1000)} ms` : `${short(us)} µs`);
 const gib = (bytes) => (bytes >= 2 ** 30 / 10 ? `${short(bytes / 2 ** 30)} GiB` : `${short(bytes / 2 ** 20)} MiB`);
@@ -523,7 +537,7 @@ function roofLines(answer, formats) {
 function viewRoofline(view) {
   const lines = [], dots = [];
   for (const answer of answers) {
-    const operators = operatorsOf(answer.prediction).filter((o) => o.flops > 0);
+    const operators = operatorsOf(answer.step).filter((o) => o.flops > 0);
     const total = operators.reduce((sum, o) => sum + timeOf(o) * o.count, 0);
     const shown = operators.filter((o) => timeOf(o) * o.count > 0.01 * total);
     lines.push(...roofLines(answer, new Set(shown.map((o) => o.compute_precision))));
@@ -545,7 +559,7 @@ function viewRoofline(view) {
   }
   const title = `Roofline of ${byId('question').textContent}`;
   view.replaceChildren(chartNode('roofline', { title, x: 'arithmetic intensity, FLOP per byte', y: 'TFLOP/s', lines, dots }),
-    make('p', { className: 'soft' }, 'A dot is an operator at its estimated rate, with its interval; its size is its share of the time. Hollow: only the bound is known. Operators under 1% of the time are left out. A dot opens its formula.'),
+    make('p', { className: 'soft' }, `A dot is an operator at its estimated rate, with its interval; its size is its share of the time. Hollow: only the bound is known. Operators under 1% of the time are left out. A dot opens its formula.${stepNote()}`),
     make('div', { id: 'details' }));
   if (chosen) details();
 }
@@ -565,7 +579,7 @@ function shapeOf(o) {
 
 function details() {
   const answer = answers.find((a) => a.device === chosen.device) ?? answers[0];
-  const o = operatorsOf(answer.prediction).find((x) => x.name === chosen.name);
+  const o = operatorsOf(answer.step).find((x) => x.name === chosen.name);
   const box = byId('details');
   if (!o || !box) return;
   const inputs = { operator: o.operator, hardware: answer.inputs.hardware, set: answer.inputs.set, stack: answer.inputs.stack, why: true,
@@ -589,7 +603,7 @@ let filter = '';
 
 function viewOperators(view) {
   const answer = answers.find((a) => a.device === chosen?.device) ?? answers[0];
-  const operators = operatorsOf(answer.prediction);
+  const operators = operatorsOf(answer.step);
   const total = operators.reduce((sum, o) => sum + timeOf(o) * o.count, 0);
   const columns = [['name', 'operator', (o) => o.name], ['count', 'count', (o) => o.count], ['formats', 'formats', (o) => (o.weights === o.activations ? o.weights : `${o.weights}, ${o.activations}`)], ['intensity', 'FLOP/byte', (o) => o.arithmetic_intensity],
     ['bound', 'bound, µs', (o) => o.time_us], ['expected', 'estimate, µs', (o) => o.expected_time_us], ['share', 'share, %', (o) => Number(((100 * timeOf(o) * o.count) / total).toFixed(1))],
@@ -603,7 +617,7 @@ function viewOperators(view) {
   const search = make('input', { type: 'search', id: 'search', value: filter, 'aria-label': 'Search operators', placeholder: 'search', oninput: (e) => { filter = e.target.value.trim(); viewOperators(view); const again = byId('search'); again.focus(); again.setSelectionRange(filter.length, filter.length); } });
   const which = make('select', { 'aria-label': 'Device', onchange: (e) => { chosen = { ...chosen, device: e.target.value }; viewOperators(view); } }, ...answers.map((a) => make('option', { value: a.device, selected: a === answer }, deviceName(a.device))));
   const cell = (o, [id, , get]) => { const v = get(o); return make('td', { className: typeof v === 'string' ? 'left' : '' }, id === 'name' ? make('button', { type: 'button', onclick: () => { choose(answer, o); byId('details')?.scrollIntoView({ block: 'nearest' }); } }, v) : typeof v === 'string' ? v : short(v)); };
-  view.replaceChildren(make('div', { className: 'row no-print' }, search, which),
+  view.replaceChildren(make('div', { className: 'row no-print' }, search, which, make('span', { className: 'soft' }, stepNote())),
     make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Operators' }, make('table', {}, make('thead', {}, make('tr', {}, ...columns.map(([id, label]) => make('th', { scope: 'col', 'aria-sort': order.key === id ? (order.down ? 'descending' : 'ascending') : 'none' },
       make('button', { type: 'button', onclick: () => { order = { key: id, down: order.key === id ? !order.down : true }; viewOperators(view); } }, label, order.key === id ? (order.down ? ' ↓' : ' ↑') : ''))))),
     make('tbody', {}, ...rows.map((o) => make('tr', { className: chosen?.name === o.name ? 'chosen' : '' }, ...columns.map((c) => cell(o, c))))))),
@@ -614,7 +628,7 @@ function viewOperators(view) {
 // The operators of a layer in the order in which they run, with their share of the time.
 function viewLayer(view) {
   const answer = answers[0];
-  const operators = operatorsOf(answer.prediction);
+  const operators = operatorsOf(answer.step);
   const total = operators.reduce((sum, o) => sum + timeOf(o) * o.count, 0);
   const counts = [...new Set(operators.map((o) => o.count))].sort((a, b) => a - b);
   const blocks = counts.map((count) => {
@@ -624,7 +638,7 @@ function viewLayer(view) {
       make('div', { className: 'flow' }, ...own.map((o) => make('button', { type: 'button', style: `--c:var(--${o.expected_bottleneck ?? o.bottleneck})`, onclick: () => choose(answer, o) },
         make('strong', {}, o.name), make('br'), `${milliseconds(timeOf(o))}, ${short((100 * timeOf(o) * o.count) / total)}%`, make('br'), make('small', {}, o.expected_bottleneck ?? o.bottleneck)))));
   });
-  view.replaceChildren(make('p', { className: 'soft' }, `On ${deviceName(answer.device)}, in the order in which they run. Each opens its formula.`), ...blocks, make('div', { id: 'details' }));
+  view.replaceChildren(make('p', { className: 'soft' }, `On ${deviceName(answer.device)}, in the order in which they run. Each opens its formula.${stepNote()}`), ...blocks, make('div', { id: 'details' }));
   if (chosen) details();
 }
 
@@ -677,7 +691,7 @@ function viewPareto(view) {
 
 function planInputs() {
   const base = answers[0].inputs;
-  const inputs = { model: base.model, hardware: state.hardware.map((d) => (d.startsWith('{') ? JSON.parse(d) : d)), prompt: state.prompt, generate: state.generate, ...given(state, LIMITS), ...(state.chunk ? { chunk: state.chunk } : {}) };
+  const inputs = { model: base.model, hardware: state.hardware.map((d) => (d.startsWith('{') ? JSON.parse(d) : d)), prompt: state.prompt, generate: state.generate, ...given(state, LIMITS), ...given(state, SPLIT) };
   if (state.kv) inputs.kv = state.kv;
   return inputs;
 }
@@ -689,10 +703,12 @@ function viewPlans(view) {
     if (text === '') { view.replaceChildren(make('p', {}, message)); return; }
     const document_ = JSON.parse(text);
     const plans = document_.candidates.slice(0, 30);
+    const fixed = Object.entries(given(state, SPLIT)).map(([key, value]) => `${key.replaceAll('_', ' ')} ${value}`);
+    const held = fixed.length > 0 ? ` All have ${fixed.join(', ')}, as the form says.` : '';
     const columns = [['hardware', (p) => p.hardware], ['formats', (p) => p.formats], ['KV', (p) => p.kv], ['devices', (p) => p.devices], ['copies', (p) => p.dp], ['tp', (p) => p.tp], ['pp', (p) => p.pp], ['ep', (p) => p.ep], ['batch', (p) => p.batch],
       ['first token, ms', (p) => p.expected_ttft_ms ?? p.ttft_ms], ['token each, ms', (p) => p.expected_tpot_ms ?? p.tpot_ms], ['tokens/s', (p) => p.expected_tokens_per_s ?? p.tokens_per_s], ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
     view.replaceChildren(
-      make('p', {}, status === 0 ? `${document_.count} plans hold the limits; the best first.` : 'No plan holds the limits; the program says what comes nearest:'),
+      make('p', {}, status === 0 ? `${document_.count} plans hold the limits; the best first.${held}` : 'No plan holds the limits; the program says what comes nearest:'),
       plans.length === 0 ? '' : make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Plans' }, make('table', {}, make('thead', {}, make('tr', {}, make('th', {}, 'plan'), ...columns.map(([label]) => make('th', { scope: 'col' }, label)))),
         make('tbody', {}, ...plans.map((p) => make('tr', {}, make('td', {}, make('button', { type: 'button', title: 'Ask about this plan', onclick: () => change({ hardware: [state.hardware.find((d) => deviceName(d) === p.hardware) ?? p.hardware], run: 'request', batch: String(p.batch), precision: p.formats, kv: p.kv, stack: p.stack ?? '', view: 'roofline',
           ...Object.fromEntries(['tp', 'pp', 'attention_dp', 'moe_tp', 'moe_ep', 'draft_tokens'].map((key) => [key, p[key] > 1 || (key === 'draft_tokens' && p[key] > 0) ? String(p[key]) : ''])), ep: '' }) }, `Plan ${p.rank ?? ''}`)),

@@ -1180,6 +1180,54 @@ static void test_latent_attention(void **state)
     roof_model_free(m);
 }
 
+/* Two layers, of which the first has a state: 4 heads of 6 x 10, keys of 2 heads, 4 taps. */
+#define STATE_SIZES                                                                                \
+    "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "                  \
+    "\"num_key_value_heads\": 2, \"head_dim\": 16, \"intermediate_size\": 80, "                    \
+    "\"vocab_size\": 1000"
+#define HYBRID                                                                                     \
+    "{\"model_type\": \"qwen3_next\", \"full_attention_interval\": 2, "                            \
+    "\"linear_num_value_heads\": 4, \"linear_num_key_heads\": 2, \"linear_key_head_dim\": 6, "     \
+    "\"linear_value_head_dim\": 10, \"linear_conv_kernel_dim\": 4, " STATE_SIZES "}"
+
+/* Mistakes: a cache in every layer; a state that grows with the context; a gate of Q left out. */
+static void test_states(void **state)
+{
+    (void)state;
+    struct roof_model *const m = parse(HYBRID);
+    const struct roof_graph *g = build(m, asked(ROOF_PHASE_DECODE, 3, 50), 0, 0);
+    const struct roof_shape conv = {.batch = 3, .query_len = 1, .hidden = 64, .taps = 4};
+    const struct roof_shape delta = {
+        .batch = 3, .heads = 4, .kv_heads = 2, .head_dim = 6, .v_head_dim = 10, .query_len = 1};
+    /* 2 x 2 x 6 + 4 x 10 go through the convolution; 40 gates of the output, 2 of each head. */
+    assert_int_equal(find(g, "mixer_in_proj")->workload.shape.n, 64 + 40 + 8);
+    assert_int_equal(find(g, "mixer_in_proj")->count, 1);
+    assert_memory_equal(&find(g, "short_conv")->workload.shape, &conv, sizeof conv);
+    assert_memory_equal(&find(g, "state")->workload.shape, &delta, sizeof delta);
+    assert_int_equal(find(g, "state")->workload.op, ROOF_OPERATOR_GATED_DELTA);
+    assert_int_equal(find(g, "state")->workload.formats.kv, ROOF_PRECISION_FP32);
+    assert_near(find(g, "short_conv")->vectors, 64 * 4, 0);
+    assert_near(find(g, "state")->vectors, 2 * 4, 0);
+    assert_int_equal(find(g, "mixer_norm")->workload.shape.tokens, 3 * 4);
+    assert_int_equal(find(g, "mixer_out_proj")->workload.shape.k, 40);
+    /* Q has as many gates: 2 x 4 + 2 x 2 heads of 16. */
+    assert_int_equal(find(g, "qkv_proj")->workload.shape.n, 12 * 16);
+    assert_int_equal(find(g, "attn_gate")->workload.shape.hidden, 64);
+    assert_int_equal(find(g, "attention")->count, 1);
+    /* One layer has a cache of 2 x 2 heads of 16, the other 240 elements of 4 bytes, and 3 x 64 of
+     * 2 bytes, however long the context. */
+    assert_near(g->kv_bytes, 3 * (50 * 64 * 2 + 240 * 4 + 192 * 2), 0);
+    g = build(m, asked(ROOF_PHASE_DECODE, 3, 500), 0, 0);
+    assert_near(g->kv_bytes, 3 * (500 * 64 * 2 + 240 * 4 + 192 * 2), 0);
+    /* On two devices each has half of the heads. */
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, 50);
+    s.tp = 2;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "mixer_in_proj")->workload.shape.n, (64 + 40 + 8) / 2);
+    assert_near(g->kv_bytes, 3 * (50 * 32 * 2 + 120 * 4 + 96 * 2), 0);
+    roof_model_free(m);
+}
+
 /* An indexer of 5 heads of 6 chooses 20 keys of each query. */
 #define CHOOSES                                                                                    \
     "{\"model_type\": \"deepseek_v32\", \"index_topk\": 20, \"index_n_heads\": 5, "                \
@@ -2040,6 +2088,7 @@ static void test_refused_splits(void **state)
             "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 1: give it or those, not both");
     refused(MOE, WITH(.common.shape.ep = 2, .tp = 2, .moe_tp = 1),
             "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 2: give it or those, not both");
+    refused(DENSE, WITH(.dp = 1000000001), "dp must be 1 to 1000000000, not 1000000001");
     refused(MOE, WITH(.attention_dp = 1000000001),
             "attention_dp must be 1 to 1000000000, not 1000000001");
     refused(DENSE, WITH(.common.shape.routing = 1), "tiny has no experts for routing");
@@ -2357,6 +2406,7 @@ int main(void)
         cmocka_unit_test(test_what_drafts),
         cmocka_unit_test(test_latent_attention),
         cmocka_unit_test(test_chosen_keys),
+        cmocka_unit_test(test_states),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_tensor_parallel_halves),
         cmocka_unit_test(test_pipeline),

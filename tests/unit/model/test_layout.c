@@ -108,8 +108,8 @@ static void test_bits_per_weight(void **state)
 }
 
 /*
- * The blocks of q4_k_m give its bytes, too: Q4_K 144 bytes per 256 weights, Q6_K 210, norms in FP32.
- * Q6_K: the head, and V (1024 x 4096) and down (14336 x 4096) of 16 of the 32 layers.
+ * The blocks of q4_k_m give its bytes, too: Q4_K 144 bytes per 256 weights, Q6_K 210, norms in
+ * FP32. Q6_K: the head, and V (1024 x 4096) and down (14336 x 4096) of 16 of the 32 layers.
  */
 static void test_q4_k_m_bytes(void **state)
 {
