@@ -121,7 +121,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .option = "sparse",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
-                   .help = "use the device's peaks with 2:4 structured sparsity",
+                   .help =
+                       "weights pruned 2:4: stored compressed, and multiplied at the sparse peaks",
                    .offset = offsetof(struct roof_workload, sparse),
                    .field = true,
                    .commands = SERVED(WORKLOAD),

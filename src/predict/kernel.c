@@ -361,7 +361,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
     for (size_t i = 0; i < asked->count; i++) {
         out[i] = (struct roof_expected){.time_s = ROOF_UNKNOWN};
     }
-    if (hardware->calibration == NULL) {
+    if (hardware->calibration == NULL || workload->sparse > 0) { /* no sparse kernel was measured */
         return;
     }
     const enum roof_kernel kernel = roof_kernel_of(workload);
