@@ -436,6 +436,16 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
     }
 }
 
+const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
+{
+    if (isinf(batch)) {
+        snprintf(out, ROOF_QUANTITY_SIZE, "never");
+    } else {
+        snprintf(out, ROOF_QUANTITY_SIZE, "from batch %.0f on", batch);
+    }
+    return out;
+}
+
 static void put_limits(struct roof_text *out, const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
@@ -453,6 +463,11 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
         snprintf(detail, sizeof detail, "KV reads exceed weight reads from context %.0f on",
                  limits->kv_crossover_context);
         put_line(out, "crossover", detail, "");
+    }
+    if (!isnan(limits->decode_compute_bound)) {
+        snprintf(detail, sizeof detail, "decode as a whole: %s",
+                 roof_model_report_bound(a, limits->decode_compute_bound));
+        put_line(out, "compute-bound", detail, "");
     }
 }
 
@@ -605,6 +620,8 @@ void roof_model_report_json(struct roof_text *out,
     put_number(out, ",", "next_tp", limits->next_tp);
     put_number(out, ",", "max_context", limits->max_context);
     put_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
+    put_number(out, ",", "compute_bound_batch",
+               isinf(limits->decode_compute_bound) ? ROOF_UNKNOWN : limits->decode_compute_bound);
     roof_text_put(out, "}");
     if (model_prediction->count > 0) {
         roof_text_put(out, ",\n  \"operators\": [");

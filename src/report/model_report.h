@@ -23,6 +23,8 @@ void roof_model_report_formats(struct roof_text *out,
 
 /** Writes tokens per second, with a prefix from a million on: "95.31", "2.5 M". Returns out. */
 const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
+/* Formats roof_decode_compute_bound, which is known: "from batch 613 on" or "never". */
+const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch);
 /** Says why there is no expected time: "rope: no kernel like this was
  * measured". */
 void roof_model_report_unexpected(struct roof_text *out,
