@@ -267,6 +267,18 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
     return ROOF_OK;
 }
 
+enum roof_status roof_request_step(struct roof_step_times *out, struct roof_request *r,
+                                   const struct roof_step_shape *shape, struct roof_error *error)
+{
+    r->decode.context = r->decode.held = shape->context; /* that of the drafts, too */
+    const struct roof_scenario s =
+        make_step(r, shape->decoding, shape->prompts, shape->tokens, shape->prompt_context);
+    struct roof_step_times times[ROOF_STACK_COUNT];
+    TRY(run_step(times, r, &s, shape->decoding, error));
+    *out = times[r->stack];
+    return ROOF_OK;
+}
+
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
