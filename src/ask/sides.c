@@ -113,8 +113,7 @@ static enum roof_status write_sides(struct roof_text *out, const struct sides *s
     struct roof_table table;
     TRY(roof_table_open(&table, roof_asking_rows(a),
                         s->model == NULL ? ROOF_TABLE_PREDICTIONS : ROOF_TABLE_MODEL_PREDICTIONS,
-                        s->side[0].prediction->workload.op, a->question->value[ROOF_INPUT_COLUMNS],
-                        error));
+                        s->scenario.common.op, a->question->value[ROOF_INPUT_COLUMNS], error));
     if (roof_asking_report(a)) {
         roof_report_sides(out, s->side, s->devices.devices);
         return ROOF_OK;
@@ -139,9 +138,11 @@ static enum roof_status answer(struct roof_text *out, struct sides *s, struct ro
                                struct roof_error *error)
 {
     TRY(read_input(s, a, error));
-    s->of_model = calloc(s->devices.devices, sizeof *s->of_model);
-    if (s->of_model == NULL) {
-        return roof_no_memory(error);
+    if (s->model != NULL) {
+        s->of_model = calloc(ROOF_SIDES_MAX, sizeof *s->of_model);
+        if (s->of_model == NULL) {
+            return roof_no_memory(error);
+        }
     }
     for (size_t i = 0; i < s->devices.devices; i++) {
         TRY(predict_side(s, i, a, error));

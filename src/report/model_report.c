@@ -340,9 +340,8 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
     }
 }
 
-/* Adds what would let more fit: "; 31 would with --kv fp8, 45 with --tp 4 (2 more devices)". */
-static void put_levers(struct roof_text *out, const struct roof_model_prediction *r,
-                       const struct roof_limits *limits)
+void roof_model_report_levers(struct roof_text *out, const struct roof_model_prediction *r,
+                              const struct roof_limits *limits)
 {
     const char *separator = "; ";
     const char *verb = " would";
@@ -374,7 +373,7 @@ static void put_batch_room(struct roof_text *out, const struct roof_model_predic
                          limits->max_batch == 1 ? " fits" : "s fit",
                          r->scenario.dp > 1 ? " in each copy" : "", limits->max_batch + 1);
     }
-    put_levers(&line, r, limits);
+    roof_model_report_levers(&line, r, limits);
     put_line(out, "largest batch", line.data == NULL ? "" : line.data, "");
     out->failed = out->failed || line.failed;
     roof_text_free(&line);

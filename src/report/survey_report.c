@@ -494,7 +494,8 @@ static void put_room(struct roof_text *out, const struct roof_survey_phase *phas
     } else {
         roof_text_printf(out, "\nAt context %" PRId64 " ", s->context);
         put_limit(out, "batch", phase->limits.max_batch);
-        roof_text_printf(out, ", at batch %" PRId64 " ", s->common.shape.batch);
+        roof_model_report_levers(out, r, &phase->limits);
+        roof_text_printf(out, ". At batch %" PRId64 " ", s->common.shape.batch);
         put_limit(out, "context", phase->limits.max_context);
         roof_text_put(out, ".\n");
     }
