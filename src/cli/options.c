@@ -341,6 +341,21 @@ static enum roof_status put_synonym(struct cli_options *out, const struct table 
     return status;
 }
 
+/* Puts the file of measured times and the model of its rows. */
+static enum roof_status put_measured(struct cli_options *out, const char *file, const char *model,
+                                     struct roof_error *error)
+{
+    const char *const dot = model == NULL ? NULL : strrchr(model, '.');
+    TRY(roof_question_put(out->question, "file", file, error));
+    if (dot != NULL && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".ndjson") == 0)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "a model stands behind the file, and '%s' is a second file: compare "
+                              "takes one at a time",
+                              model);
+    }
+    return model == NULL ? ROOF_OK : roof_question_put(out->question, "model", model, error);
+}
+
 /* Puts the operands, by what the command takes them for. */
 static enum roof_status put_operands(struct cli_options *out, struct roof_error *error)
 {
@@ -352,8 +367,7 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
     }
     switch (out->command->takes) {
     case CLI_MEASURED:
-        TRY(roof_question_put(q, "file", first, error));
-        return second == NULL ? ROOF_OK : roof_question_put(q, "model", second, error);
+        return put_measured(out, first, second, error);
     case CLI_FILES:
         for (int i = 0; i < out->operand_count; i++) {
             TRY(roof_question_put(q, "file", out->operand[i], error));

@@ -378,7 +378,7 @@ static enum roof_status check_tokens(const struct roof_scenario *s, const struct
         [ROOF_PHASE_PREFILL] = ROOF_KEY("batch") " or " ROOF_KEY("chunk"),
         [ROOF_PHASE_MIXED] =
             ROOF_KEY("batch") ", " ROOF_KEY("prefill_batch") " or " ROOF_KEY("chunk"),
-        [ROOF_PHASE_REQUEST] = ROOF_KEY("batch") " or " ROOF_KEY("chunk"),
+        [ROOF_PHASE_REQUEST] = ROOF_KEY("batch") ", " ROOF_KEY("prompt") " or " ROOF_KEY("chunk"),
     };
     const double tokens = most_tokens(s);
     const double widest = fmax((double)m->vocab, (double)m->hidden * (double)at_least_1(m->top_k));

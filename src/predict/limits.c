@@ -121,18 +121,42 @@ static bool compute_bound(const struct roof_model_prediction *prediction,
     return false;
 }
 
+/* Returns true if computing has the largest share of a decode step of a batch. */
+static bool step_compute_bound(const struct roof_model_prediction *prediction,
+                               const struct roof_scenario *decode, int64_t batch)
+{
+    struct roof_pass pass;
+    struct roof_scenario s = *decode;
+    s.common.shape.batch = batch;
+    return roof_scenario_resolve(&s, prediction->model, NULL) == ROOF_OK &&
+           roof_pass_run(&pass, prediction->model, &s, prediction->total.hardware, NULL, NULL) ==
+               ROOF_OK &&
+           roof_largest_share(pass.share_s) == ROOF_BOTTLENECK_COMPUTE;
+}
+
+/* Stands for all operators where the number of one is asked for. */
+#define WHOLE ROOF_GRAPH_MAX
+
+static bool bound_at(const struct roof_model_prediction *prediction, const struct roof_scenario *at,
+                     int64_t batch, size_t i)
+{
+    return i == WHOLE ? step_compute_bound(prediction, at, batch)
+                      : compute_bound(prediction, at, batch, i);
+}
+
+/* Returns the smallest batch from which operator i, or the whole, is compute-bound; NAN: none. */
 static double compute_bound_from(const struct roof_model_prediction *prediction,
                                  const struct roof_scenario *at, size_t i)
 {
     int64_t no = 0;
     int64_t yes = 1;
-    while (yes <= BATCH_MAX && !compute_bound(prediction, at, yes, i)) {
+    while (yes <= BATCH_MAX && !bound_at(prediction, at, yes, i)) {
         no = yes;
         yes *= 2;
     }
     while (yes <= BATCH_MAX && yes - no > 1) {
         const int64_t middle = no + (yes - no) / 2;
-        if (compute_bound(prediction, at, middle, i)) {
+        if (bound_at(prediction, at, middle, i)) {
             yes = middle;
         } else {
             no = middle;
@@ -157,6 +181,40 @@ void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
         const double part = product ? compute_bound_from(prediction, &at, i) : ROOF_UNKNOWN;
         out[i] = (part - 1) * parts + 1;
     }
+}
+
+/* Tells whether the device has a peak for each product of a decode step. */
+static bool peaks_known(const struct roof_model_prediction *prediction,
+                        const struct roof_scenario *decode)
+{
+    struct roof_graph graph;
+    if (roof_graph_build(&graph, prediction->model, decode, 0, 0, NULL) != ROOF_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < graph.count; i++) {
+        const struct roof_workload *const work = &graph.node[i].workload;
+        struct roof_prediction p;
+        if (roof_is_product(work->op) &&
+            (roof_predict(&p, work, prediction->total.hardware, NULL) != ROOF_OK ||
+             isnan(p.compute_time_s))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double roof_decode_compute_bound(const struct roof_model_prediction *prediction)
+{
+    const struct roof_scenario *const asked = &prediction->scenario;
+    struct roof_scenario prefill;
+    struct roof_scenario decode;
+    roof_scenario_phases(&prefill, &decode, asked);
+    if ((asked->phase != ROOF_PHASE_DECODE && asked->phase != ROOF_PHASE_REQUEST) ||
+        !peaks_known(prediction, &decode)) {
+        return ROOF_UNKNOWN;
+    }
+    const double batch = compute_bound_from(prediction, &decode, WHOLE);
+    return isnan(batch) ? (double)INFINITY : batch;
 }
 
 /* Returns the most sequences of a scenario that fit. */
@@ -214,6 +272,7 @@ enum roof_status roof_model_limits(struct roof_limits *out,
         out->max_context = largest_that_fits(&search);
     }
     out->kv_crossover_context = kv_crossover(prediction);
+    out->decode_compute_bound = roof_decode_compute_bound(prediction);
     roof_predict_model_bounds(out->compute_bound_batch, prediction, scenario);
     return ROOF_OK;
 }

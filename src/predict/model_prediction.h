@@ -102,11 +102,17 @@ struct roof_limits {
     double max_context;       /**< the longest context that fits; 0: none */
     /** Decode: context at which reading the KV cache takes as many bytes as reading weights. */
     double kv_crossover_context;
+    double decode_compute_bound; /**< roof_decode_compute_bound */
     /** Per operator of the prediction: the smallest batch from which it is compute-bound. */
     double compute_bound_batch[ROOF_GRAPH_MAX];
 };
 /** Batches and contexts are searched up to this. */
 #define ROOF_LIMIT_MAX 1000000000
+
+/** Returns the smallest batch from which a decode step as a whole is compute-bound: its operators
+ * that are have the largest share of its time. A request is asked for its last step. INFINITY: none
+ * up to 2^20; NAN: another phase, or the device lacks a peak that a product needs. */
+double roof_decode_compute_bound(const struct roof_model_prediction *prediction);
 
 /** Finds compute_bound_batch of the limits alone. */
 void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],

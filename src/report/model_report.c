@@ -340,9 +340,8 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
     }
 }
 
-/* Adds what would let more fit: "; 31 would with --kv fp8, 45 with --tp 4 (2 more devices)". */
-static void put_levers(struct roof_text *out, const struct roof_model_prediction *r,
-                       const struct roof_limits *limits)
+void roof_model_report_levers(struct roof_text *out, const struct roof_model_prediction *r,
+                              const struct roof_limits *limits)
 {
     const char *separator = "; ";
     const char *verb = " would";
@@ -374,7 +373,7 @@ static void put_batch_room(struct roof_text *out, const struct roof_model_predic
                          limits->max_batch == 1 ? " fits" : "s fit",
                          r->scenario.dp > 1 ? " in each copy" : "", limits->max_batch + 1);
     }
-    put_levers(&line, r, limits);
+    roof_model_report_levers(&line, r, limits);
     put_line(out, "largest batch", line.data == NULL ? "" : line.data, "");
     out->failed = out->failed || line.failed;
     roof_text_free(&line);
@@ -436,6 +435,16 @@ static void put_memory(struct roof_text *out, const struct roof_model_prediction
     }
 }
 
+const char *roof_model_report_bound(char out[ROOF_QUANTITY_SIZE], double batch)
+{
+    if (isinf(batch)) {
+        snprintf(out, ROOF_QUANTITY_SIZE, "never");
+    } else {
+        snprintf(out, ROOF_QUANTITY_SIZE, "from batch %.0f on", batch);
+    }
+    return out;
+}
+
 static void put_limits(struct roof_text *out, const struct roof_limits *limits)
 {
     char a[ROOF_QUANTITY_SIZE];
@@ -453,6 +462,11 @@ static void put_limits(struct roof_text *out, const struct roof_limits *limits)
         snprintf(detail, sizeof detail, "KV reads exceed weight reads from context %.0f on",
                  limits->kv_crossover_context);
         put_line(out, "crossover", detail, "");
+    }
+    if (!isnan(limits->decode_compute_bound)) {
+        snprintf(detail, sizeof detail, "decode as a whole: %s",
+                 roof_model_report_bound(a, limits->decode_compute_bound));
+        put_line(out, "compute-bound", detail, "");
     }
 }
 
@@ -605,6 +619,8 @@ void roof_model_report_json(struct roof_text *out,
     put_number(out, ",", "next_tp", limits->next_tp);
     put_number(out, ",", "max_context", limits->max_context);
     put_number(out, ",", "kv_crossover_context", limits->kv_crossover_context);
+    put_number(out, ",", "compute_bound_batch",
+               isinf(limits->decode_compute_bound) ? ROOF_UNKNOWN : limits->decode_compute_bound);
     roof_text_put(out, "}");
     if (model_prediction->count > 0) {
         roof_text_put(out, ",\n  \"operators\": [");

@@ -137,8 +137,7 @@ void roof_report_workload(struct roof_text *out, const struct roof_workload *w)
     }
 }
 
-/* Writes the formats of the roles that the operator has: "weights fp16, activations fp16". */
-static void put_formats(struct roof_text *out, const struct roof_prediction *p)
+void roof_report_formats(struct roof_text *out, const struct roof_prediction *p)
 {
     const struct roof_formats *const f = &p->workload.formats;
     bool begun = false;
@@ -511,7 +510,7 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *p,
     roof_text_put(out, " on ");
     roof_report_device(out, p->hardware);
     roof_text_put(out, ": ");
-    put_formats(out, p);
+    roof_report_formats(out, p);
     roof_text_put(out, "\n\n");
     put_time(out, p);
     put_compute(out, p);

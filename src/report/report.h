@@ -31,6 +31,8 @@ void roof_report_text(struct roof_text *out, const struct roof_prediction *predi
 
 /** Writes the shape of a workload for people: "gemm m=1 n=4096 k=4096". */
 void roof_report_workload(struct roof_text *out, const struct roof_workload *workload);
+/** Writes the formats of the roles that an operator has: "weights fp16, activations fp16". */
+void roof_report_formats(struct roof_text *out, const struct roof_prediction *prediction);
 /** Writes the steps of an explanation for people. */
 void roof_report_why(struct roof_text *out, const struct roof_trace *explanation);
 /** Writes the id of a device, and "(default)" behind it where none was asked for. */

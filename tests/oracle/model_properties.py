@@ -338,7 +338,7 @@ def splits(check):
             held + part["activation_memory_bytes"]) * devices >= every * (1 - 1e-12), record)
         check.hold("a device of a split holds no more than the whole",
                    held <= every * (1 + 1e-12), record)
-        check.hold("devices of a split", part["devices"] == devices, record)
+        check.hold("devices of a split", part["devices"] == devices * record.get("dp", 1), record)
 
 
 def files(check):

@@ -373,7 +373,7 @@ def check_graphs(comparison, program, every_device, every_model, random, count):
                     if not node.dims.get("within"):
                         comparison.field(f"{field} of {key[0]}", one.get(field), value, case)
         check_limits(comparison, got["limits"], model, asked, device, row, case)
-        check_bounds(comparison, got["operators"], model, asked, device, case)
+        check_bounds(comparison, got["limits"], got["operators"], model, asked, device, case)
         if comparison.differed == before:
             comparison.agreed["graphs"] += 1
 
@@ -431,10 +431,32 @@ def check_levers(comparison, got, model, asked, device, case):
                 comparison.differ(f"next_tp {got['next_tp']}, and {tp} lets more fit", case)
 
 
-def check_bounds(comparison, listed, model, asked, device, case):
+def check_whole(comparison, limits, model, asked, device, case):
+    """The smallest batch from which a decode step as a whole is compute-bound."""
+    def bound(batch):
+        try:
+            return models.infer(model, dict(asked, batch=batch), device)
+        except formats.Refused:
+            return None
+    batch, most = limits.get("compute_bound_batch"), 2 ** 20
+    if asked.get("phase", "decode") != "decode":
+        comparison.field("compute_bound_batch", batch, None, case)
+        return
+    comparison.values += 1
+    if batch is None:
+        row = bound(most)
+        if row and row["compute_time"] is not None and row["bottleneck"] == "compute":
+            comparison.differ("no compute_bound_batch of the whole", case)
+    elif bound(batch)["bottleneck"] != "compute" or \
+            batch > 1 and bound(batch - 1)["bottleneck"] == "compute":
+        comparison.differ(f"compute_bound_batch {batch} of the whole", case)
+
+
+def check_bounds(comparison, limits, listed, model, asked, device, case):
     """The smallest batch from which a product is compute-bound."""
     names = collections.Counter(one["name"] for one in listed)
 
+    check_whole(comparison, limits, model, asked, device, case)
     known = {}
 
     def bound(name, batch):

@@ -280,9 +280,14 @@ static void test_missing(void **state)
     refused("{}", 1, 1,
             "not the config.json of a transformer: hidden_size, num_hidden_layers, "
             "num_attention_heads, vocab_size missing, or 0");
-    refused("\n {\"model_type\": \"llama\", \"hidden_size\": 64, \"vocab_size\": 0}", 2, 2,
+    refused("\n {\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 0}", 2, 2,
             "not the config.json of a transformer: num_hidden_layers, num_attention_heads, "
             "vocab_size missing, or 0");
+    /* With one token there is nothing to choose. */
+    refused("{\"model_type\": \"llama\", \"vocab_size\": 1}", 1, 39,
+            "vocab_size must be an integer from 2 to 1000000000");
+    refused("{\"model_type\": \"llama\", \"vocab_size\": 0}", 1, 39,
+            "vocab_size must be an integer from 2 to 1000000000");
     refused("{\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
             "\"vocab_size\": null, \"intermediate_size\": 8}",
             1, 1, "not the config.json of a transformer: vocab_size missing, or 0");

@@ -2244,7 +2244,7 @@ static void test_too_many_tokens(void **state)
     cached.prefix_hit = 0;
     refused(DENSE, cached,
             "a pass of 999499000 tokens is more than the 999000999 that are possible with tiny: "
-            "lower batch or chunk");
+            "lower batch, prompt or chunk");
     cached.prefix_hit = 0.5; /* the chunk is not filled */
     (void)resolved(cached, tiny);
     roof_model_free(tiny);

@@ -1270,6 +1270,51 @@ static void test_compute_bound_batch(void **state)
 /* --- splits -------------------------------------------------------------------------------- */
 
 /* Two devices: half of every matrix exactly, norms whole on each. */
+static enum roof_bottleneck bottleneck_at(const struct roof_model *m, struct roof_scenario s,
+                                          const struct roof_hardware *h, int64_t batch)
+{
+    s.common.shape.batch = batch;
+    return infer(m, s, h)->total.bottleneck;
+}
+
+/*
+ * A sequence more takes 2 x 7.505 G / 989.4 TFLOP/s = 15.17 us of products, 131072 bytes x context
+ * / 3350 GB/s = 39.13 ns x context of cache, and a little for vectors: beyond 388 tokens the cache
+ * always takes longer.
+ */
+static void test_decode_compute_bound(void **state)
+{
+    (void)state;
+    struct roof_hardware *const h = load_device("h100-sxm");
+    struct roof_model *const m = load("llama-3-8b");
+    static const int64_t contexts[] = {10, 100, 300};
+    for (size_t i = 0; i < COUNT(contexts); i++) {
+        for (int64_t pp = 1; pp <= 4; pp *= 2) {
+            struct roof_scenario s = asked(ROOF_PHASE_DECODE, 3, contexts[i]);
+            s.pp = pp;
+            const double batch = limits_of(m, s, h).decode_compute_bound;
+            assert_true(batch > 1 && batch < 1 << 20);
+            assert_int_equal(bottleneck_at(m, s, h, (int64_t)batch), ROOF_BOTTLENECK_COMPUTE);
+            assert_int_equal(bottleneck_at(m, s, h, (int64_t)batch - 1), ROOF_BOTTLENECK_MEMORY);
+        }
+    }
+    struct roof_scenario s = asked(ROOF_PHASE_DECODE, 1, 389);
+    assert_true(isinf(limits_of(m, s, h).decode_compute_bound));
+    /* A request is asked for its last step. */
+    s = asked(ROOF_PHASE_DECODE, 1, 300);
+    assert_near(limits_of(m, in_flight(7, 200, 100, 0), h).decode_compute_bound,
+                limits_of(m, s, h).decode_compute_bound, 0);
+    s.phase = ROOF_PHASE_PREFILL;
+    assert_true(unknown(limits_of(m, s, h).decode_compute_bound));
+    roof_hardware_free(h);
+    struct roof_hardware *const bare = parse_device(
+        "{\"id\": \"bare\", \"bandwidth_gb_s\": 3350, \"peak_tflops\": {\"int8\": 1}}");
+    s.phase = ROOF_PHASE_DECODE;
+    assert_true(unknown(limits_of(m, s, bare).decode_compute_bound));
+    roof_hardware_free(bare);
+    roof_model_free(m);
+}
+
 /* Three copies serve three times the sequences in the same time, each from its own memory. */
 static void test_copies(void **state)
 {
@@ -1658,6 +1703,7 @@ int main(void)
         cmocka_unit_test(test_levers),
         cmocka_unit_test(test_crossover),
         cmocka_unit_test(test_compute_bound_batch),
+        cmocka_unit_test(test_decode_compute_bound),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_links),
