@@ -119,7 +119,7 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
                               ROOF_KEY("emit") " writes one plan: leave out " ROOF_KEY("top"));
     }
     if (a->question->model_name == NULL) {
-        return roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
+        return roof_which_model(error);
     }
     for (size_t i = 0; i < COUNT(unsaid) && emit; i++) {
         if (roof_asking_has(a, unsaid[i]) || (unsaid[i] == ROOF_INPUT_CLASS && classes)) {

@@ -18,15 +18,21 @@ int cli_exit_code(enum roof_status status);
 int cli_fail(const char *command, const struct roof_error *error);
 /* Prints an error; the command continues. */
 void cli_complain(const char *command, const struct roof_error *error);
-/* Writes the option that stands for an input key in a message ("--kv-heads"); a roof_speller. */
-void cli_spell(char *out, size_t size, const char *key);
 /* Stores a remark, which is printed on stderr at the end unless the command fails. */
 void cli_remark(const struct roof_error *remark);
 /* Prints the remarks that were stored, and forgets them. */
 void cli_remarks_print(void);
 
 /* The operands that a command takes. */
-enum cli_takes { CLI_WORKLOAD, CLI_FILES, CLI_MEASURED, CLI_LIST, CLI_WORD, CLI_COMMAND, CLI_NOTHING };
+enum cli_takes {
+    CLI_WORKLOAD,
+    CLI_FILES,
+    CLI_MEASURED,
+    CLI_LIST,
+    CLI_WORD,
+    CLI_COMMAND,
+    CLI_NOTHING
+};
 
 /* One command: its table row is in commands.c. */
 struct cli_command {

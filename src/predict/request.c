@@ -354,8 +354,9 @@ static void put_times(struct roof_model_prediction *out, const struct roof_reque
     out->fallback = t->fallback;
 }
 
-enum roof_status roof_predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
-                                   struct roof_error *error)
+/* Predicts the request of *out, which is resolved and no static batch, with the costs of a memo. */
+static enum roof_status predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
+                                     struct roof_error *error)
 {
     const struct roof_scenario *const asked = &out->scenario;
     const struct roof_hardware *const hardware = out->total.hardware;
@@ -389,7 +390,7 @@ enum roof_status roof_predict_request(struct roof_model_prediction *out, struct 
     struct roof_remembered entry[COSTS_REMEMBERED];
     struct roof_pass_memo memo = empty_memo(entry);
     return out->scenario.static_batch > 0 ? roof_predict_static(out, error)
-                                          : roof_predict_loop(out, &memo, error);
+                                          : predict_loop(out, &memo, error);
 }
 
 enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,

@@ -87,8 +87,4 @@ enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_m
                                     const struct roof_scenario *asked,
                                     const struct roof_hardware *hardware, struct roof_error *error);
 
-/* Predicts the request of *out, which is resolved and no static batch, with the costs of a memo. */
-enum roof_status roof_predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
-                                   struct roof_error *error);
-
 #endif

@@ -121,7 +121,8 @@ void roof_model_report_formats(struct roof_text *out,
                      roof_format(f->out)->name, roof_format(f->kv)->name);
 }
 
-const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value)
+/* Writes tokens per second, with a prefix from a million on: "95.31", "2.5 M". Returns out. */
+static const char *format_rate(char out[ROOF_QUANTITY_SIZE], double value)
 {
     return value < 1e6 ? roof_format_short(out, value)
                        : roof_format_quantity(out, value, ROOF_UNIT_COUNTS);
@@ -181,9 +182,8 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     }
     if (!isnan(r->expected_tokens_per_s)) {
         snprintf(detail, sizeof detail, "%s per user",
-                 roof_model_report_rate(user, r->expected_tokens_per_s_per_user));
-        put_line(out, "  expected tokens/s",
-                 roof_model_report_rate(value, r->expected_tokens_per_s), detail);
+                 format_rate(user, r->expected_tokens_per_s_per_user));
+        put_line(out, "  expected tokens/s", format_rate(value, r->expected_tokens_per_s), detail);
     }
 }
 
@@ -282,7 +282,7 @@ static void put_drafts(struct roof_text *out, const struct roof_model_prediction
     snprintf(detail, sizeof detail, "expected with %" PRId64 " draft%s, %s accepted each",
              s->draft_tokens, s->draft_tokens == 1 ? "" : "s",
              roof_format_quantity(other, s->acceptance, ROOF_UNIT_FRACTION));
-    put_line(out, "tokens per step", roof_model_report_rate(value, r->tokens_per_step), detail);
+    put_line(out, "tokens per step", format_rate(value, r->tokens_per_step), detail);
     if (s->phase != ROOF_PHASE_REQUEST) {
         snprintf(detail, sizeof detail, "%s to verify, %s to draft",
                  roof_format_quantity(value, r->step_s - r->draft_s, ROOF_UNIT_MILLISECONDS),
@@ -334,8 +334,8 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
     }
     if (!isnan(r->tokens_per_s)) {
         snprintf(detail, sizeof detail, "upper bound; %s per user",
-                 roof_model_report_rate(user, r->tokens_per_s_per_user));
-        put_line(out, "tokens/s", roof_model_report_rate(value, r->tokens_per_s), detail);
+                 format_rate(user, r->tokens_per_s_per_user));
+        put_line(out, "tokens/s", format_rate(value, r->tokens_per_s), detail);
     }
 }
 
@@ -356,8 +356,7 @@ static void put_room(struct roof_text *out, const struct roof_model_prediction *
     const double positions = (double)r->model->positions; /* 0: unknown */
     const bool beyond = positions > 0 && !(limits->max_context <= positions);
     if (beyond) {
-        snprintf(context, sizeof context, "%s up to the model's %.0f positions", length,
-                 positions);
+        snprintf(context, sizeof context, "%s up to the model's %.0f positions", length, positions);
     } else if (isnan(limits->max_context)) {
         snprintf(context, sizeof context, "%s of any length", length);
     } else {

@@ -21,8 +21,6 @@ void roof_model_report_scenario(struct roof_text *out,
 void roof_model_report_formats(struct roof_text *out,
                                const struct roof_model_prediction *model_prediction);
 
-/** Writes tokens per second, with a prefix from a million on: "95.31", "2.5 M". Returns out. */
-const char *roof_model_report_rate(char out[ROOF_QUANTITY_SIZE], double value);
 /** Says why there is no expected time: "rope: no kernel like this was
  * measured". */
 void roof_model_report_unexpected(struct roof_text *out,
