@@ -26,6 +26,7 @@ void cli_remarks_print(void);
 /* The operands that a command takes. */
 enum cli_takes {
     CLI_WORKLOAD,
+    CLI_MODEL,
     CLI_FILES,
     CLI_MEASURED,
     CLI_LIST,
