@@ -452,3 +452,16 @@ enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_m
     *out = roof_memory_of(&pass, &draft, model, asked, hardware);
     return ROOF_OK;
 }
+
+enum roof_status roof_phase_memory_alone(struct roof_memory *out, const struct roof_model *model,
+                                         const struct roof_scenario *s,
+                                         const struct roof_hardware *hardware,
+                                         struct roof_error *error)
+{
+    struct roof_pass pass;
+    struct roof_pass draft;
+    TRY(roof_pass_memory(&pass, model, s, hardware, error));
+    TRY(roof_pass_draft(&draft, s, hardware, error));
+    *out = roof_memory_of(&pass, &draft, model, s, hardware);
+    return ROOF_OK;
+}
