@@ -118,10 +118,11 @@ static enum roof_status stream(struct roof_store *store, struct roof_error *erro
 }
 
 /* The best plan within a limit. That there is none is an answer, and no failure. */
-static enum roof_status plan(struct roof_store *store, const char *limit, struct roof_error *error)
+static enum roof_status plan(struct roof_store *store, const char *hardware, const char *limit,
+                             struct roof_error *error)
 {
     const char *const inputs[] = {"model",    "llama-3.3-70b",
-                                  "hardware", "h100-sxm",
+                                  "hardware", hardware,
                                   "devices",  "4",
                                   "prompt",   "4k",
                                   "generate", "500",
@@ -227,15 +228,20 @@ static enum roof_status many(const struct roof_hardware *device, struct roof_err
 static enum roof_status all(struct roof_store *store, struct roof_hardware **device,
                             struct roof_error *error)
 {
+    static const char own[] = "{\"id\": \"mine\", \"memory_gb\": 96, \"bandwidth_gb_s\": 4000, "
+                              "\"peak_tflops\": {\"bf16\": 1000}, \"link_gb_s\": 450}";
     enum roof_status status = document(store, error);
     if (status == ROOF_OK) {
         status = stream(store, error);
     }
     if (status == ROOF_OK) {
-        status = plan(store, "20ms", error);
+        status = plan(store, "h100-sxm", "20ms", error);
     }
     if (status == ROOF_OK) {
-        status = plan(store, "2ms", error);
+        status = plan(store, "h100-sxm", "2ms", error);
+    }
+    if (status == ROOF_OK) {
+        status = plan(store, own, "30ms", error);
     }
     if (status == ROOF_OK) {
         status = whole(store, error);

@@ -66,6 +66,28 @@ described() {
     printf '%s\n' "$floors" | tr ' ' '\n' | diff - "$scratch/described"
 }
 
+# walked FILE: each function in its walks of a question is there, in the file that it says, and no
+# walk has more than 12 steps.
+walked() {
+    sed -n '/^## The walk/,/^## /p' "$1" > "$scratch/walk"
+    [ -s "$scratch/walk" ] || echo "$1 has no walk of a question"
+    grep -E '^(1[3-9]|[2-9][0-9])\. ' "$scratch/walk" || :
+    # shellcheck disable=SC2016
+    tr '\n' ' ' < "$scratch/walk" | grep -o '`[a-z][a-z0-9_]*`\(,\? (\?src/[a-z_/]*\.c\)\?' |
+        tr -d '`,(' | sort -u | while read -r name file; do
+        grep -r -q --include='*.c' "^[a-z].*[ *]$name(" "${file:-src}" ||
+            echo "there is no $name in ${file:-src}"
+    done
+}
+
+bad_walked() {
+    {
+        printf '## The walk\n\n1. `main` (src/cli/main.c) and `cli_ask`, src/cli/main.c:\n'
+        printf '12. `no_such_step`\n13. `main`\n'
+    } > "$scratch/walked.md"
+    walked "$scratch/walked.md"
+}
+
 # layers FOLDER: the tree in which to look.
 layers() {
     sh tests/shape.sh upward "$1"
@@ -833,6 +855,8 @@ quick() {
     notices 7 bad_layers
     check 'files include their own folder and earlier ones' layers .
     check 'the floors are described as they are' described docs/design.md
+    notices 3 bad_walked
+    check 'the walk of a question is that of the code' walked docs/design.md
     notices 12 bad_shape
     check 'unit tests use their own floor and earlier ones' sh tests/shape.sh units
     for rule in circles uses functions files comments; do

@@ -34,6 +34,13 @@
  *              compare is that of rows that name none
  *   folder     the folder that `measure` writes: the option -o of that command
  *
+ * A value of hardware, layout, model or draft_model that begins with '{' is the JSON document
+ * itself instead of a name (docs/formats.md, "Hardware files", "Model files", "Layouts"):
+ *
+ *     roof_question_put(question, "hardware",
+ *                       "{\"id\": \"mine\", \"memory_gb\": 96, \"bandwidth_gb_s\": 4000, "
+ *                       "\"peak_tflops\": {\"bf16\": 1000}}", &error);
+ *
  * `format`, `output` and `resume` are no keys: the format is a parameter, and the caller gets the
  * text. A question keeps its values: another value is another question, or a list for a sweep.
  */
@@ -65,7 +72,7 @@ enum roof_command {
     ROOF_COMMAND_MEASURE = 256, /**< times kernels of this machine, and takes as long as it says */
     ROOF_COMMAND_SIMULATE = 512,
     ROOF_COMMAND_MONITOR =
-        1024, /**< roof_answer takes one sample, or reads a log (the key `from`) */
+        1024,                /**< roof_answer takes one sample, or reads a log (the key `from`) */
     ROOF_COMMAND_PAGE = 2048 /**< the explorer with nothing chosen, in html */
 };
 
@@ -131,13 +138,15 @@ void roof_store_free(struct roof_store *store);
 
 /* --- answers ------------------------------------------------------------------------------- */
 
-/** The calls that an answer makes to its caller while it is made. Every function but write may be
- * NULL. */
+/** The calls that an answer makes to its caller while it is made, all of them in the thread that
+ * asks. Every function but write may be NULL. Texts and errors that are passed are borrowed until
+ * the function returns. */
 struct roof_listener {
     /** The first argument of every function below; the library does not look at it. */
     void *context;
-    /** Takes the next bytes of the document, in order. A piece may be a part of a row or many rows.
-     * A status other than ROOF_OK ends the answer with that status. */
+    /** Takes the next bytes of the document, in order, which no zero follows. A piece may be a part
+     * of a row or many rows. A status other than ROOF_OK ends the answer with that status, and
+     * error, which roof_error_set fills, with that message. */
     enum roof_status (*write)(void *context, const char *bytes, size_t length,
                               struct roof_error *error);
     /** Takes a remark that is not part of the document, such as an assumption about a model. The

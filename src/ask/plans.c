@@ -143,7 +143,7 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
                               ROOF_KEY("emit") " writes one plan: leave out " ROOF_KEY("top"));
     }
     if (a->question->model_name == NULL) {
-        return roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
+        return roof_which_model(error);
     }
     if (emit && roof_asking_has(a, ROOF_INPUT_KIND)) {
         return roof_error_set(

@@ -24,7 +24,7 @@
 enum roof_basis {
     ROOF_BASIS_DOCUMENTS, /**< as the source documents specify it */
     ROOF_BASIS_PUBLISHED, /**< checked against published figures */
-    ROOF_BASIS_USER       /**< a user's file, or changed with --set */
+    ROOF_BASIS_USER       /**< a user's file, or changed by roof_hardware_set */
 };
 
 enum roof_confidence {

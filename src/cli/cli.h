@@ -18,8 +18,6 @@ int cli_exit_code(enum roof_status status);
 int cli_fail(const char *command, const struct roof_error *error);
 /* Prints an error; the command continues. */
 void cli_complain(const char *command, const struct roof_error *error);
-/* Writes the option that stands for an input key in a message ("--kv-heads"); a roof_speller. */
-void cli_spell(char *out, size_t size, const char *key);
 /* Stores a remark, which is printed on stderr at the end unless the command fails. */
 void cli_remark(const struct roof_error *remark);
 /* Prints the remarks that were stored, and forgets them. */

@@ -200,7 +200,7 @@ static enum roof_status load(struct roof_grid *out, struct roof_loans *loans,
     sweep->hardware_count = out->devices;
     if (question->model) {
         if (question->model_name == NULL) {
-            return roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
+            return roof_which_model(error);
         }
         TRY(load_list(&loading, question->model_name, "model", load_model, error));
         sweep->model = out->model;

@@ -45,10 +45,20 @@ static double passed(const struct roof_share *s, int64_t copies)
     return fmin((double)copies * s->requests, (double)others * s->served);
 }
 
-static bool uses_all(const struct roof_share *s, int64_t copies)
+/* Returns the first of some copies, or as many more by steps of 1 or -1, beside which copies that
+ * decode use all the other devices; 0: none do. */
+static int64_t next_copies(const struct roof_share *s, int64_t copies, int64_t step)
 {
-    const int64_t rest = s->devices - copies * s->prefill;
-    return copies > 0 && rest > 0 && rest % s->decode == 0;
+    for (int64_t i = 0; i < s->decode; i++, copies += step) {
+        const int64_t rest = s->devices - copies * s->prefill;
+        if (step < 0 ? copies <= 0 : rest <= 0) {
+            return 0;
+        }
+        if (copies > 0 && rest > 0 && rest % s->decode == 0) {
+            return copies;
+        }
+    }
+    return 0;
 }
 
 int64_t roof_prefill_copies(const struct roof_share *share)
@@ -59,16 +69,10 @@ int64_t roof_prefill_copies(const struct roof_share *share)
         (double)share->devices * share->served /
         ((double)share->decode * share->requests + (double)share->prefill * share->served);
     const int64_t middle = isfinite(even) ? (int64_t)even : 0;
-    int64_t less = middle;
-    int64_t more = middle + 1;
-    for (int64_t i = 0; i < share->decode && !uses_all(share, less); i++) {
-        less--;
-    }
-    for (int64_t i = 0; i < share->decode && !uses_all(share, more); i++) {
-        more++;
-    }
-    const double below = uses_all(share, less) ? passed(share, less) : 0;
-    const double above = uses_all(share, more) ? passed(share, more) : 0;
+    const int64_t less = next_copies(share, middle, -1);
+    const int64_t more = next_copies(share, middle + 1, 1);
+    const double below = less > 0 ? passed(share, less) : 0;
+    const double above = more > 0 ? passed(share, more) : 0;
     return below == 0 && above == 0 ? 0 : below >= above ? less : more;
 }
 
@@ -214,7 +218,11 @@ static enum roof_status find_decodes(struct search *s, struct roof_plan plan)
         return ROOF_OK;
     }
     s->predictor.problem = &s->sent;
-    TRY(roof_plan_memory(&sent, &s->predictor, &plan));
+    const enum roof_status status = roof_plan_memory(&sent, &s->predictor, &plan);
+    if (status != ROOF_OK) { /* the drafts of a step may need a link that is not known */
+        s->out->rejected[ROOF_REJECTED_SPLIT] += status == ROOF_USAGE;
+        return status == ROOF_USAGE ? ROOF_OK : status;
+    }
     for (size_t b = 0; b < q->batches && more.batch == 0; b++) {
         struct roof_sized one;
         plan.batch = q->batch[b];
@@ -330,21 +338,26 @@ static bool join(struct roof_plan *out, const struct half *prefill, const struct
                  int64_t devices, const struct roof_plan_problem *q)
 {
     struct roof_plan *const p = out;
-    *p = decode->plan;
-    p->engines &= prefill->plan.engines;
-    if (p->engines == 0 || p->stack != prefill->plan.stack ||
-        !set_way(&p->prefill, prefill, decode, devices, q->hardware[p->hardware])) {
+    const struct roof_plan *const d = &decode->plan;
+    const unsigned engines = d->engines & prefill->plan.engines;
+    struct roof_plan_prefill way = d->prefill;
+    if (engines == 0 || d->stack != prefill->plan.stack ||
+        prefill->devices + decode->devices > devices ||
+        !set_way(&way, prefill, decode, devices, q->hardware[d->hardware])) {
         return false;
     }
     struct roof_share share =
-        share_of(prefill, decode, prefill->plan.ttft_s, p->step_s, p->tpot_s, &p->prefill, q);
-    const struct roof_share bound = share_of(prefill, decode, prefill->plan.bound_ttft_s,
-                                             p->bound_step_s, p->bound_tpot_s, &p->prefill, q);
+        share_of(prefill, decode, prefill->plan.ttft_s, d->step_s, d->tpot_s, &way, q);
     share.devices = devices;
     const int64_t copies = roof_prefill_copies(&share);
-    if (copies == 0) {
+    if (copies == 0) { /* as for most pairs, whose plans are not made */
         return false;
     }
+    const struct roof_share bound = share_of(prefill, decode, prefill->plan.bound_ttft_s,
+                                             d->bound_step_s, d->bound_tpot_s, &way, q);
+    *p = *d;
+    p->engines = engines;
+    p->prefill = way;
     p->devices = devices;
     p->dp = (devices - copies * share.prefill) / share.decode;
     p->prefill.copies = copies;
@@ -452,7 +465,8 @@ enum roof_status roof_plan_disaggregate(struct roof_disaggregated *out,
                        .out = out,
                        .error = predictor->error};
     *out = (struct roof_disaggregated){0};
-    if (q->base.generate < 2 || q->base.dp != 0 || (plan->engines & q->engines->disaggregated) == 0) {
+    if (q->base.generate < 2 || q->base.dp != 0 ||
+        (plan->engines & q->engines->disaggregated) == 0) {
         out->rejected[ROOF_REJECTED_ENGINE]++;
         return ROOF_OK;
     }

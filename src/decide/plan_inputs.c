@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/list.h"
 #include "decide/emit.h"
 #include "decide/input.h"
 #include "decide/plan_split.h"
@@ -37,12 +38,11 @@ void roof_plan_inputs_init(struct roof_plan_inputs *out)
  * becomes empty, which none is. */
 static bool next_name(char name[NAME_SIZE], const char **list)
 {
-    if (*list == NULL) {
+    struct roof_list_item item;
+    if (!roof_list_next(&item, list)) {
         return false;
     }
-    const size_t length = strcspn(*list, ",");
-    (void)snprintf(name, NAME_SIZE, "%.*s", (int)(length < NAME_SIZE ? length : 0), *list);
-    *list = (*list)[length] == '\0' ? NULL : *list + length + 1;
+    (void)roof_list_item_copy(name, NAME_SIZE, &item);
     return true;
 }
 

@@ -113,7 +113,7 @@ enum roof_status roof_plan_memory(struct roof_memory *out, struct roof_plan_pred
                               p->error));
         TRY(roof_request_memory_alone(out, &request, p->error));
     } else {
-        TRY(roof_memory_needed(out, model, &scenario, &p->unmeasured, p->error));
+        TRY(roof_phase_memory_alone(out, model, &scenario, &p->unmeasured, p->error));
     }
     return ROOF_OK;
 }

@@ -83,8 +83,9 @@ struct roof_recommendation {
 
 /**
  * Ranks the formats for one workload, whose own weights, activations and precision are ignored;
- * --kv, --out and the shape are kept. ROOF_UNSATISFIED when every candidate is rejected (*out then
- * holds the reasons). *out is large: keep it off small stacks.
+ * its formats of the KV cache and of the output, and its shape, are kept. ROOF_UNSATISFIED when
+ * every candidate is rejected (*out then holds the reasons). *out is large: keep it off small
+ * stacks.
  */
 enum roof_status
 roof_recommend(struct roof_recommendation *out, const struct roof_workload *workload,

@@ -160,28 +160,6 @@ static const char *with_unit(const char *name, const char *const *keys, size_t c
     return NULL;
 }
 
-const char *roof_column_meant(const char *name, enum roof_records_kind kind)
-{
-    const char *known[ROOF_INPUT_COUNT + COUNT(special)];
-    char key[ROOF_WORD_SIZE];
-    size_t count = 0;
-    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
-        if (field_name(id) != NULL) {
-            known[count++] = field_name(id);
-        }
-    }
-    for (size_t i = 0; i < COUNT(special); i++) {
-        if (special[i].in[kind]) {
-            known[count++] = special[i].name;
-        }
-    }
-    if (!plain_name(key, name)) {
-        return NULL;
-    }
-    const char *const unit = with_unit(key, known, count);
-    return unit != NULL ? unit : roof_near_name(key, known, count);
-}
-
 enum roof_column_role roof_column_role(const char *name, enum roof_records_kind kind, size_t *input)
 {
     char key[ROOF_WORD_SIZE];
@@ -265,7 +243,25 @@ bool roof_records_has(const struct roof_records *records, const char *column)
 
 const char *roof_records_meant(const struct roof_records *records, const char *carried)
 {
-    return roof_column_meant(carried, records->private_data->options.kind);
+    const enum roof_records_kind kind = records->private_data->options.kind;
+    const char *known[ROOF_INPUT_COUNT + COUNT(special)];
+    char key[ROOF_WORD_SIZE];
+    size_t count = 0;
+    for (size_t id = 0; id < ROOF_INPUT_COUNT; id++) {
+        if (field_name(id) != NULL) {
+            known[count++] = field_name(id);
+        }
+    }
+    for (size_t i = 0; i < COUNT(special); i++) {
+        if (special[i].in[kind]) {
+            known[count++] = special[i].name;
+        }
+    }
+    if (!plain_name(key, carried)) {
+        return NULL;
+    }
+    const char *const unit = with_unit(key, known, count);
+    return unit != NULL ? unit : roof_near_name(key, known, count);
 }
 
 bool roof_record_says(const struct roof_records *r, size_t input)

@@ -88,9 +88,6 @@ void roof_word_lower(char *text);
 enum roof_column_role roof_column_role(const char *name, enum roof_records_kind kind,
                                        size_t *input);
 
-/* Returns the column that the name of one that nothing reads may mean; NULL when none is near. */
-const char *roof_column_meant(const char *name, enum roof_records_kind kind);
-
 /* Adds a column; ROOF_INVALID when there are too many. */
 enum roof_status roof_column_add(struct roof_records *r, const char *name, size_t length,
                                  struct roof_error *error);

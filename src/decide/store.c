@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "decide/store.h"
-#include "decide/hint.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
-#include "catalog/registry.h"
 #include "base/text.h"
 #include "catalog/registry.h"
+#include "decide/hint.h"
 #include "model/layout.h"
 #include "model/load.h"
 #include "predict/calibration.h"

@@ -18,8 +18,9 @@
  * Derivations, sources and assumptions: docs/formulas.md, under the names used here.
  *
  * Each formula is an expression over the dimensions, written once: it is computed, and its text is
- * what --why shows and what docs/formulas.md derives. One FLOP is one multiplication or addition.
- * A tensor is given by its role and its elements; its bytes follow from the format of the role.
+ * what the key `why` shows and what docs/formulas.md derives. One FLOP is one multiplication or
+ * addition. A tensor is given by its role and its elements; its bytes follow from the format of the
+ * role.
  */
 struct roof_formula {
     const double *dimension;            /* by enum roof_dimension */

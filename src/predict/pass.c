@@ -54,15 +54,18 @@ static enum roof_status find_live_bytes(double *out, const struct roof_node *nod
     return ROOF_OK;
 }
 
-bool roof_runs_as_stored(const struct roof_prediction *p)
+/* Tells whether a product multiplies what is stored, on a unit for that format; true for operators
+ * that are no products. */
+static bool runs_as_stored(const struct roof_prediction *p)
 {
     const enum roof_role other = roof_operator_row(p->workload.op)->other;
     const enum roof_precision stored = roof_role_format(&p->workload.formats, other);
     return !roof_is_product(p->workload.op) || p->compute == roof_format(stored)->unit;
 }
 
-/* Vector operators without a peak have nothing to fall back from. */
-bool roof_falls_back(const struct roof_prediction *p)
+/* Tells whether a product runs at another format than its own, for lack of a unit. Vector operators
+ * without a peak have nothing to fall back from. */
+static bool falls_back(const struct roof_prediction *p)
 {
     return roof_is_product(p->workload.op) && !p->hardware->compute[p->wanted].native;
 }
@@ -76,8 +79,8 @@ static struct roof_node_cost cost_of(const struct roof_prediction *p)
                                    .kv_bytes = appends ? 0 : p->role_bytes[ROOF_ROLE_KV],
                                    .bottleneck = p->bottleneck,
                                    .native = p->native,
-                                   .fallback = roof_falls_back(p),
-                                   .as_stored = roof_runs_as_stored(p)};
+                                   .fallback = falls_back(p),
+                                   .as_stored = runs_as_stored(p)};
 }
 
 static struct roof_expected_sum expected_of(const struct roof_prediction *p)

@@ -36,13 +36,6 @@ struct roof_pass {
     bool as_stored; /* each product multiplies what is stored, on a unit for that format */
 };
 
-/* Tells whether a product multiplies what is stored, on a unit for that format; true for operators
- * that are no products. */
-bool roof_runs_as_stored(const struct roof_prediction *prediction);
-
-/* Tells whether a product runs at another format than its own, for lack of a unit. */
-bool roof_falls_back(const struct roof_prediction *prediction);
-
 /* One instance of an operator adds these values to a pass. */
 struct roof_node_cost {
     double time_s;

@@ -394,8 +394,9 @@ static void put_times(struct roof_model_prediction *out, const struct roof_reque
     out->fallback = t->fallback;
 }
 
-enum roof_status roof_predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
-                                   struct roof_error *error)
+/* Predicts the request of *out, which is resolved and no static batch, with the costs of a memo. */
+static enum roof_status predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
+                                     struct roof_error *error)
 {
     const struct roof_scenario *const asked = &out->scenario;
     const struct roof_hardware *const hardware = out->total.hardware;
@@ -429,7 +430,7 @@ enum roof_status roof_predict_request(struct roof_model_prediction *out, struct 
     struct roof_remembered entry[COSTS_REMEMBERED];
     struct roof_pass_memo memo = empty_memo(entry);
     return out->scenario.static_batch > 0 ? roof_predict_static(out, error)
-                                          : roof_predict_loop(out, &memo, error);
+                                          : predict_loop(out, &memo, error);
 }
 
 enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,
@@ -449,5 +450,18 @@ enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_m
     struct roof_pass first;
     TRY(roof_memory_passes(&pass, &draft, &first, asked, model, hardware, error));
     *out = roof_memory_of(&pass, &draft, model, asked, hardware);
+    return ROOF_OK;
+}
+
+enum roof_status roof_phase_memory_alone(struct roof_memory *out, const struct roof_model *model,
+                                         const struct roof_scenario *s,
+                                         const struct roof_hardware *hardware,
+                                         struct roof_error *error)
+{
+    struct roof_pass pass;
+    struct roof_pass draft;
+    TRY(roof_pass_memory(&pass, model, s, hardware, error));
+    TRY(roof_pass_draft(&draft, s, hardware, error));
+    *out = roof_memory_of(&pass, &draft, model, s, hardware);
     return ROOF_OK;
 }

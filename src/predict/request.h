@@ -96,13 +96,16 @@ struct roof_step_shape {
 enum roof_status roof_request_step(struct roof_step_times *out, struct roof_request *request,
                                    const struct roof_step_shape *shape, struct roof_error *error);
 
-/* Works out the memory that any resolved scenario needs. */
+/* Works out the memory that one pass of a resolved scenario needs, and no times but those of
+ * drafts: a link between devices need not be known. */
+enum roof_status roof_phase_memory_alone(struct roof_memory *out, const struct roof_model *model,
+                                         const struct roof_scenario *scenario,
+                                         const struct roof_hardware *hardware,
+                                         struct roof_error *error);
+
+/* Works out the memory that any resolved scenario needs. Fails where its times are not known. */
 enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,
                                     const struct roof_scenario *asked,
                                     const struct roof_hardware *hardware, struct roof_error *error);
-
-/* Predicts the request of *out, which is resolved and no static batch, with the costs of a memo. */
-enum roof_status roof_predict_loop(struct roof_model_prediction *out, struct roof_pass_memo *memo,
-                                   struct roof_error *error);
 
 #endif
