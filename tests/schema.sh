@@ -172,6 +172,11 @@ one monitor monitor --from power.csv --summary
 each 'monitor#sample' monitor --from power.csv
 header 'monitor#sample' monitor --from power.csv
 
+# --- measurements
+
+one measured measure --threads 1 --seconds 1 --formats q8_0 -o here
+one hardware list hardware ./here
+
 # --- charts
 
 one chart plot -H h100-sxm
@@ -206,6 +211,8 @@ one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 
 one simulation simulate llama-3-8b -H m4-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-ttft p99:100ms
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us
+one simulation simulate llama-3-8b -H h100-sxm --rate 9 --prompt 500 --generate 50 --requests 200 \
+    --dp 2 --router least-loaded
 each simulation simulate llama-3-8b -H h100-sxm --rate 999 --prompt 500 --generate 50
 each 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 \
     --generate uniform:1:3 --requests 20 --rows requests
@@ -250,6 +257,14 @@ file hardware three.json
 for each in "$root"/tests/check/*.json; do file check "$each"; done
 for each in "$root"/data/hardware/*.json; do file hardware "$each"; done
 for each in "$root"/data/calibration/*.json; do file calibration "$each"; done
+cat > plain.json << 'END'
+{"schema": "roofline/calibration/1", "hardware": "h100-sxm", "attributions": [], "fits": [
+ {"kernel": "gemm", "form": "plain", "stack": "best", "numerics": "16bit", "quantize_input": "none", "rows": 2,
+  "mape": 0.5, "low": 1, "high": 2, "parameters": {"launch_clocks": 24, "dram": 1, "peak": 1, "narrow_rows": 0.001,
+  "overlap": 0.001, "cache_rate": 2, "cache_capacity": 0.7}}]}
+END
+file calibration plain.json
+one prediction predict gemm -m 1 -n 64 -k 64 -H h100-sxm -p bf16 --calibration plain.json
 for each in "$root"/data/models/*.json; do file model-file "$each"; done
 for each in "$root"/data/layouts/*.json; do file layout-file "$each"; done
 

@@ -180,7 +180,8 @@ struct roof_workload {
     enum roof_operator op;
     struct roof_shape shape;
     struct roof_formats formats;
-    int64_t sparse; /**< flag: peaks with 2:4 structured sparsity */
+    int64_t sparse; /**< flag: two of four weights are pruned. They are stored compressed, and
+                         multiplied at the peaks with 2:4 structured sparsity */
     /* The members below matter to the expected time only. */
     int64_t stack;              /**< enum roof_stack */
     int64_t cache;              /**< enum roof_cache */

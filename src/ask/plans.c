@@ -125,7 +125,7 @@ static enum roof_status read_batches(struct plans_input *in, const struct roof_a
 /* Refuses what a search for plans has no use for. */
 static enum roof_status check_inputs(const struct roof_asking *a, struct roof_error *error)
 {
-    static const size_t unsaid[] = {ROOF_INPUT_DRAFT_TOKENS, ROOF_INPUT_CLASS};
+    static const size_t unsaid[] = {ROOF_INPUT_DRAFT_TOKENS, ROOF_INPUT_CLASS, ROOF_INPUT_SPARSE};
     const bool emit = roof_asking_has(a, ROOF_INPUT_EMIT);
     const bool classes = a->question->classes.count > 0;
     if (emit && a->format != ROOF_TEXT) {

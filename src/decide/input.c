@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
+#include "simulate/copies.h"
 
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
 #define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
@@ -75,6 +76,7 @@ static const char *const chart_formats[] = {"text",    "svg",  "png",  "pdf",
 static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
 static const char *const monitor_formats[] = {"text", "json", "ndjson", "csv", NULL};
 static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
+static const char *const measure_formats[] = {"text", "json", "csv", NULL};
 static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
@@ -92,8 +94,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .letter = 'H',
                      .kind = ROOF_INPUT_TEXT,
                      .value = "ID|FILE",
-                     .help = "device, or a JSON file with one (default " ROOF_DEFAULT_HARDWARE ")",
-                     .commands = SERVED(WORKLOAD),
+                     .help =
+                         "device, or a file or folder with one (default " ROOF_DEFAULT_HARDWARE ")",
+                     .commands = SERVED(WORKLOAD) | ROOF_COMMAND_MEASURE,
                      .group = ROOF_GROUP_DEVICE},
     ROW(PRECISION_BOTH) = FORMAT(NULL, "precision", 'p', precision,
                                  "precision of weights and activations (default fp16); for models "
@@ -118,7 +121,8 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .option = "sparse",
                    .kind = ROOF_INPUT_FLAG,
                    .max = 1,
-                   .help = "use the device's peaks with 2:4 structured sparsity",
+                   .help =
+                       "weights pruned 2:4: stored compressed, and multiplied at the sparse peaks",
                    .offset = offsetof(struct roof_workload, sparse),
                    .field = true,
                    .commands = SERVED(WORKLOAD),
@@ -248,7 +252,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(DP) = LENGTH_OF("dp", dp, "dp",
                         "copies of the model, each with its own devices and batch (default 1; "
                         "recommend: any)",
-                        WORKLOAD),
+                        SERVED(WORKLOAD)),
     ROW(ATTENTION_DP) =
         LENGTH_OF("attention-dp", attention_dp, "attention_dp",
                   "data-parallel attention: groups of tp devices with their own sequences "
@@ -332,7 +336,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .value = "P,...",
          .help =
              "precisions to rank, or all (default fp16,fp8_e4m3,int8,int4,mxfp8_e4m3,mxfp4,nvfp4)",
-         .commands = ROOF_COMMAND_RECOMMEND},
+         .commands = ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_MEASURE},
     ROW(OBJECTIVE) = {.option = "objective",
                       .kind = ROOF_INPUT_CHOICE,
                       .choices = objectives,
@@ -469,6 +473,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .help = "first requests that are simulated and not measured (default 0.2)",
                     .of = ROOF_OF_MODELS,
                     .commands = ROOF_COMMAND_SIMULATE},
+    ROW(ROUTER) = {.option = "router",
+                   .kind = ROOF_INPUT_CHOICE,
+                   .choices = roof_router_names,
+                   .max = 1,
+                   .value = "round-robin|least-loaded",
+                   .help = "which of the --dp copies gets a request (default round-robin: in turn)",
+                   .of = ROOF_OF_MODELS,
+                   .commands = ROOF_COMMAND_SIMULATE},
     ROW(STEP_SCALE) = {.option = "step-scale",
                        .kind = ROOF_INPUT_TEXT,
                        .value = "X",
@@ -516,12 +528,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .kind = ROOF_INPUT_TEXT,
                     .value = "S",
                     .help = "end after so many seconds (default: at Ctrl-C)",
-                    .commands = ROOF_COMMAND_MONITOR},
+                    .commands = ROOF_COMMAND_MONITOR | ROOF_COMMAND_MEASURE},
     ROW(DEVICE) = {.option = "device",
                    .kind = ROOF_INPUT_TEXT,
                    .value = "N,...",
                    .help = "GPUs to watch, by their numbers (default: all)",
-                   .commands = ROOF_COMMAND_MONITOR},
+                   .commands = ROOF_COMMAND_MONITOR | ROOF_COMMAND_MEASURE},
     ROW(COUNT_TOKENS) = {.option = "count-tokens",
                          .kind = ROOF_INPUT_FLAG,
                          .max = 1,
@@ -539,7 +551,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .max = 1024,
                     .value = "N",
                     .help = "threads to use (default: one per processor)",
-                    .commands = ROOF_COMMAND_SWEEP},
+                    .commands = ROOF_COMMAND_SWEEP | ROOF_COMMAND_MEASURE},
     ROW(SUMMARY) = {.option = "summary",
                     .kind = ROOF_INPUT_FLAG,
                     .max = 1,
@@ -633,6 +645,49 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .help =
                        "rewrite expected values that differ; review the diff like a code change",
                    .commands = ROOF_COMMAND_CHECK},
+    ROW(LIKE) = {.option = "like",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ID",
+                 .help = "device whose measured kernels the fits begin with, and stand in for "
+                         "those that are not measured",
+                 .commands = ROOF_COMMAND_MEASURE,
+                 .group = ROOF_GROUP_EXPECTED},
+    ROW(SAVE) = {.option = "save",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "ID",
+                 .help = "keep the device in the user's data folder, where -H ID finds it",
+                 .commands = ROOF_COMMAND_MEASURE,
+                 .group = ROOF_GROUP_OUTPUT},
+    ROW(FOLDER) = {.key = "folder",
+                   .option = "output",
+                   .letter = 'o',
+                   .kind = ROOF_INPUT_TEXT,
+                   .value = "FOLDER",
+                   .help = "write hardware.json, calibration.json, rows.csv and probes.csv there",
+                   .commands = ROOF_COMMAND_MEASURE,
+                   .group = ROOF_GROUP_OUTPUT},
+    ROW(RESUME_FOLDER) = {.key = "resume_folder",
+                          .option = "resume",
+                          .kind = ROOF_INPUT_FLAG,
+                          .max = 1,
+                          .help = "keep the rows that -o FOLDER has, and measure the others",
+                          .commands = ROOF_COMMAND_MEASURE},
+    ROW(AGAINST) = {.key = "compare",
+                    .option = "compare",
+                    .kind = ROOF_INPUT_FLAG,
+                    .max = 1,
+                    .help = "judge predictions by what was measured; exit 1 if a kernel is off by "
+                            "more than 15%",
+                    .commands = ROOF_COMMAND_MEASURE},
+    ROW(MEASURE_FORMAT) = {.option = "format",
+                           .letter = 'f',
+                           .kind = ROOF_INPUT_CHOICE,
+                           .choices = measure_formats,
+                           .max = 2,
+                           .value = "FORMAT",
+                           .help = "text (default), json or csv (the rows)",
+                           .commands = ROOF_COMMAND_MEASURE,
+                           .group = ROOF_GROUP_OUTPUT},
     ROW(CHECK_FORMAT) = {.option = "format",
                          .letter = 'f',
                          .kind = ROOF_INPUT_CHOICE,

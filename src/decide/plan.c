@@ -441,6 +441,13 @@ static bool is_wider(const struct search *s, size_t serving, size_t hardware)
     return wider;
 }
 
+/* Tells whether weights are to be pruned that are not stored so. */
+static bool is_dense(const struct roof_plan_problem *q, size_t serving)
+{
+    return q->base.common.sparse > 0 &&
+           !roof_precision_prunable(q->engines->serving[serving].weights);
+}
+
 static enum roof_status search_all(struct search *s)
 {
     const struct roof_plan_problem *const q = s->problem;
@@ -458,6 +465,7 @@ static enum roof_status search_all(struct search *s)
             plan.loss = roof_plan_loss(q, f);
             const enum roof_plan_rejection against = plan.engines == 0   ? ROOF_REJECTED_ENGINE
                                                      : is_wider(s, f, h) ? ROOF_REJECTED_WIDER
+                                                     : is_dense(q, f)    ? ROOF_REJECTED_DENSE
                                                      : plan.loss > q->max_loss
                                                          ? ROOF_REJECTED_LOSS
                                                          : ROOF_REJECTED_COUNT;

@@ -39,6 +39,7 @@ enum roof_plan_rejection {
     ROOF_REJECTED_ENGINE,  /**< no engine runs the formats on the device, or the split */
     ROOF_REJECTED_WIDER,   /**< no narrower than what the model is published in, which runs there */
     ROOF_REJECTED_LOSS,    /**< typical loss above what is allowed */
+    ROOF_REJECTED_DENSE,   /**< pruned weights are not stored in the format */
     ROOF_REJECTED_NATIVE,  /**< a product runs at a wider format */
     ROOF_REJECTED_SPLIT,   /**< the split does not divide the model, or a link is unknown */
     ROOF_REJECTED_MEMORY,  /**< does not fit, or the capacity is unknown */

@@ -25,6 +25,7 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
         [ROOF_REJECTED_ENGINE] = "no engine runs the formats on the device, or the split",
         [ROOF_REJECTED_WIDER] = "not smaller than the published checkpoint",
         [ROOF_REJECTED_LOSS] = "more accuracy loss than allowed",
+        [ROOF_REJECTED_DENSE] = "pruned weights are not stored in the format",
         [ROOF_REJECTED_NATIVE] = "a product runs at a wider format",
         [ROOF_REJECTED_SPLIT] = "the split does not divide the model, or the link is unknown",
         [ROOF_REJECTED_MEMORY] = "does not fit in memory",

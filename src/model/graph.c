@@ -199,6 +199,22 @@ static struct builder begin(struct roof_graph *out, const struct roof_model *mod
     return b;
 }
 
+/* Refuses to prune a model that has nothing to prune. */
+static enum roof_status check_sparse(const struct roof_graph *graph, const struct builder *b,
+                                     struct roof_error *error)
+{
+    bool found = b->s->common.sparse == 0;
+    for (size_t i = 0; i < graph->count && !found; i++) {
+        found = graph->node[i].workload.sparse > 0;
+    }
+    return found ? ROOF_OK
+                 : roof_error_set(error, ROOF_USAGE,
+                                  ROOF_KEY("sparse") " prunes linear layers and experts in bf16, "
+                                                     "fp16, the fp8 formats, int8 and "
+                                                     "int8_channel; those of %s have other formats",
+                                  b->model->id);
+}
+
 enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_model *model,
                                   const struct roof_scenario *scenario, int64_t stage,
                                   int64_t node_size, struct roof_error *error)
@@ -224,7 +240,7 @@ enum roof_status roof_graph_build(struct roof_graph *out, const struct roof_mode
     } else {
         send_node(&b);
     }
-    return b.full ? roof_graph_full(model, error) : ROOF_OK;
+    return b.full ? roof_graph_full(model, error) : check_sparse(out, &b, error);
 }
 
 /*

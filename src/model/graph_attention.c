@@ -200,7 +200,7 @@ static void absorbed_node(struct builder *b, const struct group *g, const char *
         .workload = {.op = ROOF_OPERATOR_BMM,
                      .shape = {.batch = heads, .m = g->batch * g->query_len, .n = n, .k = k},
                      .formats = roof_graph_formats(b, ROOF_WEIGHT_KV_B),
-                     .sparse = b->s->common.sparse},
+                     .sparse = roof_graph_sparse(b, ROOF_WEIGHT_KV_B)},
         .elements = (double)heads * (double)n * (double)k,
         .tensors = 0.5, /* the two are halves of one tensor, kv_b */
         .channels = (double)heads * (double)outputs,

@@ -48,7 +48,7 @@ static void experts_node(struct builder *b, const char *name, enum roof_operator
                                                           .ep = ep,
                                                           .bias = m->expert_bias},
                                                 .formats = roof_graph_formats(b, weight),
-                                                .sparse = b->s->common.sparse},
+                                                .sparse = roof_graph_sparse(b, weight)},
                                    .elements =
                                        matrices * experts * (double)m->hidden * (double)width,
                                    .tensors = matrices * experts,

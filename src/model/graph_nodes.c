@@ -57,6 +57,12 @@ struct roof_formats roof_graph_formats(struct builder *b, enum roof_weight weigh
     return b->formats[weight];
 }
 
+int64_t roof_graph_sparse(struct builder *b, enum roof_weight weight)
+{
+    return b->s->common.sparse > 0 && roof_weight_linear(weight) &&
+           roof_precision_prunable(roof_graph_formats(b, weight).weights);
+}
+
 void roof_graph_enter(struct builder *b, const struct roof_layer *layer)
 {
     b->layer = layer;
@@ -139,7 +145,7 @@ struct roof_node roof_graph_make_product(struct builder *b, const char *name,
         .workload = {.op = ROOF_OPERATOR_GEMM,
                      .shape = {.m = rows, .n = n, .k = k, .bias = bias, .batch = 1},
                      .formats = roof_graph_formats(b, weight),
-                     .sparse = b->s->common.sparse},
+                     .sparse = roof_graph_sparse(b, weight)},
         .elements = (double)n * (double)k,
         .tensors = 1,
         .channels = (double)n,

@@ -42,6 +42,10 @@ int64_t roof_graph_divide_up(int64_t value, int64_t parts);
 enum roof_precision roof_graph_wider(enum roof_precision a, enum roof_precision b);
 /* Returns the formats of an operator whose weights are of a class, which are found once. */
 struct roof_formats roof_graph_formats(struct builder *b, enum roof_weight weight);
+
+/* Returns the flag `sparse` of operators whose weights are of a class: those of linear layers and
+ * experts are pruned where their format is stored so. */
+int64_t roof_graph_sparse(struct builder *b, enum roof_weight weight);
 /* Enters a class of layers; NULL: leaves all. */
 void roof_graph_enter(struct builder *b, const struct roof_layer *layer);
 /* Vector operators read and write the residual's format. */

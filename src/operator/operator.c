@@ -283,6 +283,11 @@ bool roof_is_product(enum roof_operator op)
     return rows[op].row.kind == ROOF_KIND_MATRIX || rows[op].row.kind == ROOF_KIND_COMPOSITE;
 }
 
+bool roof_has_weights(enum roof_operator op)
+{
+    return rows[op].row.kind == ROOF_KIND_MATRIX && rows[op].row.other == ROOF_ROLE_WEIGHTS;
+}
+
 bool roof_operator_has(enum roof_operator op, enum roof_dimension dimension)
 {
     const struct roof_operator_row *const row = &rows[op].row;
@@ -306,10 +311,14 @@ enum roof_status roof_operator_takes(enum roof_operator op, enum roof_dimension 
 
 /* Looks up how the format of each role stores its elements; the workload is resolved. */
 static void fill_storage(struct roof_storage out[ROOF_ROLE_COUNT],
-                         const struct roof_formats *formats)
+                         const struct roof_workload *workload)
 {
+    const struct roof_formats *const f = &workload->formats;
     for (int role = 0; role < ROOF_ROLE_COUNT; role++) {
-        out[role] = roof_storage_of(roof_format(roof_role_format(formats, (enum roof_role)role)));
+        out[role] = roof_storage_of(roof_format(roof_role_format(f, (enum roof_role)role)));
+    }
+    if (workload->sparse > 0) {
+        out[ROOF_ROLE_WEIGHTS] = roof_storage_pruned(roof_format(f->weights));
     }
 }
 
@@ -321,7 +330,7 @@ void roof_operator_work(struct roof_work *out, const struct roof_workload *workl
     struct roof_storage storage[ROOF_ROLE_COUNT];
     /* Formulas may look at dimensions that their operator does not have. */
     double dimension[ROOF_DIM_COUNT] = {0};
-    fill_storage(storage, &workload->formats);
+    fill_storage(storage, workload);
     for (int i = 0; i < row->row.dim_count; i++) {
         dimension[row->row.dims[i]] = (double)size[row->row.dims[i]];
     }

@@ -202,13 +202,35 @@ static enum roof_status check_formats(struct roof_workload *w, struct roof_error
     return ROOF_OK;
 }
 
+/* Refuses to prune what has no static weights, or has them in a format that is not stored so. */
+static enum roof_status check_sparse(const struct roof_workload *w, struct roof_error *error)
+{
+    if (w->sparse == 0) {
+        return ROOF_OK;
+    }
+    if (!roof_has_weights(w->op)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("sparse") " prunes the static weights of gemm, gemv, bmm "
+                                                 "and moe, and %s has none",
+                              roof_operator_row(w->op)->name);
+    }
+    return roof_precision_prunable(w->formats.weights)
+               ? ROOF_OK
+               : roof_error_set(
+                     error, ROOF_USAGE,
+                     ROOF_KEY("sparse") " prunes weights in bf16, fp16, the fp8 formats, "
+                                        "int8 and int8_channel; those in %s stay dense",
+                     roof_format(w->formats.weights)->name);
+}
+
 /* --- both ---------------------------------------------------------------------------------- */
 
 enum roof_status roof_resolve(struct roof_workload *workload, struct roof_error *error)
 {
     TRY(check_dimensions(workload, error));
     TRY(roof_sizes_resolve(workload, error));
-    return check_formats(workload, error);
+    TRY(check_formats(workload, error));
+    return check_sparse(workload, error);
 }
 
 enum roof_status roof_workload_resolve(struct roof_workload *workload, struct roof_error *error)

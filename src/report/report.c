@@ -491,7 +491,7 @@ static void put_notes(struct roof_text *out, const struct roof_prediction *p)
         roof_text_printf(out, "\n%s has no %s unit: the product runs at %s.\n", p->hardware->id,
                          roof_format(p->wanted)->name, roof_format(p->compute)->name);
     }
-    if (p->workload.sparse > 0 && !p->sparse && roof_is_product(p->workload.op)) {
+    if (p->workload.sparse > 0 && !p->sparse) {
         roof_text_printf(out, "\n%s has no sparse peak for %s: the dense one is used.\n",
                          p->hardware->id, roof_format(p->compute)->name);
     }

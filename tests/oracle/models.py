@@ -8,7 +8,7 @@ import os
 from fractions import Fraction
 
 import operators
-from formats import BROKEN, FORMATS, Refused, STORED, kept, larger, pair, tensor_bytes
+from formats import BROKEN, FORMATS, PRUNED, Refused, STORED, kept, larger, pair, tensor_bytes
 
 # What the classes of the transformers library do that their configs do not say.
 _NEOX = dict(qkv_bias=1, o_bias=1, mlp_bias=1, layernorm=1, ungated=1)
@@ -244,18 +244,25 @@ class Formats:
 
 
 class Node:
-    """One operator of the graph; `resident`: (format, elements, tensors, rows) of its weights."""
+    """One operator of the graph; `resident`: (format, elements, tensors, rows) of its weights.
+    `linear`: its weights are pruned where that is asked for, and their format is stored so."""
 
-    def __init__(self, name, op, dims, formats, resident=(), routed=False):
+    def __init__(self, name, op, dims, formats, resident=(), routed=False, linear=False):
         self.name, self.op, self.formats = name, op, formats
         self.dims = operators.defaults(op, {k: v for k, v in dims.items() if k != "bias"})
         if dims.get("bias"):
             self.dims["bias"] = 1
         self.resident, self.routed, self.borrowed = list(resident), routed, False
+        self.linear = linear and formats["weights"] in PRUNED
 
     def own(self):
         """What is resident of it and not another node's: of a tied head the bias alone."""
         return self.resident[self.borrowed:]
+
+    def own_bytes(self, sparse):
+        """Of what is resident. Where the weights are linear they come first, before vectors."""
+        return sum(tensor_bytes(*part, pruned=sparse and self.linear and part[2] > 0)
+                   for part in self.own())
 
 
 def ceil_div(a, b):
@@ -439,7 +446,8 @@ class Graph:
             held.append((self.f.stored("norm"), n, 0, 0))
         self.add(Node(name, op, dict(batch=batch, m=m, n=n, k=k, bias=int(bias)),
                       self.formats(stored, self.f.read_in(weight, i),
-                                   compute=self.f.compute if weight in LINEAR else None), held))
+                                   compute=self.f.compute if weight in LINEAR else None), held,
+                      linear=weight in LINEAR))
 
     def link_group(self, kind):
         """How many consecutive devices the widest group of a kind lies within: `size` while each
@@ -627,7 +635,9 @@ class Graph:
                 self.product("kv_b_proj", "kv_b", i, batch * seen, heads * (m.nope + m.v), m.latent,
                              resident=False)
                 self.attend_latent("mla-prefill", sizes, batch, new, seen, f.out, number)
-        list(self.nodes)[-1].resident.append(held)
+        last = next(node for node in reversed(list(self.nodes))
+                    if node.name.startswith(("kv_b_proj", "v_absorb")))
+        last.resident.append(held)
         self.product("o_proj", "o", i, n, m.hidden, heads * m.v, m.o_bias)
 
     def index_inputs(self, i):
@@ -720,7 +730,7 @@ class Graph:
             if m.expert_bias:
                 held.append((bias, own * rows, 0, 0))
             self.add(Node(name, op, dims, self.formats(fmt, read, compute=f.compute), held,
-                          routed=True))
+                          routed=True, linear=True))
         if stored == down and read == read_down:
             expert("experts", "moe", stored, read, 3, 2 * inner + h)
         else:
@@ -739,9 +749,7 @@ class Graph:
 
     @staticmethod
     def one(node, device, sparse):
-        # Weights are pruned, caches are not.
-        sparse = sparse and node.op not in operators.ATTENTION + operators.LATENT + \
-            operators.CHOSEN + operators.STATES
+        sparse = sparse and node.linear
         p = operators.predict(node.op, node.dims, node.formats, device, sparse)
         if node.op == "all-reduce" and device.joined(node.dims["within"])[1] > 0:
             other = operators.predict(node.op, dict(node.dims, algorithm="one-shot"), node.formats,
@@ -749,9 +757,8 @@ class Graph:
             p = min(p, other, key=lambda x: x["time"])
         return p
 
-    def weights_memory(self):
-        return sum(count * sum(tensor_bytes(*part) for part in node.own())
-                   for node, count in self.nodes.items())
+    def weights_memory(self, sparse):
+        return sum(count * node.own_bytes(sparse) for node, count in self.nodes.items())
 
     def cache(self, layers, context=None):
         """Of all sequences: each group has ceil(B / a) of them."""
@@ -802,12 +809,12 @@ class Predictor(Graph):
         self.layer(layers[-1])
         self.head(True)
 
-    def resident_of(self, modules):
+    def resident_of(self, modules, sparse):
         """All modules, and the table of the embedding where another device has it."""
         table = next(node for node in self.nodes if node.name == "embedding")
         table.borrowed = True
         copy = tensor_bytes(*table.resident[0]) if self.s.pp > 1 else 0
-        return modules * self.weights_memory() + copy
+        return modules * self.weights_memory(sparse) + copy
 
 
 def predict_own(m, s, asked, device, f, sparse):
@@ -819,7 +826,7 @@ def predict_own(m, s, asked, device, f, sparse):
     last = [len(m.layers) - 1]
     graph = Predictor(m, s, f, s.pp - 1, device.node, last)
     one = operators.add_up([(count, p) for count, _, p in graph.predict(device, sparse)])
-    return dict(step=s.microbatches * one["time"], weights=graph.resident_of(m.predictors),
+    return dict(step=s.microbatches * one["time"], weights=graph.resident_of(m.predictors, sparse),
                 cache=m.predictors * graph.cache(last))
 
 
@@ -848,6 +855,8 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
     f = Formats(m, asked, classes or {}, layout)
     parts = stages(len(m.layers), s.pp)
     graphs = [Graph(m, s, f, stage, device.node, layers) for stage, layers in enumerate(parts)]
+    if sparse and not all(any(node.linear for node in graph.nodes) for graph in graphs):
+        raise Refused("sparse")
     predicted = [graph.predict(device, sparse) for graph in graphs]
     sums = [operators.add_up([(count, p) for count, _, p in one]) for one in predicted]
     slowest = max(range(s.pp), key=lambda x: sums[x]["time"])
@@ -859,7 +868,7 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         step = path + (micro - 1) * slow
     else:
         step = max(path, micro * slow)
-    memory = [(graph.weights_memory(), graph.cache(layers), graph.activations_memory(one))
+    memory = [(graph.weights_memory(sparse), graph.cache(layers), graph.activations_memory(one))
               for graph, layers, one in zip(graphs, parts, predicted)]
     most = max(memory, key=sum)
     weights, cache, active = most

@@ -4,7 +4,7 @@ fractions. No number is taken from the program.
 """
 from fractions import Fraction
 
-from formats import (BROKEN, FORMATS, Refused, STORED, multiplied_at, resolve, scale_bytes,
+from formats import (BROKEN, FORMATS, PRUNED, Refused, STORED, multiplied_at, resolve, scale_bytes,
                      tensor_bytes)
 
 PRODUCTS = ("gemm gemv bmm attention-scores attention-values flash-attention mla-decode mla-prefill "
@@ -15,6 +15,7 @@ LATENT = "mla-decode mla-prefill".split()
 CHOSEN = "index-scores sparse-mla".split()
 STATES = "gated-delta kimi-delta ssd".split()
 EXPERTS = "moe moe-gate-up moe-down".split()
+WITH_WEIGHTS = ["gemm", "gemv", "bmm"] + EXPERTS
 ROWS = "rmsnorm layernorm add silu-mul gelu quantize embedding".split()
 ALL = PRODUCTS + ["softmax", "attention"] + ROWS + ["rope", "kv-append", "router", "index-top-k", "short-conv"] + \
     COLLECTIVES
@@ -278,7 +279,8 @@ def bound(op, dims, formats, device, sparse=False):
     by_role = dict.fromkeys(ROLES, Fraction(0))
     for role in ROLES:
         if role in w:
-            by_role[role] = tensor_bytes(formats[role], *w[role])
+            by_role[role] = tensor_bytes(formats[role], *w[role],
+                                         pruned=sparse and role == "weights")
             if "scales" in BROKEN:
                 by_role[role] -= scale_bytes(formats[role], *w[role][1:])
     if "bias" in w:
@@ -368,4 +370,6 @@ def ask(op, dims, asked, device, sparse=False):
     if asked.get("compute") and op not in PRODUCTS + ["attention"]:
         raise Refused("compute")
     check_compute(asked)
+    if sparse and (op not in WITH_WEIGHTS or formats["weights"] not in PRUNED):
+        raise Refused("sparse")
     return dims, formats, predict(op, dims, formats, device, sparse)

@@ -829,8 +829,9 @@ static void test_grid(void **state)
     q = ask_less(EXPERTS);
     q.base.generate = 1; /* all of it from the prefill */
     assert_true(check(&q) > 50);
-    for (int i = 0; i < ROOF_REJECTED_LIMIT; i++) {                 /* each reason was met */
-        assert_true(rejected[i] > 0 || i == ROOF_REJECTED_UNKNOWN); /* test_one_unknown has it */
+    for (int i = 0; i < ROOF_REJECTED_LIMIT; i++) { /* each reason was met */
+        /* Other tests have these: test_one_unknown and test_dense. */
+        assert_true(rejected[i] > 0 || i == ROOF_REJECTED_UNKNOWN || i == ROOF_REJECTED_DENSE);
     }
 }
 
@@ -1198,6 +1199,23 @@ static void test_one_unknown(void **state)
     }
 }
 
+/* Pruned weights: plans are of the formats that are stored so, and of bounds alone. */
+static void test_dense(void **state)
+{
+    (void)state;
+    struct roof_plan_problem q = ask_less(DENSE);
+    q.base.common.sparse = 1;
+    struct roof_plans plans = search(&q);
+    assert_true(plans.rejected[ROOF_REJECTED_DENSE] > 0);
+    assert_true(plans.rejected[ROOF_REJECTED_UNKNOWN] > 0);
+    for (size_t i = 0; i < plans.count; i++) {
+        const size_t serving = plans.plan[i].serving;
+        assert_int_equal(plans.plan[i].basis, ROOF_PLAN_BOUND);
+        assert_true(roof_precision_prunable(q.engines->serving[serving].weights));
+    }
+    roof_plans_free(&plans);
+}
+
 /* A device with equal steps and a longer prefill adds no plan that stands out. */
 static void test_same_step(void **state)
 {
@@ -1400,10 +1418,10 @@ int main(void)
         cmocka_unit_test(test_wider),        cmocka_unit_test(test_warm),
         cmocka_unit_test(test_nearest),      cmocka_unit_test(test_unknown_last),
         cmocka_unit_test(test_prefill_fits), cmocka_unit_test(test_one_unknown),
-        cmocka_unit_test(test_bases),        cmocka_unit_test(test_bound_rates),
-        cmocka_unit_test(test_same_step),    cmocka_unit_test(test_splits),
-        cmocka_unit_test(test_scenarios),    cmocka_unit_test(test_names),
-        cmocka_unit_test(test_built_in),
+        cmocka_unit_test(test_dense),        cmocka_unit_test(test_bases),
+        cmocka_unit_test(test_bound_rates),  cmocka_unit_test(test_same_step),
+        cmocka_unit_test(test_splits),       cmocka_unit_test(test_scenarios),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_built_in),
     };
     return cmocka_run_group_tests(tests, make_world, free_world);
 }

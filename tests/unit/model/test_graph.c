@@ -387,12 +387,25 @@ static void test_options(void **state)
     assert_int_equal(find(g, "attention")->workload.shape.kv_heads, 2);
     assert_int_equal(find(g, "attention")->workload.shape.query_len, 30);
     assert_int_equal(find(g, "attention")->workload.shape.causal, 1);
-    /* Pruned weights: products only. */
+    /* Linear layers are pruned; the head, the cache and what other formats store are not. */
+    const double dense = roof_node_bytes(find(g, "qkv_proj"));
     s.common.sparse = 1;
     g = build(m, s, 0, 0);
     assert_int_equal(find(g, "qkv_proj")->workload.sparse, 1);
-    assert_int_equal(find(g, "lm_head")->workload.sparse, 1);
+    assert_true(roof_node_bytes(find(g, "qkv_proj")) == dense * 9 / 16);
+    assert_int_equal(find(g, "down_proj")->workload.sparse, 1);
+    assert_int_equal(find(g, "lm_head")->workload.sparse, 0);
     assert_int_equal(find(g, "attention")->workload.sparse, 0);
+    s.weight[ROOF_WEIGHT_DOWN] = ROOF_PRECISION_INT4;
+    g = build(m, s, 0, 0);
+    assert_int_equal(find(g, "qkv_proj")->workload.sparse, 1);
+    assert_int_equal(find(g, "down_proj")->workload.sparse, 0);
+    struct roof_scenario none = s;
+    none.common.formats.weights = ROOF_PRECISION_NVFP4;
+    struct roof_graph refused;
+    assert_int_equal(roof_scenario_resolve(&none, m, NULL), ROOF_OK);
+    assert_int_equal(roof_graph_build(&refused, m, &none, 0, 0, NULL), ROOF_USAGE);
+    s.weight[ROOF_WEIGHT_DOWN] = ROOF_PRECISION_AUTO;
     /* So is what quantises the inputs of weights. */
     s.common.quantize_input = ROOF_QUANTIZE_DYNAMIC;
     for (int unfused = 0; unfused <= 1; unfused++) {
