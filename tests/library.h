@@ -103,5 +103,10 @@
 #include "report/survey_report.h"
 #include "report/table.h"
 #include "roofline/roofline.h"
+#include "serve/access.h"
+#include "serve/http.h"
+#include "serve/openapi.h"
+#include "serve/routes.h"
+#include "serve/service.h"
 
 #endif

@@ -42,6 +42,15 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
 /* Tells if a name is itself a document: a JSON object. */
 bool roof_registry_document(const char *name);
 
+/* A list of directories that begins with this text is sealed: no name means a path then, as of
+ * names that others send. "owner/name" still finds a document, and the directories behind the seal
+ * are searched. */
+#define ROOF_REGISTRY_SEAL ""
+/* Tells if a list of directories is sealed. */
+bool roof_registry_sealed(const char *const *directories);
+/* Returns the directories that are searched. */
+const char *const *roof_registry_searched(const char *const *directories);
+
 /* Tells if a name is a path: it has a '/' or ends with ".json". */
 bool roof_registry_path(const char *name);
 

@@ -301,7 +301,8 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         }
     } else if (line->operand_count == 0 && strstr(usage, "FILE") != NULL) {
         offer_files(o);
-    } else if (line->operand_count == 0) { /* a|b|c [...] */
+    } else if (line->operand_count == 0 &&
+               line->command->id != ROOF_COMMAND_SERVE) { /* a|b|c [...] */
         char name[32];
         for (const char *at = usage; at != NULL;) {
             const size_t length = strcspn(at, "| ");
