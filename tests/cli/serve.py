@@ -63,8 +63,11 @@ class Service:
     def raw(self, data):
         """What comes back for these bytes, until the service closes or is silent."""
         with self.connect() as s:
-            s.sendall(data)
-            s.shutdown(socket.SHUT_WR)
+            try:
+                s.sendall(data)
+                s.shutdown(socket.SHUT_WR)
+            except OSError: # it is closed already
+                pass
             return read_all(s)
 
 
