@@ -63,7 +63,7 @@ SONAME  = libroofline.so.$(call ver,MAJOR)
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
 DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json))
 # The floors of the library, lowest first; each includes only itself and those before it.
-FLOORS   := base catalog operator model predict decide measure report chart ask serve
+FLOORS   := base catalog operator model predict simulate decide measure report chart ask serve
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))
@@ -325,6 +325,11 @@ errors: all $(FIT)
 	sh docs/errors.sh '$(MEASURED)' $(BIN) $(FIT) > $(BUILD)/errors.md
 	mv $(BUILD)/errors.md docs/errors.md
 
+## serving: simulate the measured serving runs in MEASURED=DIR, and compare
+serving: $(BIN)
+	@[ -d '$(MEASURED)' ] || { echo 'make serving MEASURED=DIR' >&2; exit 2; }
+	sh tests/serving.sh '$(MEASURED)' $(BIN)
+
 ## reports: write docs/reports again, each by the command at its end
 reports: $(BIN)
 	@BLESS=1 sh tests/cli/reports.sh $(BIN) docs/reports/*.md
@@ -440,7 +445,8 @@ check-rules-slow: $(LIB) $(SHARED) $(BIN)
 	@$(RULES) slow
 
 # The same seed each time, so that it ends as it did before.
-ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self plans-50
+ORACLES := oracle-1200 oracle-100-self properties-500 properties-40-self plans-50 simulation-50 \
+           simulation-20-self
 check-oracle: $(ORACLES:%=$(PASSED)/oracle/%)
 define oracle_rule
 $(PASSED)/oracle/$(1): $(BIN) $(wildcard tests/oracle/*.py) $(DATA) $(WRAPPED)
@@ -460,11 +466,13 @@ $(ASKER): $(BUILD)/tests/ask/asker.o $(LIB)
 
 ## oracle: formulas written a second time against the program: CASES=N random cases (SEED=S: these)
 CASES ?= 20000
+CASES_SIMULATED ?= 200
 SEED  ?=
 oracle: $(BIN)
 	$(PYTHON) -B tests/oracle/oracle.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/properties.py $(BIN) data --cases $(CASES) $(SEED:%=--seed %)
 	$(PYTHON) -B tests/oracle/plans.py $(BIN) data --cases 50 $(SEED:%=--seed %)
+	$(PYTHON) -B tests/oracle/simulation.py $(BIN) data --cases $(CASES_SIMULATED) $(SEED:%=--seed %)
 
 ## check-browser: the explorer in headless Chromium, where there is one (a build of its own, with make page)
 check-browser:

@@ -108,5 +108,17 @@
 #include "serve/openapi.h"
 #include "serve/routes.h"
 #include "serve/service.h"
+#include "simulate/arrivals.h"
+#include "simulate/capacity.h"
+#include "simulate/deployment.h"
+#include "simulate/fit.h"
+#include "simulate/raise.h"
+#include "simulate/random.h"
+#include "simulate/distribution.h"
+#include "simulate/scheduler.h"
+#include "simulate/simulation.h"
+#include "simulate/simulation_fields.h"
+#include "simulate/step_table.h"
+#include "simulate/trace.h"
 
 #endif

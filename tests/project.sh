@@ -489,7 +489,7 @@ keys() {
     "$BIN" list operators -f csv --columns name | sed 1d | while read -r operator; do
         "$BIN" completion words predict "$operator" --columns ''
     done
-    for command in 'predict model' 'sweep model' 'recommend gemm' 'recommend model' \
+    for command in 'predict model' 'sweep model' 'recommend gemm' 'recommend model' simulate \
         'list hardware' 'list precisions' 'list operators' 'list models' 'list layouts' \
         'list engines' monitor; do
         # shellcheck disable=SC2086
@@ -508,6 +508,8 @@ members() {
 # In JSON; names that are data, not keys, go to $scratch/data.
 documents() {
     "$BIN" list precisions -f csv --columns name | sed 1d > "$scratch/data"
+    printf '{"arrival_s":0,"prompt":9,"generate":2,"first_token_ts":1,"last_token_ts":2}\n' \
+        > "$scratch/trace.json"
     for arguments in \
         'predict gemm -m 1 -n 8 -k 8 -H h100-sxm --why --tiling' \
         'predict attention --heads 8 --head-dim 8 --kv-len 8' \
@@ -518,6 +520,9 @@ documents() {
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --max-tpot 1s --top 2' \
         'recommend model llama-3-8b -H l40s --devices 1 --batch 1 --context 64 --explain bf16,fp8' \
         'predict model llama-3-8b --prompt 64 --generate 8 --draft-tokens 2' \
+        "simulate llama-3-8b -H h100-sxm --trace $scratch/trace.json --fit" \
+        'simulate llama-3-8b -H h100-sxm --prompt 50 --generate 9 --max-ttft p99:99ms' \
+        'simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 --max-ttft mean:1s' \
         'list operators gemm' 'list precisions nvfp4' 'list layouts q4_k_m' 'list hardware gb10' \
         'plot model llama-3-8b -H h100-sxm --attainable' 'list models gemma-3-27b' 'list engines vllm'; do
         # shellcheck disable=SC2086

@@ -133,7 +133,9 @@ one plans recommend model llama-3-8b -H h100-sxm,l40s --batch 4:64:x4 --devices 
 one plans recommend model llama-3-8b -H h100-sxm --batch 1,8 --devices 1,2 --max-power 1000 \
     --max-cost 1 --price-per-hour h100-sxm=2 --min-tokens-per-s 100 --concurrency 8 --top 3
 one plans recommend model llama-3-8b -H h100-sxm --devices 1 --batch 1,8 --max-tpot 0.1ms
+one plans recommend model llama-3.3-70b -H h100-sxm --devices 2 --batch 16 --prompt 32k --generate 500 --kv fp8
 one plans recommend model gpt-oss-20b -H hgx-b200 --devices 1 --batch 1,8 --top 9
+one plans recommend model deepseek-r1 -H hgx-b200 --devices 8 --prompt 4k --generate 1000 --batch 256 --kind disaggregated
 one plans recommend model llama-3-70b -H h100-sxm --batch 8 --dp 2 --tp 2 --pp 2 --draft-model llama-3-8b \
     --draft-tokens 3 --acceptance 0.7 --prompt 2k --generate 100 --prefix-hit 0.5 --class attention=fp8
 one plans recommend model deepseek-v3 -H h200-sxm --batch 64 --tp 2 --ep 8
@@ -197,6 +199,24 @@ one layout list layouts q4_k_m
 roofline list engines -f csv --columns id | sed 1d > "$scratch/engines"
 while read -r id; do one engine list engines "$id"; done < "$scratch/engines"
 
+# --- simulations
+
+one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50 --requests 200 \
+    --max-ttft p99:1s --max-tpot mean:1s --arrivals gamma:2
+one simulation simulate llama-3-8b -H m4-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms
+one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-ttft p99:100ms
+one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us
+each simulation simulate llama-3-8b -H h100-sxm --rate 999 --prompt 500 --generate 50
+each 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 \
+    --generate uniform:1:3 --requests 20 --rows requests
+
+cat > trace.json << 'END'
+{"arrival_time": 1, "input_toks": 50, "output_toks": 3, "queued_ts": 7, "first_token_ts": 7.5, "last_token_ts": 8}
+{"arrival_time": 2, "input_toks": 70, "output_toks": 1, "queued_ts": 9, "first_token_ts": 9.5, "last_token_ts": 9.5}
+END
+one simulation simulate llama-3-8b -H h100-sxm --trace trace.json
+one simulation simulate llama-3-8b -H h100-sxm --trace trace.json --fit
+
 # --- every field of every table
 
 header prediction sweep gemm -m 1 -n 64 -k 64
@@ -205,6 +225,9 @@ header model-prediction sweep model llama-3-8b
 header 'recommendation#candidate' recommend gemv -n 64 -k 64
 header plan recommend model llama-3-8b -H h100-sxm --devices 1 --batch 8
 header speedup predict gemv -n 64 -k 64 --explain h100-sxm,l40s
+header simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 50
+header 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 5 --generate 2 \
+    --rows requests
 header hardware-row list hardware
 header precision list precisions
 header operator list operators

@@ -61,6 +61,7 @@ enum roof_command {
     ROOF_COMMAND_PLOT = 32,
     ROOF_COMMAND_CHECK = 64,
     ROOF_COMMAND_COMPLETION = 128, /**< a command of the program only: roof_answer refuses it */
+    ROOF_COMMAND_SIMULATE = 512,
     ROOF_COMMAND_MONITOR =
         1024, /**< roof_answer takes one sample, or reads a log (the key `from`) */
     ROOF_COMMAND_PAGE = 2048, /**< the explorer with nothing chosen, in html */

@@ -64,6 +64,7 @@ static const struct {
              {ROOF_COMMAND_COMPARE, roof_ask_compare},
              {ROOF_COMMAND_PLOT, roof_ask_plot},
              {ROOF_COMMAND_CHECK, roof_ask_check},
+             {ROOF_COMMAND_SIMULATE, roof_ask_simulate},
              {ROOF_COMMAND_MONITOR, roof_ask_monitor},
              {ROOF_COMMAND_PAGE, roof_ask_page}};
 

@@ -84,10 +84,9 @@ static enum roof_status copy_values(int64_t **out, size_t *count, const struct r
 }
 
 /* Reads the values of a list or range; without one *out stays NULL. */
-static enum roof_status read_list(int64_t **out, size_t *count, const struct roof_asking *a,
-                                  size_t input, struct roof_error *error)
+static enum roof_status read_list(int64_t **out, size_t *count, const char *text, size_t input,
+                                  struct roof_error *error)
 {
-    const char *const text = a->question->value[input];
     struct roof_values values;
     if (text == NULL) {
         return ROOF_OK;
@@ -95,6 +94,31 @@ static enum roof_status read_list(int64_t **out, size_t *count, const struct roo
     TRY(roof_input_parse_list(&values, roof_input(input), text, error));
     const enum roof_status status = copy_values(out, count, &values, text, error);
     roof_values_free(&values);
+    return status;
+}
+
+/* Reads the batches: numbers, and "max" for the largest that fits. */
+static enum roof_status read_batches(struct plans_input *in, const struct roof_asking *a,
+                                     struct roof_error *error)
+{
+    const char *const text = a->question->value[ROOF_DIM_BATCH];
+    struct roof_text numbers = ROOF_TEXT_INIT;
+    struct roof_list_item item;
+    size_t count = 0;
+    for (const char *rest = text; roof_list_next(&item, &rest);) {
+        const bool max = item.length == 3 && strncmp(item.text, "max", item.length) == 0;
+        in->inputs.largest = in->inputs.largest || max;
+        if (!max) {
+            roof_text_put(&numbers, count++ == 0 ? "" : ",");
+            roof_text_add(&numbers, item.text, item.length);
+        }
+    }
+    const char *const list = numbers.length == 0 ? "" : numbers.data;
+    const enum roof_status status =
+        numbers.failed ? roof_no_memory(error)
+                       : read_list(&in->batch, &in->inputs.batches, count == 0 ? NULL : list,
+                                   ROOF_DIM_BATCH, error);
+    roof_text_free(&numbers);
     return status;
 }
 
@@ -120,6 +144,11 @@ static enum roof_status check_inputs(const struct roof_asking *a, struct roof_er
     }
     if (a->question->model_name == NULL) {
         return roof_error_set(error, ROOF_USAGE, "which model? see roofline list models");
+    }
+    if (emit && roof_asking_has(a, ROOF_INPUT_KIND)) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("emit") " writes aggregated plans only: leave out " ROOF_KEY("kind"));
     }
     for (size_t i = 0; i < COUNT(unsaid) && emit; i++) {
         if (roof_asking_has(a, unsaid[i]) || (unsaid[i] == ROOF_INPUT_CLASS && classes)) {
@@ -148,6 +177,8 @@ static enum roof_status read_constraints(struct roof_plan_inputs *out, const str
         TRY(roof_plan_read_objective(&out->objective, choice, error));
     }
     out->loss_given = loss != NULL;
+    TRY(roof_read_choice(&choice, q, ROOF_INPUT_KIND, error));
+    out->kind = (enum roof_plan_kind)choice;
     if (loss != NULL) {
         TRY(roof_accuracy_find(&out->max_loss, loss, error));
     }
@@ -173,15 +204,15 @@ static enum roof_status read_scenario(struct plans_input *in, const struct roof_
     TRY(roof_read_scenario(&inputs->base, &single, error));
     TRY(check_inputs(a, error));
     TRY(read_constraints(inputs, a, error));
-    TRY(read_list(&in->batch, &inputs->batches, a, ROOF_DIM_BATCH, error));
-    TRY(read_list(&in->devices, &inputs->device_counts, a, ROOF_DIM_DEVICES, error));
+    TRY(read_batches(in, a, error));
+    TRY(read_list(&in->devices, &inputs->device_counts, a->question->value[ROOF_DIM_DEVICES],
+                  ROOF_DIM_DEVICES, error));
     inputs->batch = in->batch;
     inputs->devices = in->devices;
     inputs->formats = single.value[ROOF_INPUT_FORMATS];
     inputs->engine = single.value[ROOF_INPUT_ENGINE];
     inputs->emit = single.value[ROOF_INPUT_EMIT];
     inputs->layout = single.value[ROOF_INPUT_LAYOUT];
-    TRY(roof_read_integer(&inputs->dp, &single, ROOF_INPUT_DP, error));
     inputs->stack_given = roof_asking_has(a, ROOF_INPUT_STACK);
     inputs->native_only = roof_asking_has(a, ROOF_INPUT_NATIVE_ONLY);
     inputs->explain = roof_asking_document(a);
@@ -293,7 +324,7 @@ static void write_plans(struct roof_text *out, struct roof_table *table,
     } else if (a->format == ROOF_JSON && sides) {
         roof_plan_report_why_json(out, speedup, &answer->plans.plan[0], problem);
     } else if (a->format == ROOF_JSON) {
-        roof_plan_report_json(out, &answer->plans, problem, speedup, (size_t)in->top);
+        roof_plan_report_json(out, answer, (size_t)in->top);
     } else {
         write_table(out, table, answer, in->top);
     }

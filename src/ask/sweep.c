@@ -91,6 +91,7 @@ static void show_asked(struct roof_table *table, const struct roof_question *que
                  {ROOF_INPUT_PREFILL_BATCH, {"prefill_batch", NULL}},
                  {ROOF_INPUT_PREFILL_CONTEXT, {"prefill_context", NULL}},
                  {ROOF_INPUT_PREFIX_HIT, {"prefix_hit", NULL}},
+                 {ROOF_INPUT_DP, {"dp", NULL}},
                  {ROOF_INPUT_ATTENTION_DP, {"attention_dp", NULL}},
                  {ROOF_INPUT_MOE_TP, {"moe_tp", NULL}},
                  {ROOF_INPUT_MOE_EP, {"moe_ep", NULL}},

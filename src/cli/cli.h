@@ -26,7 +26,16 @@ void cli_remark(const struct roof_error *remark);
 void cli_remarks_print(void);
 
 /* The operands that a command takes. */
-enum cli_takes { CLI_WORKLOAD, CLI_FILES, CLI_MEASURED, CLI_LIST, CLI_WORD, CLI_COMMAND, CLI_NOTHING };
+enum cli_takes {
+    CLI_WORKLOAD,
+    CLI_MODEL,
+    CLI_FILES,
+    CLI_MEASURED,
+    CLI_LIST,
+    CLI_WORD,
+    CLI_COMMAND,
+    CLI_NOTHING
+};
 
 /* One command: its table row is in commands.c. */
 struct cli_command {

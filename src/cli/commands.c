@@ -26,6 +26,14 @@ static const struct cli_command commands[] = {
      "  roofline recommend gemm -m 1 -n 4096 -k 4096 -H h100 --max-accuracy-loss '<1%'\n"
      "  roofline recommend model llama-3.3-70b -H h100-sxm,hgx-b200 --prompt 8k \\\n"
      "      --generate 500 --max-tpot 30ms\n"},
+    {"simulate", ROOF_COMMAND_SIMULATE, CLI_MODEL, "MODEL",
+     "Simulates requests that arrive over time: percentiles of latency, goodput, saturation.",
+     "  roofline simulate llama-3.3-70b -H h100-sxm --tp 4 -p fp8 --kv fp8 --rate 0.5 \\\n"
+     "      --prompt 8k --generate 500 --max-ttft p99:1s --max-tpot p99:30ms\n"
+     "  roofline simulate llama-3-8b -H h100-sxm --prompt 1k --generate 200 --max-ttft p99:200ms\n"
+     "  roofline simulate llama-3-8b -H h100-sxm --concurrency 64 --prompt 1k --generate 200\n"
+     "  roofline simulate llama-3-8b -H l40s --rate 2 --arrivals gamma:2 \\\n"
+     "      --prompt lognormal:1000:1.5 --generate uniform:50:400 --rows requests -f csv\n"},
     {"compare", ROOF_COMMAND_COMPARE, CLI_MEASURED, "FILE [MODEL]",
      "Compares measured times with predictions, row by row or by groups.",
      "  roofline compare measured.csv -H h100-sxm --group-by operator,weights\n"

@@ -207,10 +207,11 @@ static enum roof_status offer_columns(struct offers *o, const struct line *line,
     const bool model = line->operand_count > 0 && strcmp(line->operand[0], "model") == 0;
     const bool recommended = line->command->id == ROOF_COMMAND_RECOMMEND;
     const enum roof_table_kind kind =
-        listed != NULL ? listed->kind
-        : monitor      ? ROOF_TABLE_SAMPLES
-        : recommended  ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
-                       : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
+        listed != NULL                      ? listed->kind
+        : monitor                           ? ROOF_TABLE_SAMPLES
+        : line->command->takes == CLI_MODEL ? ROOF_TABLE_SIMULATIONS
+        : recommended ? (model ? ROOF_TABLE_PLANS : ROOF_TABLE_RECOMMENDATIONS)
+                      : (model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS);
     struct roof_table table;
     struct roof_text header = ROOF_TEXT_INIT;
     enum roof_operator op = ROOF_OPERATOR_GEMM;
@@ -293,7 +294,10 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
     const char *const usage = line->command->operands;
     const bool workload = strstr(usage, "WORKLOAD") != NULL;
     enum roof_status status = ROOF_OK;
-    if (line->operand_count == 0 && workload) {
+    if (line->operand_count == 0 && line->command->takes == CLI_MODEL) {
+        status = offer_models(o, error);
+        offer_files(o);
+    } else if (line->operand_count == 0 && workload) {
         status = offer_operators(o, error);
         offer(o, "model", "a whole model: its name or file comes next");
         if (status == ROOF_OK && *o->typed != '\0') { /* a model needs no word before it */

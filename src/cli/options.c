@@ -362,6 +362,7 @@ static enum roof_status put_operands(struct cli_options *out, struct roof_error 
         TRY(roof_question_put(q, "list", first, error));
         return second == NULL ? ROOF_OK : roof_question_put(q, "id", second, error);
     case CLI_WORKLOAD:
+    case CLI_MODEL:
         if (strcmp(first, "model") == 0) {
             return roof_question_put(q, "model", second == NULL ? "" : second, error);
         }

@@ -78,7 +78,10 @@ enum plan_value {
     PLAN_RANK,
     PLAN_BASIS,
     PLAN_STACK,
+    PLAN_KIND,
     PLAN_EP,
+    PLAN_PREFILL_EP,
+    PLAN_LINK,
     PLAN_LOSS,
     PLAN_PARETO
 };
@@ -103,7 +106,9 @@ static const struct roof_field plan_fields[] = {
     {.key = "kv", FORMAT(kv), .width = -8},
     {.key = "engines", .type = ROOF_TYPE_CHARS, AT(engines)},
     {.key = "stack", DERIVED_TEXT(PLAN_STACK)},
+    {.key = "kind", DERIVED_TEXT(PLAN_KIND)},
     {.key = "devices", SIZE(devices), .width = 7},
+    {.key = "copies", .type = ROOF_TYPE_CHARS, AT(copies), .width = -9},
     {.key = "dp", SIZE(dp), .width = 2},
     {.key = "tp", SIZE(split.tp), .width = 2},
     {.key = "pp", SIZE(split.pp), .width = 2},
@@ -140,6 +145,23 @@ static const struct roof_field plan_fields[] = {
     {.key = "expected_near_fraction", NUMBER(plan.near, NONE)},
     {.key = "expected_ttft_near_fraction", NUMBER(plan.ttft_near, NONE)},
     {.key = "memory_bytes", NUMBER(plan.memory_bytes, NONE)},
+    {.key = "prefill_copies", PART(prefill.copies)},
+    {.key = "prefill_tp", PART(prefill.split.tp)},
+    {.key = "prefill_pp", PART(prefill.split.pp)},
+    {.key = "prefill_ep", .derived = PLAN_PREFILL_EP},
+    {.key = "prefill_attention_dp", PART(prefill.split.attention_dp)},
+    {.key = "prefill_moe_tp", PART(prefill.split.moe_tp)},
+    {.key = "prefill_moe_ep", PART(prefill.split.moe_ep)},
+    {.key = "prefill_batch", PART(prefill.batch)},
+    {.key = "prefill_ms", TIME(prefill.bound_s)},
+    {.key = "expected_prefill_ms", TIME(prefill.prefill_s)},
+    {.key = "transfer_bytes", NUMBER(plan.prefill.kv_bytes, NONE)},
+    {.key = "transfer_ms", TIME(prefill.transfer_s)},
+    {.key = "transfer_link", DERIVED_TEXT(PLAN_LINK)},
+    {.key = "prefill_requests_per_s", NUMBER(plan.prefill.bound_requests, NONE)},
+    {.key = "decode_requests_per_s", NUMBER(plan.prefill.bound_served, NONE)},
+    {.key = "expected_prefill_requests_per_s", NUMBER(plan.prefill.requests, NONE)},
+    {.key = "expected_decode_requests_per_s", NUMBER(plan.prefill.served, NONE)},
     {.key = "accuracy_loss", DERIVED_TEXT(PLAN_LOSS)},
     {.key = "tdp_w", NUMBER(plan.watt, NONE)},
     {.key = "tdp_joule_per_token", NUMBER(plan.joule, NONE)},
@@ -155,6 +177,8 @@ void roof_plan_fields(struct roof_fields *out)
 static void derive_plan(struct roof_value *out, enum plan_value wanted,
                         const struct roof_plan_row *row)
 {
+    const struct roof_plan_prefill *const prefill = &row->plan.prefill;
+    const bool alone = prefill->copies > 0;
     switch (wanted) {
     case PLAN_SCHEMA:
         out->text = "roofline/plan/2";
@@ -164,6 +188,15 @@ static void derive_plan(struct roof_value *out, enum plan_value wanted,
         break;
     case PLAN_BASIS:
         out->text = row->plan.basis == ROOF_PLAN_BOUND ? "bound" : "expected";
+        break;
+    case PLAN_KIND:
+        out->text = alone ? "disaggregated" : "aggregated";
+        break;
+    case PLAN_PREFILL_EP:
+        out->number = alone ? (double)roof_split_ep(&prefill->split) : ROOF_UNKNOWN;
+        break;
+    case PLAN_LINK:
+        out->text = !alone ? NULL : prefill->network ? "network_gb_s" : "link_gb_s";
         break;
     case PLAN_EP:
         out->number = (double)roof_split_ep(&row->plan.split);

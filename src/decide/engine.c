@@ -263,10 +263,12 @@ static enum roof_status read_engine(struct owned *o, const char *path, struct ro
                               .name = roof_json_line(roof_json_get(root, "name")),
                               .beware = roof_json_line(roof_json_get(root, "beware")),
                               .nodes = roof_json_line(roof_json_get(root, "nodes")),
+                              .disaggregated = roof_json_line(roof_json_get(root, "disaggregated")),
                               .format = p->format,
                               .kv = p->kv,
                               .split = p->split,
                               .step = p->step};
+    o->engines.disaggregated |= e->disaggregated == NULL ? 0 : 1U << number;
     o->engines.lent |= e->beware == NULL ? 0 : 1U << number;
     o->engines.count++;
     if (schema == NULL || strcmp(schema, SCHEMA) != 0 || e->id == NULL || e->name == NULL) {

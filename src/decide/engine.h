@@ -105,7 +105,9 @@ struct roof_engine {
     const char *name;      /**< "vLLM" */
     const char *beware;    /**< kernels that were not measured: the times are of others; or NULL */
     enum roof_stack stack; /**< whose kernels it runs, where these were measured; else BEST */
-    const char *nodes;     /**< says what several nodes need beside; NULL: it runs on one only */
+    const char *disaggregated; /**< says how some copies prefill and others decode; NULL: none do
+                                */
+    const char *nodes; /**< says what several nodes need beside; NULL: it runs on one only */
     const char *const *sources; /**< lists end with NULL */
     const char *const *notes;
     const struct roof_engine_format *format;
@@ -121,8 +123,9 @@ struct roof_engine {
 struct roof_engines {
     size_t count;
     const struct roof_engine *engine;
-    unsigned lent;   /**< those whose kernels were not measured, as bits */
-    size_t servings; /**< combinations of formats, each once */
+    unsigned disaggregated; /**< those whose copies may prefill or decode alone, as bits */
+    unsigned lent;          /**< those whose kernels were not measured, as bits */
+    size_t servings;        /**< combinations of formats, each once */
     const struct roof_serving *serving;
     void *private_data;
 };

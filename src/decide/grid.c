@@ -151,6 +151,7 @@ static enum roof_status build(struct roof_sweep *sweep, const struct roof_questi
                                        ROOF_INPUT_ATTENTION_DP,
                                        ROOF_INPUT_MOE_TP,
                                        ROOF_INPUT_MOE_EP,
+                                       ROOF_INPUT_DP,
                                        ROOF_DIM_ROUTING,
                                        ROOF_INPUT_ACCEPTANCE,
                                        ROOF_INPUT_PREFIX_HIT,

@@ -11,7 +11,9 @@
 
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
 #define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
-#define ALL (WORKLOAD | ROOF_COMMAND_LIST)
+/* The inputs of a model that is served, too. */
+#define SERVED(commands_) ((commands_) | ROOF_COMMAND_SIMULATE)
+#define ALL (SERVED(WORKLOAD) | ROOF_COMMAND_LIST)
 /* Commands whose questions a page can begin at, but for plot. */
 #define PAGES (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
 /* The commands that print documents and tables. */
@@ -23,11 +25,11 @@
         .field = true, .commands = (commands_), .group = ROOF_GROUP_FORMATS                        \
     }
 /* A choice of how kernels run, on which the expected time depends. */
-#define CHOICE(key_, field_, choices_, max_, value_, help_)                                        \
+#define CHOICE(key_, field_, choices_, max_, value_, help_, commands_)                             \
     {                                                                                              \
         .key = (key_), .option = (option_##field_), .kind = ROOF_INPUT_CHOICE, .max = (max_),      \
         .choices = (choices_), .value = (value_), .help = (help_),                                 \
-        .offset = offsetof(struct roof_workload, field_), .field = true, .commands = WORKLOAD,     \
+        .offset = offsetof(struct roof_workload, field_), .field = true, .commands = (commands_),  \
         .group = ROOF_GROUP_EXPECTED                                                               \
     }
 #define option_stack "stack"
@@ -51,15 +53,15 @@
         .group = ROOF_GROUP_MODEL                                                                  \
     }
 /* A bound for plans of models, as a text. */
-#define LIMIT(option_, value_, help_)                                                              \
+#define LIMIT(option_, value_, help_, commands_)                                                   \
     {                                                                                              \
         .option = (option_), .kind = ROOF_INPUT_TEXT, .value = (value_), .help = (help_),          \
-        .of = ROOF_OF_MODELS, .commands = ROOF_COMMAND_RECOMMEND, .group = ROOF_GROUP_LIMITS       \
+        .of = ROOF_OF_MODELS, .commands = (commands_), .group = ROOF_GROUP_LIMITS                  \
     }
 #define SWITCH(option_, field_, help_)                                                             \
     {                                                                                              \
         .option = (option_), .kind = ROOF_INPUT_FLAG, .max = 1, .help = (help_), MODEL(field_),    \
-        .commands = POINT, .group = ROOF_GROUP_MODEL                                               \
+        .commands = SERVED(POINT), .group = ROOF_GROUP_MODEL                                       \
     }
 /* The longest lengths and largest groups of models. */
 #define LENGTH_MAX 1000000000
@@ -78,6 +80,8 @@ static const char *const caches[] = {"cold", "warm", NULL};
 static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
 static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
+static const char *const simulation_rows[] = {"summary", "requests", NULL};
+static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
 static const char *const objectives[] = {"balanced", "time",   "throughput", "latency",
                                          "cost",     "energy", NULL};
 
@@ -89,26 +93,27 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                      .kind = ROOF_INPUT_TEXT,
                      .value = "ID|FILE",
                      .help = "device, or a JSON file with one (default " ROOF_DEFAULT_HARDWARE ")",
-                     .commands = WORKLOAD,
+                     .commands = SERVED(WORKLOAD),
                      .group = ROOF_GROUP_DEVICE},
     ROW(PRECISION_BOTH) = FORMAT(NULL, "precision", 'p', precision,
                                  "precision of weights and activations (default fp16); for models "
                                  "also an engine's format or a layout",
-                                 POINT),
-    ROW(WEIGHTS) = FORMAT("weights", "weights", 'w', weights, "precision of the weights", POINT),
+                                 SERVED(POINT)),
+    ROW(WEIGHTS) =
+        FORMAT("weights", "weights", 'w', weights, "precision of the weights", SERVED(POINT)),
     ROW(ACTIVATIONS) = FORMAT("activations", "activations", 'a', activations,
-                              "precision of the activations", POINT),
+                              "precision of the activations", SERVED(POINT)),
     ROW(KV) = FORMAT("kv", "kv", 0, kv,
                      "precision of the KV cache (default: the activations', or bf16 where these "
                      "have fewer than 16 bits)",
-                     WORKLOAD),
+                     SERVED(WORKLOAD)),
     ROW(OUT) = FORMAT("out", "out", 0, out,
                       "precision of the output (default: the activations', or bf16 where these "
                       "have fewer than 16 bits)",
-                      WORKLOAD),
-    ROW(COMPUTE) =
-        FORMAT("compute", "compute", 0, compute,
-               "precision of the multiplications where a kernel converts its operands", POINT),
+                      SERVED(WORKLOAD)),
+    ROW(COMPUTE) = FORMAT("compute", "compute", 0, compute,
+                          "precision of the multiplications where a kernel converts its operands",
+                          SERVED(POINT)),
     ROW(SPARSE) = {.key = "sparse",
                    .option = "sparse",
                    .kind = ROOF_INPUT_FLAG,
@@ -116,24 +121,25 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .help = "use the device's peaks with 2:4 structured sparsity",
                    .offset = offsetof(struct roof_workload, sparse),
                    .field = true,
-                   .commands = WORKLOAD,
+                   .commands = SERVED(WORKLOAD),
                    .group = ROOF_GROUP_DEVICE},
     ROW(SET) = {.option = "set",
                 .kind = ROOF_INPUT_TEXT,
                 .value = "KEY=VALUE",
                 .help = "change a figure of the device: bandwidth_gb_s=500, peak_tflops.fp16=100",
-                .commands = WORKLOAD | ROOF_COMMAND_LIST,
+                .commands = SERVED(WORKLOAD) | ROOF_COMMAND_LIST,
                 .group = ROOF_GROUP_DEVICE,
                 .many = true},
-    ROW(STACK) = CHOICE(
-        "stack", stack, stacks, 3, "best|trtllm|vllm|sglang",
-        "serving stack whose measured kernels the estimate uses (default best: the fastest)"),
-    ROW(CACHE) =
-        CHOICE("cache", cache, caches, 1, "cold|warm",
-               "estimate with operands in memory (cold, the default) or in the L2 cache (warm)"),
+    ROW(STACK) =
+        CHOICE("stack", stack, stacks, 3, "best|trtllm|vllm|sglang",
+               "serving stack whose measured kernels the estimate uses (default best: the fastest)",
+               SERVED(WORKLOAD)),
+    ROW(CACHE) = CHOICE(
+        "cache", cache, caches, 1, "cold|warm",
+        "estimate with operands in memory (cold, the default) or in the L2 cache (warm)", WORKLOAD),
     ROW(QUANTIZE_INPUT) =
         CHOICE("quantize_input", quantize_input, quantizations, 3, "none|static|dynamic|block",
-               "estimate includes quantising the input tensor (default none)"),
+               "estimate includes quantising the input tensor (default none)", WORKLOAD),
     ROW(WORKING_SET) =
         {.key = "working_set_bytes",
          .option = "working-set",
@@ -159,7 +165,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .kind = ROOF_INPUT_TEXT,
                         .value = "FILE",
                         .help = "parameters of the estimate, written by roofline-calibrate",
-                        .commands = WORKLOAD,
+                        .commands = SERVED(WORKLOAD),
                         .group = ROOF_GROUP_EXPECTED},
     ROW(PHASE) =
         {.key = "phase",
@@ -188,12 +194,12 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
              "prompt tokens prefilled per step (default 8192; 0: whole prompts); with --phase, the "
              "new tokens",
          MODEL(chunk),
-         .commands = WORKLOAD,
+         .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_MODEL},
     ROW(PROMPT) = LENGTH_OF("prompt", prompt, "prompt",
-                            "prompt tokens of each request, with --generate", WORKLOAD),
+                            "prompt tokens of each request, with --generate", SERVED(WORKLOAD)),
     ROW(GENERATE) = LENGTH_OF("generate", generate, "generate",
-                              "tokens that a request generates after its prompt", WORKLOAD),
+                              "tokens that a request generates after its prompt", SERVED(WORKLOAD)),
     ROW(STATIC) =
         {.key = "static",
          .option = "static",
@@ -205,7 +211,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .group = ROOF_GROUP_MODEL},
     ROW(PREFIX_HIT) =
         NUMBER_OF("prefix-hit", prefix_hit, "prefix_hit", "FRACTION",
-                  "fraction of the prompt found in a prefix cache (0 to 1)", WORKLOAD),
+                  "fraction of the prompt found in a prefix cache (0 to 1)", SERVED(WORKLOAD)),
     ROW(PREFILL_BATCH) =
         LENGTH("prefill-batch", prefill_batch, "prefill_batch",
                "sequences in prefill of a mixed step, beside --batch in decode (default 1)"),
@@ -235,32 +241,26 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(TP) = LENGTH_OF("tp", tp, "tp",
                         "tensor-parallel size: devices that share each layer (default 1; "
                         "recommend: any)",
+                        SERVED(WORKLOAD)),
+    ROW(PP) = LENGTH_OF("pp", pp, "pp",
+                        "pipeline-parallel size: stages of layers (default 1; recommend: any)",
+                        SERVED(WORKLOAD)),
+    ROW(DP) = LENGTH_OF("dp", dp, "dp",
+                        "copies of the model, each with its own devices and batch (default 1; "
+                        "recommend: any)",
                         WORKLOAD),
-    ROW(PP) =
-        LENGTH_OF("pp", pp, "pp",
-                  "pipeline-parallel size: stages of layers (default 1; recommend: any)", WORKLOAD),
-    ROW(DP) = {.key = "dp",
-               .option = "dp",
-               .kind = ROOF_INPUT_INTEGER,
-               .min = 1,
-               .max = LENGTH_MAX,
-               .value = "N",
-               .help = "copies of the model, each with devices of its own (default any)",
-               .of = ROOF_OF_MODELS,
-               .commands = ROOF_COMMAND_RECOMMEND,
-               .group = ROOF_GROUP_MODEL},
     ROW(ATTENTION_DP) =
         LENGTH_OF("attention-dp", attention_dp, "attention_dp",
                   "data-parallel attention: groups of tp devices with their own sequences "
                   "(default 1; recommend: any)",
-                  WORKLOAD),
-    ROW(MOE_TP) =
-        LENGTH_OF("moe-tp", moe_tp, "moe_tp",
-                  "devices that split each expert; moe-tp x moe-ep = tp x attention-dp", WORKLOAD),
+                  SERVED(WORKLOAD)),
+    ROW(MOE_TP) = LENGTH_OF("moe-tp", moe_tp, "moe_tp",
+                            "devices that split each expert; moe-tp x moe-ep = tp x attention-dp",
+                            SERVED(WORKLOAD)),
     ROW(MOE_EP) = LENGTH_OF("moe-ep", moe_ep, "moe_ep",
                             "parts the experts are spread over (default 1, or what moe-tp leaves; "
                             "recommend: any)",
-                            WORKLOAD),
+                            SERVED(WORKLOAD)),
     ROW(LAYOUT) =
         {.option = "layout",
          .kind = ROOF_INPUT_TEXT,
@@ -268,7 +268,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .help =
              "precisions of all weights by class (roofline list layouts); checkpoint: as published",
          .of = ROOF_OF_MODELS,
-         .commands = WORKLOAD,
+         .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_MODEL},
     ROW(CLASS) =
         {.option = "class",
@@ -276,7 +276,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
          .value = "NAME=P",
          .help = "precision of one class of weights: lm_head=bf16, experts=mxfp4, attention=fp8",
          .of = ROOF_OF_MODELS,
-         .commands = WORKLOAD,
+         .commands = SERVED(WORKLOAD),
          .group = ROOF_GROUP_MODEL,
          .many = true},
     ROW(SPLIT_PROJECTIONS) = SWITCH("split-projections", split_projections,
@@ -284,8 +284,9 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(UNFUSED_ATTENTION) =
         SWITCH("unfused-attention", unfused_attention,
                "write the attention scores to memory instead of using flash attention"),
-    ROW(RESERVE) = NUMBER_OF("reserve", reserve, "reserve", "FRACTION",
-                             "fraction of device memory to keep free (default 0.1)", WORKLOAD),
+    ROW(RESERVE) =
+        NUMBER_OF("reserve", reserve, "reserve", "FRACTION",
+                  "fraction of device memory to keep free (default 0.1)", SERVED(WORKLOAD)),
     ROW(TOP) = {.option = "top",
                 .kind = ROOF_INPUT_INTEGER,
                 .min = 1,
@@ -347,7 +348,16 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                .value = "ideal|expected",
                .help = "time that ranks: the lower bound (ideal, the default for operators) or the "
                        "estimate (expected)",
-               .commands = ROOF_COMMAND_RECOMMEND},
+               .commands = SERVED(ROOF_COMMAND_RECOMMEND)},
+    ROW(KIND) = {.option = "kind",
+                 .kind = ROOF_INPUT_CHOICE,
+                 .choices = kinds,
+                 .max = 2,
+                 .value = "any|aggregated|disaggregated",
+                 .help = "plans whose copies prefill and decode (aggregated), or do one of them "
+                         "(disaggregated); default any",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_RECOMMEND},
     ROW(MAX_ACCURACY_LOSS) = {.option = "max-accuracy-loss",
                               .kind = ROOF_INPUT_TEXT,
                               .value = "CLASS",
@@ -361,10 +371,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .help = "leave out precisions that the device cannot multiply natively",
                         .commands = ROOF_COMMAND_RECOMMEND,
                         .group = ROOF_GROUP_LIMITS},
-    ROW(MAX_TTFT) = LIMIT("max-ttft", "TIME", "longest time to first token allowed (500ms, 1s)"),
-    ROW(MAX_TPOT) = LIMIT("max-tpot", "TIME", "longest time per output token allowed (30ms)"),
+    ROW(MAX_TTFT) = LIMIT("max-ttft", "TIME", "longest time to first token allowed (500ms, 1s)",
+                          SERVED(ROOF_COMMAND_RECOMMEND)),
+    ROW(MAX_TPOT) = LIMIT("max-tpot", "TIME", "longest time per output token allowed (30ms)",
+                          SERVED(ROOF_COMMAND_RECOMMEND)),
     ROW(MIN_TOKENS_PER_S) =
-        LIMIT("min-tokens-per-s", "RATE", "fewest tokens/s allowed, over all sequences"),
+        LIMIT("min-tokens-per-s", "RATE", "fewest tokens/s allowed, over all sequences",
+              ROOF_COMMAND_RECOMMEND),
     ROW(CONCURRENCY) = {.option = "concurrency",
                         .kind = ROOF_INPUT_INTEGER,
                         .min = 1,
@@ -372,11 +385,13 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                         .value = "N",
                         .help = "sequences that must be in flight at once, at least",
                         .of = ROOF_OF_MODELS,
-                        .commands = ROOF_COMMAND_RECOMMEND,
+                        .commands = SERVED(ROOF_COMMAND_RECOMMEND),
                         .group = ROOF_GROUP_LIMITS},
-    ROW(MAX_COST) = LIMIT("max-cost", "PRICE", "highest cost allowed per million tokens"),
+    ROW(MAX_COST) = LIMIT("max-cost", "PRICE", "highest cost allowed per million tokens",
+                          ROOF_COMMAND_RECOMMEND),
     ROW(MAX_POWER) =
-        LIMIT("max-power", "WATT", "highest power allowed for all devices, at their TDP"),
+        LIMIT("max-power", "WATT", "highest power allowed for all devices, at their TDP",
+              ROOF_COMMAND_RECOMMEND),
     ROW(PRICE) = {.option = "price-per-hour",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "ID=PRICE",
@@ -399,6 +414,89 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                          "Kubernetes manifest",
                  .of = ROOF_OF_MODELS,
                  .commands = ROOF_COMMAND_RECOMMEND},
+    ROW(RATE) = {.option = "rate",
+                 .kind = ROOF_INPUT_TEXT,
+                 .value = "RATE",
+                 .help = "requests that arrive per second, over all copies (0.6 or 0.6/s)",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_SIMULATE},
+    ROW(ARRIVALS) =
+        {.option = "arrivals",
+         .kind = ROOF_INPUT_TEXT,
+         .value = "poisson|constant|gamma:CV",
+         .help = "how requests follow each other (default poisson); gamma: bursts where CV > 1",
+         .of = ROOF_OF_MODELS,
+         .commands = ROOF_COMMAND_SIMULATE},
+    ROW(TRACE) = {.option = "trace",
+                  .kind = ROOF_INPUT_TEXT,
+                  .value = "FILE",
+                  .help = "requests of a file: Azure, BurstGPT, Vidur, Mooncake or plain columns",
+                  .of = ROOF_OF_MODELS,
+                  .commands = ROOF_COMMAND_SIMULATE},
+    ROW(FIT) = {.option = "fit",
+                .kind = ROOF_INPUT_FLAG,
+                .max = 1,
+                .help = "fit --step-scale and --request-overhead to the first fifth of a measured "
+                        "trace",
+                .of = ROOF_OF_MODELS,
+                .commands = ROOF_COMMAND_SIMULATE},
+    ROW(REQUESTS) = {.option = "requests",
+                     .kind = ROOF_INPUT_INTEGER,
+                     .min = 1,
+                     .max = 100000000,
+                     .value = "N",
+                     .help = "requests to simulate (default 4000, or 20 times --concurrency)",
+                     .of = ROOF_OF_MODELS,
+                     .commands = ROOF_COMMAND_SIMULATE},
+    ROW(MAX_NUM_SEQS) = {.option = "max-num-seqs",
+                         .kind = ROOF_INPUT_INTEGER,
+                         .min = 1,
+                         .max = 1000000,
+                         .value = "N",
+                         .help = "most sequences that run at once (default 256)",
+                         .of = ROOF_OF_MODELS,
+                         .commands = ROOF_COMMAND_SIMULATE},
+    ROW(SEED) = {.option = "seed",
+                 .kind = ROOF_INPUT_INTEGER,
+                 .max = INT64_MAX,
+                 .value = "N",
+                 .help = "start of the random numbers (default 1)",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_SIMULATE},
+    ROW(WARM_UP) = {.option = "warm-up",
+                    .kind = ROOF_INPUT_TEXT,
+                    .value = "FRACTION",
+                    .help = "first requests that are simulated and not measured (default 0.2)",
+                    .of = ROOF_OF_MODELS,
+                    .commands = ROOF_COMMAND_SIMULATE},
+    ROW(STEP_SCALE) = {.option = "step-scale",
+                       .kind = ROOF_INPUT_TEXT,
+                       .value = "X",
+                       .help = "multiply the time of every step, as a measured engine needs it "
+                               "(default 1)",
+                       .of = ROOF_OF_MODELS,
+                       .commands = ROOF_COMMAND_SIMULATE,
+                       .group = ROOF_GROUP_EXPECTED},
+    ROW(REQUEST_OVERHEAD) = {.option = "request-overhead",
+                             .kind = ROOF_INPUT_TEXT,
+                             .value = "TIME",
+                             .help = "host time of a request before the engine sees it (default "
+                                     "0: 5ms, 200us)",
+                             .of = ROOF_OF_MODELS,
+                             .commands = ROOF_COMMAND_SIMULATE,
+                             .group = ROOF_GROUP_EXPECTED},
+    ROW(ROWS) = {.option = "rows",
+                 .kind = ROOF_INPUT_CHOICE,
+                 .choices = simulation_rows,
+                 .max = 1,
+                 .value = "summary|requests",
+                 .help = "rows of csv, ndjson and md: one with the result (default), or one for "
+                         "each request",
+                 .of = ROOF_OF_MODELS,
+                 .commands = ROOF_COMMAND_SIMULATE,
+                 .group = ROOF_GROUP_OUTPUT},
+    ROW(MAX_E2E) = LIMIT("max-e2e", "TIME", "longest time of a whole request allowed (p90:20s)",
+                         ROOF_COMMAND_SIMULATE),
     ROW(SHARD) = {.option = "shard",
                   .kind = ROOF_INPUT_TEXT,
                   .value = "I/N",
@@ -537,7 +635,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md; with -o, by its extension",
-                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE,
+                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE | ROOF_COMMAND_SIMULATE,
                    .group = ROOF_GROUP_OUTPUT},
     ROW(CHART_FORMAT) = {.option = "format",
                          .letter = 'f',
@@ -635,9 +733,11 @@ const struct roof_input *roof_input_find(const char *key)
 
 bool roof_input_allowed(size_t id, enum roof_command command)
 {
-    const unsigned commands = id == ROOF_DIM_TOKENS ? WORKLOAD | ROOF_COMMAND_MONITOR
-                              : id < ROOF_DIM_COUNT ? WORKLOAD
-                                                    : roof_input(id)->commands;
+    const bool served = id == ROOF_DIM_EP || id == ROOF_DIM_ROUTING;
+    const unsigned commands = id >= ROOF_DIM_COUNT    ? roof_input(id)->commands
+                              : served                ? SERVED(WORKLOAD)
+                              : id == ROOF_DIM_TOKENS ? WORKLOAD | ROOF_COMMAND_MONITOR
+                                                      : WORKLOAD;
     return (commands & (unsigned)command) != 0;
 }
 
@@ -664,8 +764,9 @@ enum roof_status roof_input_taken(const struct roof_input *input, bool model,
     (void)roof_error_set(error, ROOF_USAGE, "%s does not take %s",
                          model ? "a model" : "an operator", roof_input_marked(name, input));
     if (input == roof_input(ROOF_DIM_DEVICES)) {
-        roof_error_append(error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY(
-                                     "pp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
+        roof_error_append(
+            error, "; its split says how many: " ROOF_KEY("tp") ", " ROOF_KEY("pp") ", " ROOF_KEY(
+                       "dp") ", " ROOF_KEY("attention_dp") " or " ROOF_KEY("ep"));
     }
     return ROOF_USAGE;
 }

@@ -65,6 +65,7 @@ enum roof_input_id {
     ROOF_INPUT_FORMATS,
     ROOF_INPUT_OBJECTIVE,
     ROOF_INPUT_BY,
+    ROOF_INPUT_KIND,
     ROOF_INPUT_MAX_ACCURACY_LOSS,
     ROOF_INPUT_NATIVE_ONLY,
     ROOF_INPUT_MAX_TTFT,
@@ -76,6 +77,18 @@ enum roof_input_id {
     ROOF_INPUT_PRICE,
     ROOF_INPUT_ENGINE,
     ROOF_INPUT_EMIT,
+    ROOF_INPUT_RATE,
+    ROOF_INPUT_ARRIVALS,
+    ROOF_INPUT_TRACE,
+    ROOF_INPUT_FIT,
+    ROOF_INPUT_REQUESTS,
+    ROOF_INPUT_MAX_NUM_SEQS,
+    ROOF_INPUT_SEED,
+    ROOF_INPUT_WARM_UP,
+    ROOF_INPUT_STEP_SCALE,
+    ROOF_INPUT_REQUEST_OVERHEAD,
+    ROOF_INPUT_ROWS,
+    ROOF_INPUT_MAX_E2E,
     ROOF_INPUT_SHARD,
     ROOF_INPUT_RESUME,
     ROOF_INPUT_INTERVAL,
@@ -113,7 +126,7 @@ enum roof_input_id {
 };
 
 /** Returns a row; never NULL for 0 <= id < ROOF_INPUT_COUNT. Dimensions are taken by the commands
- * that have workloads; monitor takes the number of tokens, too. */
+ * that have workloads; those of models by simulate, too, and the number of tokens by monitor. */
 const struct roof_input *roof_input(size_t id);
 /** Returns the number of the first row with a key; ROOF_INPUT_COUNT: none has it. */
 size_t roof_input_number(const char *key);

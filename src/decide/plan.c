@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "decide/plan_predict.h"
+#include "decide/plan_disaggregated.h"
+#include "decide/plan_largest.h"
 #include "decide/plan_split.h"
+#include "decide/plan_verdict.h"
 #include "model/layout.h"
 
 #define COSTS_REMEMBERED 16381
@@ -95,18 +97,6 @@ static void set_rates(struct roof_plan *p, const struct roof_plan_problem *q)
     p->value[ROOF_PLAN_LIMIT_POWER] = p->watt;
 }
 
-/* Returns how far a value is from a limit: above 1 it misses it. An unknown value misses every
- * limit. */
-static double excess(enum roof_plan_limit limit, double value, double bound)
-{
-    if (isnan(value)) {
-        return (double)INFINITY;
-    }
-    const bool at_least =
-        limit == ROOF_PLAN_LIMIT_TOKENS_PER_S || limit == ROOF_PLAN_LIMIT_CONCURRENCY;
-    return at_least ? bound / value : value / bound;
-}
-
 static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
 {
     struct roof_plans *const out = s->out;
@@ -123,52 +113,26 @@ static enum roof_status add_plan(struct search *s, const struct roof_plan *plan)
     return ROOF_OK;
 }
 
-/* The limits that a plan misses. */
-struct verdict {
-    int misses;
-    enum roof_plan_limit last; /* the last limit that it misses */
-    double most;               /* the largest excess, 1 when there is none */
-    bool open;                 /* a limit on times holds so far: longer ones may miss it */
-    enum roof_plan_basis basis;
-};
-
-static struct verdict verdict_of(const struct roof_plan_problem *q, const struct roof_plan *plan)
-{
-    struct verdict v = {.last = ROOF_PLAN_LIMIT_COUNT, .most = 1, .basis = plan->basis};
-    for (int i = 0; i < ROOF_PLAN_LIMIT_COUNT; i++) {
-        const enum roof_plan_limit limit = (enum roof_plan_limit)i;
-        const double over = isnan(q->limit[i]) ? 1 : excess(limit, plan->value[i], q->limit[i]);
-        if (over > 1) {
-            v.misses++;
-            v.last = limit;
-            v.most = fmax(v.most, over);
-        } else if (limit != ROOF_PLAN_LIMIT_CONCURRENCY && limit != ROOF_PLAN_LIMIT_POWER) {
-            v.open = v.open || !isnan(q->limit[i]);
-        }
-    }
-    return v;
-}
-
 /* Tells whether a plan with this verdict comes before one that exceeds a limit by so much. A bound
  * is never nearer than what is expected. */
-static bool comes_before(const struct verdict *v, enum roof_plan_basis basis, double most)
+static bool comes_before(const struct roof_verdict *v, enum roof_plan_basis basis, double most)
 {
     return v->basis == basis ? v->most < most : v->basis < basis;
 }
 
 /* Tells whether a plan that misses one limit alone is nearer to it than those before. */
-static bool is_nearer(const struct search *s, const struct verdict *v)
+static bool is_nearer(const struct search *s, const struct roof_verdict *v)
 {
     const enum roof_plan_limit limit = v->last;
     const struct roof_plan *const nearest = &s->out->nearest[limit];
     return s->out->missed[limit] == 0 ||
            comes_before(v, nearest->basis,
-                        excess(limit, nearest->value[limit], s->problem->limit[limit]));
+                        roof_plan_excess(limit, nearest->value[limit], s->problem->limit[limit]));
 }
 
 /* Tells whether a plan is closer to all limits than those before. An infinite excess is that of an
  * unknown value. */
-static bool is_closer(const struct search *s, const struct verdict *v)
+static bool is_closer(const struct search *s, const struct roof_verdict *v)
 {
     return isfinite(v->most) && (isinf(s->out->closest_excess) ||
                                  comes_before(v, s->out->closest.basis, s->out->closest_excess));
@@ -176,7 +140,7 @@ static bool is_closer(const struct search *s, const struct verdict *v)
 
 static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 {
-    const struct verdict v = verdict_of(s->problem, plan);
+    const struct roof_verdict v = roof_plan_verdict(s->problem, plan);
     if (is_closer(s, &v)) {
         s->out->closest_excess = v.most;
         s->out->closest = *plan;
@@ -198,7 +162,7 @@ static enum roof_status judge(struct search *s, const struct roof_plan *plan)
 
 /* Tells whether a plan whose times are only bounds is out. It is when it misses a limit in any
  * case, it is known how many limits it misses, and it comes no nearer to them than others did. */
-static bool surely_out(const struct search *s, const struct verdict *v)
+static bool surely_out(const struct search *s, const struct roof_verdict *v)
 {
     return v->misses > 0 && !is_closer(s, v) && (v->misses > 1 || (!v->open && !is_nearer(s, v)));
 }
@@ -220,19 +184,6 @@ static void set_copies(struct roof_plan *plan, const struct roof_plan_problem *q
     set_rates(plan, q);
 }
 
-/* Tells whether a plan is better than one that differs in its stack: it misses fewer limits, or
- * misses them by less, or is faster by what ranks them. */
-static bool is_better(const struct roof_plan_problem *q, const struct roof_plan *plan,
-                      const struct roof_plan *than)
-{
-    const struct verdict one = verdict_of(q, plan);
-    const struct verdict other = verdict_of(q, than);
-    if (one.misses != other.misses || one.most != other.most) {
-        return one.misses != other.misses ? one.misses < other.misses : one.most < other.most;
-    }
-    return roof_plan_score(plan, q->objective) < roof_plan_score(than, q->objective);
-}
-
 /* Judges one batch over one split, on each number of devices that copies of it fill, with the
  * kernels of the best stack for each. */
 static enum roof_status judge_copies(struct search *s)
@@ -246,7 +197,7 @@ static enum roof_status judge_copies(struct search *s)
         size_t best = 0;
         for (size_t i = 0; i < s->options.count; i++) {
             set_copies(&plan[i], q, q->devices[n]);
-            best = is_better(q, &plan[i], &plan[best]) ? i : best;
+            best = roof_plan_is_better(q, &plan[i], &plan[best]) ? i : best;
         }
         TRY(judge(s, &plan[best]));
     }
@@ -266,7 +217,7 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
                 continue;
             }
             set_copies(&least, q, q->devices[n]);
-            const struct verdict v = verdict_of(q, &least);
+            const struct roof_verdict v = roof_plan_verdict(q, &least);
             if (!surely_out(s, &v)) {
                 return false;
             }
@@ -277,13 +228,6 @@ static bool range_is_out(struct search *s, struct roof_plan least, size_t from, 
         }
     }
     return true;
-}
-
-static int by_batch(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a;
-    const int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* Makes the plan that no plan of a larger batch beats in any time: no time is less with more
@@ -349,47 +293,23 @@ static enum roof_status prune(struct search *s, const struct roof_plan *plan, si
     return ROOF_OK;
 }
 
-/* A batch and the room that it leaves. */
-struct sized {
-    int64_t batch;
-    double room;
-};
-
-/* Returns the batch to be tried between one that fits and one that does not. Memory is nearly a
- * line in the batch; where it is not, or not known, halves end the search. */
-static int64_t between(const struct sized *fits, const struct sized *more, int tries)
-{
-    const int64_t steps = more->batch - fits->batch;
-    const double part = fits->room / (fits->room - more->room);
-    if (tries % 3 == 2 || !(part >= 0 && part <= 1)) {
-        return fits->batch + steps / 2;
-    }
-    const int64_t guess = fits->batch + (int64_t)((double)steps * part);
-    return guess <= fits->batch ? fits->batch + 1 : guess >= more->batch ? more->batch - 1 : guess;
-}
-
-/* Looks for the largest batch that fits between one that does and a larger one that does not, and
- * judges it. */
+/* Judges the largest batch that fits, from one that does. `more` is one that does not, if it is
+ * known. */
 static enum roof_status judge_largest(struct search *s, struct roof_plan plan, unsigned formats,
-                                      struct sized least, struct sized more)
+                                      struct roof_sized fits, struct roof_sized more)
 {
     const struct roof_plan_problem *const q = s->problem;
-    if (is_hopeless(s, &plan, more.batch - 1)) {
+    int64_t batch = 0;
+    if (more.batch > 0 && is_hopeless(s, &plan, more.batch - 1)) {
         return ROOF_OK;
     }
-    for (int tries = 0; more.batch - least.batch > 1; tries++) {
-        struct sized one = {.batch = between(&least, &more, tries)};
-        plan.batch = one.batch;
-        TRY(roof_plan_room(&one.room, &s->predictor, &plan));
-        *(one.room >= 0 ? &least : &more) = one;
-    }
-    const int64_t fits = least.batch;
-    const bool listed = bsearch(&fits, q->batch, q->batches, sizeof fits, by_batch) != NULL;
-    plan.batch = fits;
-    plan.engines = engines_of(q, &plan, formats, fits);
-    if (listed || plan.engines == 0 || is_hopeless(s, &plan, fits)) {
+    plan.engines = formats;
+    TRY(roof_plan_largest(&batch, &s->predictor, &plan, fits, more));
+    if (roof_plan_listed(q, batch) || is_hopeless(s, &plan, batch)) {
         return ROOF_OK;
     }
+    plan.batch = batch;
+    plan.engines = engines_of(q, &plan, formats, batch);
     TRY(roof_plan_predict(&s->options, &s->predictor, &plan, false));
     return s->options.against == ROOF_REJECTED_COUNT ? judge_copies(s) : ROOF_OK;
 }
@@ -398,6 +318,7 @@ static enum roof_status judge_largest(struct search *s, struct roof_plan plan, u
 static enum roof_status search_batches(struct search *s, struct roof_plan plan)
 {
     const struct roof_plan_problem *const q = s->problem;
+    const struct roof_plan_options *const options = &s->options;
     const size_t uses = roof_plan_uses(q, &plan.split);
     const unsigned formats = plan.engines;
     size_t batches = q->batches; /* an engine runs this many, the smallest, over the split */
@@ -406,27 +327,36 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
     }
     s->out->rejected[ROOF_REJECTED_ENGINE] += uses * (q->batches - batches);
     struct roof_plan known = plan; /* the last one with times */
-    for (size_t b = 0; b < batches; b++) {
-        const struct roof_plan_options *const options = &s->options;
-        const struct sized last = {known.batch, options->room};
+    struct roof_sized fits = {0, ROOF_UNKNOWN};
+    struct roof_sized more = {0, ROOF_UNKNOWN};
+    for (size_t b = 0; b < batches && more.batch == 0; b++) {
         if (b > 0 && is_hopeless(s, &known, q->batch[b])) {
             continue;
         }
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
         TRY(roof_plan_predict(&s->options, &s->predictor, &plan, b == 0));
+        const struct roof_sized one = {plan.batch, options->room};
         if (options->against != ROOF_REJECTED_COUNT) {
             s->out->rejected[options->against] += uses * (batches - b);
-            return options->against == ROOF_REJECTED_MEMORY && b > 0 && q->largest
-                       ? judge_largest(s, known, formats, last,
-                                       (struct sized){plan.batch, options->room})
-                       : ROOF_OK;
+            if (options->against != ROOF_REJECTED_MEMORY) {
+                return ROOF_OK;
+            }
+            more = one;
+            continue;
         }
-        TRY(judge_copies(s));
         known = options->plan[0];
-        TRY(prune(s, &known, b + 1, &batches));
+        fits = one;
+        if (q->largest != ROOF_BATCHES_LARGEST) {
+            TRY(judge_copies(s));
+        }
+        if (q->largest < ROOF_BATCHES_BEYOND) { /* it tells nothing of larger ones than given */
+            TRY(prune(s, &known, b + 1, &batches));
+        }
     }
-    return ROOF_OK;
+    return roof_plan_wants_largest(q, fits.batch, more.batch)
+               ? judge_largest(s, known, formats, fits, more)
+               : ROOF_OK;
 }
 
 /* Searches every split of which copies fill a number of devices, unless there is a reason against
@@ -444,6 +374,37 @@ static enum roof_status search_splits(struct search *s, struct roof_plan plan,
         }
     }
     return ROOF_OK;
+}
+
+/* Judges the plans of one combination of formats that prefill and decode on copies of their own. */
+static enum roof_status search_disaggregated(struct search *s, const struct roof_plan *plan)
+{
+    struct roof_disaggregated found;
+    TRY(roof_plan_disaggregate(&found, &s->predictor, &s->splits, plan));
+    enum roof_status status = ROOF_OK;
+    for (size_t i = 0; i < found.count && status == ROOF_OK; i++) {
+        status = judge(s, &found.plan[i]);
+    }
+    /* Beside the aggregated plans, which have the same reasons, these would count them twice. */
+    for (size_t i = 0; i < ROOF_REJECTED_COUNT && s->problem->kind == ROOF_PLAN_DISAGGREGATED;
+         i++) {
+        s->out->rejected[i] += found.rejected[i];
+    }
+    free(found.plan);
+    return status;
+}
+
+/* Searches one combination of formats, unless there is a reason against it. */
+static enum roof_status search_formats(struct search *s, const struct roof_plan *plan,
+                                       enum roof_plan_rejection against)
+{
+    const struct roof_plan_problem *const q = s->problem;
+    if (q->kind != ROOF_PLAN_DISAGGREGATED || against != ROOF_REJECTED_COUNT) {
+        TRY(search_splits(s, *plan, against));
+    }
+    return q->kind != ROOF_PLAN_AGGREGATED && against == ROOF_REJECTED_COUNT
+               ? search_disaggregated(s, plan)
+               : ROOF_OK;
 }
 
 /* Tells whether the formats are among those that were asked for. */
@@ -501,10 +462,10 @@ static enum roof_status search_all(struct search *s)
                                                          ? ROOF_REJECTED_LOSS
                                                          : ROOF_REJECTED_COUNT;
             if (!s->beyond) {
-                TRY(search_splits(s, plan, against));
+                TRY(search_formats(s, &plan, against));
             } else if (against == ROOF_REJECTED_LOSS && plan.loss <= q->beyond &&
                        basis <= s->first) {
-                TRY(search_splits(s, plan, ROOF_REJECTED_COUNT));
+                TRY(search_formats(s, &plan, ROOF_REJECTED_COUNT));
             }
         }
     }

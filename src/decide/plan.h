@@ -54,6 +54,38 @@ enum roof_plan_basis {
     ROOF_PLAN_BOUND     /**< the lower bounds, of a device without calibration */
 };
 
+/** The batches that are candidates. */
+enum roof_plan_batches {
+    ROOF_BATCHES_GIVEN,  /**< those of the problem */
+    ROOF_BATCHES_WITHIN, /**< also the largest that fits, where it is below the last of those */
+    ROOF_BATCHES_BEYOND, /**< also the largest that fits */
+    ROOF_BATCHES_LARGEST /**< only that; the problem has the batch 1 alone */
+};
+
+/** The kinds of plans. */
+enum roof_plan_kind {
+    ROOF_PLAN_ANY,
+    ROOF_PLAN_AGGREGATED,   /**< every copy prefills and decodes */
+    ROOF_PLAN_DISAGGREGATED /**< some copies prefill, the others decode */
+};
+
+/** The copies that prefill, and the way of a prompt to those that decode. */
+struct roof_plan_prefill {
+    int64_t copies; /**< 0: none, the plan is aggregated */
+    struct roof_split split;
+    int64_t batch;         /**< prompts at a time in each copy */
+    double prefill_s;      /**< the time of those */
+    double bound_s;        /**< its bound */
+    double kv_bytes;       /**< of the cache of one prompt, over the link */
+    double link;           /**< byte/s of each device and direction */
+    bool network;          /**< the link is that between nodes; else inside one */
+    double transfer_s;     /**< the time of one prompt over the link */
+    double requests;       /**< prompts/s that all prefill copies can take */
+    double served;         /**< requests/s that all decode copies can take */
+    double bound_requests; /**< these two at the bounds */
+    double bound_served;
+};
+
 /** A way to serve a model. Its times and rates are those of its basis, with the bounds beside them;
  * the bands and the near fractions are those of expected times, and NAN without them. */
 struct roof_plan {
@@ -62,15 +94,17 @@ struct roof_plan {
     size_t serving;   /**< number in the engines */
     unsigned engines; /**< those that run it with the kernels of the stack, as bits by number */
     enum roof_stack stack; /**< whose kernels the expected times are of; BEST: the fastest of all */
-    struct roof_split split; /**< of each copy */
-    int64_t dp;              /**< copies of the model that share nothing */
-    int64_t devices;         /**< of all copies */
-    int64_t batch;           /**< sequences in flight in each copy */
-    double ttft_s;           /**< time to the first token of one prompt, while others decode */
-    double step_s;           /**< a decode step of the batch */
-    double tpot_s; /**< time between two tokens of a user: steps, some with the prompts of others;
-                        NAN: there is no second token */
-    double e2e_s;  /**< a request from its prompt to its last token; NAN without a prompt */
+    struct roof_split split; /**< of each copy; of those that decode in a disaggregated plan, as are
+                                  dp, batch, step_s and tpot_s */
+    struct roof_plan_prefill prefill;
+    int64_t dp;      /**< copies of the model that share nothing */
+    int64_t devices; /**< of all copies */
+    int64_t batch;   /**< sequences in flight in each copy */
+    double ttft_s;   /**< time to the first token of one prompt, while others decode */
+    double step_s;   /**< a decode step of the batch */
+    double tpot_s;   /**< time between two tokens of a user: steps, some with the prompts of others;
+                          NAN: there is no second token */
+    double e2e_s;    /**< a request from its prompt to its last token; NAN without a prompt */
     double bound_ttft_s;
     double bound_step_s;
     double bound_tpot_s;
@@ -114,9 +148,8 @@ struct roof_plan_problem {
     const struct roof_accuracy *accuracy;
     /** The scenario that all plans share: context, or prompt and generate; reserve, stack and so
      * on. A format of the KV cache that it gives is the only one, and so is each size of the split
-     * that it gives: the search chooses those that are 0. */
+     * and the number of copies that it gives: the search chooses those that are 0. */
     struct roof_scenario base;
-    int64_t dp;                         /**< the number of copies that is asked for; 0: any */
     const enum roof_precision *formats; /**< formats of weights that may be used; NULL: all */
     size_t format_count;
     bool own_stacks;      /**< plans are of the kernels of an engine; else base names the stack */
@@ -127,11 +160,12 @@ struct roof_plan_problem {
     const bool *serving;  /**< marks the combinations of formats that may be used; NULL: all */
     const int64_t *batch; /**< ascending */
     size_t batches;
-    bool largest;           /**< the largest batch that fits is a candidate beside them */
+    enum roof_plan_batches largest; /**< whether the largest that fits is one, for each split */
     const int64_t *devices; /**< numbers of devices: a plan uses all of one number, with copies of
                                  the model if need be */
     size_t device_counts;
     enum roof_plan_objective objective;
+    enum roof_plan_kind kind;            /**< disaggregated plans are of requests only */
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none */
     enum roof_accuracy_class max_loss;
     enum roof_accuracy_class beyond; /**< up to this loss, if it is more, `beyond` is looked for */
@@ -200,6 +234,7 @@ struct roof_plan_row {
     enum roof_precision weights;
     enum roof_precision activations;
     enum roof_precision kv;
+    char copies[96];   /**< "2x4", or "3x2+1x8": copies and the devices of each, prefill first */
     char engines[128]; /**< "trtllm vllm" */
     int64_t context;   /**< tokens of a sequence in the end */
 };
@@ -229,6 +264,11 @@ enum roof_stack roof_plan_stack(const struct roof_plan_problem *problem, size_t 
 /** Writes "4 x h100-sxm (tp 4), fp8, KV cache bf16, batch 64". */
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem);
+
+/** Makes the problems of the two kinds of copies of a disaggregated plan: requests with one token,
+ * and decode steps at the mean context of requests. */
+void roof_plan_halves(struct roof_plan_problem *prefill, struct roof_plan_problem *decode,
+                      const struct roof_plan_problem *problem);
 
 /** Makes the scenario of a plan: a request, or a decode step. It is for the model that roof_plans
  * has for the formats of the plan. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -137,7 +138,8 @@ static enum roof_status try_change(struct roof_plan_answer *answer,
     alone.beyond = ROOF_ACCURACY_NONE;
     const enum roof_status status = roof_plan_search(&plans, &alone, error);
     if (status == ROOF_OK) {
-        struct roof_plan_change *const change = &answer->change[answer->changes++];
+        struct roof_plan_shortage *const shortage = &answer->shortage;
+        struct roof_plan_change *const change = &shortage->change[shortage->changes++];
         (void)snprintf(change->option, sizeof change->option, "%s %s", key, value);
         change->plan = plans.plan[0];
     }
@@ -158,24 +160,74 @@ static enum roof_status find_changes(struct roof_plan_answer *answer, struct roo
         TRY(try_change(answer, &changed, "kv", "fp8", error));
         changed = answer->problem;
     }
-    const size_t before = answer->changes;
+    const size_t before = answer->shortage.changes;
     changed.device_counts = 1;
-    for (int64_t n = most + 1; n <= 2 * most && n <= most + MORE_DEVICES &&
-                               n <= ROOF_PLAN_DEVICES_MAX && answer->changes == before;
+    for (int64_t n = most + 1; n <= most + MORE_DEVICES && n <= ROOF_PLAN_DEVICES_MAX &&
+                               answer->shortage.changes == before;
          n++) {
         changed.devices = &n;
         (void)snprintf(value, sizeof value, "%" PRId64, n);
         TRY(try_change(answer, &changed, "devices", value, error));
     }
     changed = answer->problem;
-    const size_t others = answer->changes;
-    while (changed.max_loss < ROOF_ACCURACY_2_TO_5 && answer->changes == others &&
+    const size_t others = answer->shortage.changes;
+    while (changed.max_loss < ROOF_ACCURACY_2_TO_5 && answer->shortage.changes == others &&
            others < ROOF_PLAN_CHANGES) {
         changed.max_loss++;
         TRY(try_change(answer, &changed, "max-accuracy-loss", roof_accuracy_name(changed.max_loss),
                        error));
     }
     return ROOF_OK;
+}
+
+/* Finds the largest batch of a copy that fits, where the least one that is given does not. */
+static enum roof_status find_most(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    struct roof_plan_shortage *const out = &answer->shortage;
+    const int64_t batch[] = {1, out->wanted};
+    struct roof_plans plans = {0};
+    struct roof_plan_problem changed = answer->problem;
+    changed.batch = batch;
+    changed.batches = COUNT(batch);
+    changed.largest = ROOF_BATCHES_WITHIN;
+    changed.kind = ROOF_PLAN_AGGREGATED;
+    changed.beyond = ROOF_ACCURACY_NONE;
+    const enum roof_status status = roof_plan_search(&plans, &changed, error);
+    for (size_t i = 0; status == ROOF_OK && i < plans.count; i++) {
+        if (plans.plan[i].batch > out->served) {
+            out->most = plans.plan[i];
+            out->served = out->most.batch;
+        }
+    }
+    roof_plans_free(&plans);
+    return status == ROOF_UNSATISFIED ? ROOF_OK : status;
+}
+
+/* Tells how many requests fit where too few do, and what would make room for the others. */
+static enum roof_status find_room(struct roof_plan_answer *answer, struct roof_error *error)
+{
+    const struct roof_plans *const plans = &answer->plans;
+    const struct roof_plan_problem *const problem = &answer->problem;
+    struct roof_plan_shortage *const out = &answer->shortage;
+    if (plans->count > 0) {
+        return ROOF_OK;
+    }
+    const double concurrency = problem->limit[ROOF_PLAN_LIMIT_CONCURRENCY];
+    const bool given = problem->largest == ROOF_BATCHES_GIVEN;
+    const bool missed = !given && plans->missed[ROOF_PLAN_LIMIT_CONCURRENCY] > 0;
+    if (missed) {
+        out->most = plans->nearest[ROOF_PLAN_LIMIT_CONCURRENCY];
+        out->served = (int64_t)out->most.value[ROOF_PLAN_LIMIT_CONCURRENCY];
+    }
+    if (missed ||
+        (plans->rejected[ROOF_REJECTED_MEMORY] > 0 && plans->rejected[ROOF_REJECTED_LIMIT] == 0)) {
+        out->each = given || isnan(concurrency);
+        out->wanted = out->each ? problem->batch[0] : (int64_t)concurrency;
+    }
+    if (out->each && out->wanted > 1) {
+        TRY(find_most(answer, error));
+    }
+    return out->wanted > 0 ? find_changes(answer, error) : ROOF_OK;
 }
 
 static enum roof_status fill_answer(struct roof_plan_answer *out,
@@ -190,9 +242,7 @@ static enum roof_status fill_answer(struct roof_plan_answer *out,
     if (status != ROOF_OK && status != ROOF_UNSATISFIED) {
         return status;
     }
-    if (out->plans.count == 0 && out->plans.missed[ROOF_PLAN_LIMIT_CONCURRENCY] > 0) {
-        TRY(find_changes(out, error));
-    }
+    TRY(find_room(out, error));
     return explain(out, inputs, error);
 }
 

@@ -153,6 +153,19 @@ static enum roof_status check_question(const struct roof_plan_inputs *inputs,
             ROOF_KEY("%s") ", or " ROOF_KEY("%s") " and " ROOF_KEY("%s") ", not both", "context",
             "prompt", "generate");
     }
+    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->generate < 2) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("%s") " disaggregated goes with " ROOF_KEY(
+                                  "prompt") " and " ROOF_KEY("generate") ", of 2 tokens or more",
+                              "kind");
+    }
+    if (inputs->kind == ROOF_PLAN_DISAGGREGATED && base->dp > 0) {
+        return roof_error_set(
+            error, ROOF_USAGE,
+            ROOF_KEY("%s") " disaggregated has copies of two kinds, whose numbers "
+                           "are solved for: leave out " ROOF_KEY("dp"),
+            "kind");
+    }
     for (size_t i = 0; inputs->devices != NULL && i < inputs->device_counts; i++) {
         if (inputs->devices[i] > ROOF_PLAN_DEVICES_MAX) {
             return roof_error_set(error, ROOF_USAGE, ROOF_KEY("devices") " goes up to %d here",
@@ -258,6 +271,19 @@ static enum roof_status make_devices(struct roof_plan_answer *out,
                           error);
 }
 
+/* Tells whether the largest batch that fits is searched: beyond the usual ones where it is asked
+ * for, or more requests are. */
+static enum roof_plan_batches choose_largest(const struct roof_plan_inputs *inputs)
+{
+    const int64_t last = usual_batches[COUNT(usual_batches) - 1];
+    if (inputs->largest) {
+        return inputs->batch == NULL ? ROOF_BATCHES_LARGEST : ROOF_BATCHES_BEYOND;
+    }
+    return inputs->batch != NULL                                       ? ROOF_BATCHES_GIVEN
+           : inputs->limit[ROOF_PLAN_LIMIT_CONCURRENCY] > (double)last ? ROOF_BATCHES_BEYOND
+                                                                       : ROOF_BATCHES_WITHIN;
+}
+
 /* The number of sequences that are asked to be in flight is a batch that the search tries, unless
  * the batches are given. */
 static enum roof_status make_lists(struct roof_plan_answer *out,
@@ -268,13 +294,15 @@ static enum roof_status make_lists(struct roof_plan_answer *out,
     if (inputs->batch != NULL) {
         TRY(copy_ascending(&out->batch, &problem->batches, inputs->batch, inputs->batches, 0,
                            error));
+    } else if (inputs->largest) {
+        TRY(copy_ascending(&out->batch, &problem->batches, usual_batches, 1, 0, error));
     } else {
         TRY(copy_ascending(&out->batch, &problem->batches, usual_batches, COUNT(usual_batches),
                            isnan(concurrency) ? 0 : (int64_t)concurrency, error));
     }
     TRY(make_devices(out, inputs, error));
     problem->batch = out->batch;
-    problem->largest = inputs->batch == NULL;
+    problem->largest = choose_largest(inputs);
     problem->devices = out->devices;
     return ROOF_OK;
 }
@@ -593,8 +621,9 @@ enum roof_status roof_plan_problem_make(struct roof_plan_answer *out,
                                           .directories = inputs->directories,
                                           .accuracy = &out->accuracy,
                                           .base = inputs->base,
-                                          .dp = inputs->dp,
                                           .objective = inputs->objective,
+                                          .kind = inputs->emit != NULL ? ROOF_PLAN_AGGREGATED
+                                                                       : inputs->kind,
                                           .max_loss = inputs->max_loss,
                                           .native_only = inputs->native_only};
     memcpy(problem->limit, inputs->limit, sizeof problem->limit);

@@ -33,6 +33,18 @@ const char *roof_plan_rejection_name(enum roof_plan_rejection rejection)
     return names[rejection];
 }
 
+void roof_plan_halves(struct roof_plan_problem *prefill, struct roof_plan_problem *decode,
+                      const struct roof_plan_problem *problem)
+{
+    const struct roof_scenario *const base = &problem->base;
+    *prefill = *decode = *problem;
+    prefill->base.generate = 1;
+    prefill->base.draft_tokens = 0;
+    decode->base.context = base->prompt + base->generate / 2;
+    decode->base.prompt = decode->base.generate = decode->base.chunk = 0;
+    decode->base.prefix_hit = 0;
+}
+
 void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem)
 {
@@ -45,6 +57,7 @@ void roof_plan_scenario(struct roof_scenario *out, const struct roof_plan *plan,
     out->common.formats.kv = s->kv;
     out->common.stack = plan->stack;
     out->common.shape.batch = plan->batch;
+    out->dp = plan->dp;
     roof_split_put(out, &plan->split);
 }
 
@@ -57,6 +70,9 @@ void roof_plan_scenarios(struct roof_scenario *prefill, struct roof_scenario *de
     prefill->common.shape.batch = 1;
     if (both.generate > 0) { /* the step that a closed loop has */
         decode->context = both.prompt + both.generate / 2;
+    }
+    if (plan->prefill.copies > 0) {
+        roof_split_put(prefill, &plan->prefill.split);
     }
 }
 
@@ -86,6 +102,19 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
                                   .context = problem->base.generate > 0
                                                  ? problem->base.prompt + problem->base.generate
                                                  : problem->base.context};
+    const int64_t each = roof_split_devices(&plan->split);
+    const int64_t other = roof_split_devices(&plan->prefill.split);
+    if (plan->prefill.copies > 0) {
+        (void)snprintf(out->copies, sizeof out->copies,
+                       "%" PRId64 "x%" PRId64 "+%" PRId64 "x%" PRId64, plan->prefill.copies, other,
+                       plan->dp, each);
+    } else {
+        struct roof_plan_prefill *const none = &out->plan.prefill;
+        (void)snprintf(out->copies, sizeof out->copies, "%" PRId64 "x%" PRId64, plan->dp, each);
+        none->prefill_s = none->bound_s = none->kv_bytes = none->transfer_s = ROOF_UNKNOWN;
+        none->requests = none->served = ROOF_UNKNOWN;
+        none->bound_requests = none->bound_served = ROOF_UNKNOWN;
+    }
     size_t used = 0;
     for (size_t i = 0; i < problem->engines->count; i++) {
         const char *const id = problem->engines->engine[i].id;
@@ -96,33 +125,54 @@ void roof_plan_name(struct roof_plan_row *out, const struct roof_plan *plan, int
     }
 }
 
+/* Writes "tp 4, pp 2"; false where there is nothing to say. */
+static bool put_sizes(struct roof_text *out, const char *begin, int64_t copies,
+                      const struct roof_split *split)
+{
+    const bool apart = roof_split_apart(split);
+    const struct {
+        const char *label;
+        int64_t value;
+    } sizes[] = {{"dp", copies},
+                 {"tp", split->tp},
+                 {"pp", split->pp},
+                 {"ep", roof_split_ep(split)},
+                 {"attention dp", apart ? split->attention_dp : 1},
+                 {"moe tp", apart ? split->moe_tp : 1},
+                 {"moe ep", apart ? split->moe_ep : 1}};
+    const char *separator = begin;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        if (sizes[i].value > 1) {
+            roof_text_printf(out, "%s%s %" PRId64, separator, sizes[i].label, sizes[i].value);
+            separator = ", ";
+        }
+    }
+    return separator != begin;
+}
+
+/* Writes "prefill on 2 x 4 (tp 4)": copies, and the devices of each. */
+static void put_half(struct roof_text *out, const char *what, int64_t copies,
+                     const struct roof_split *split)
+{
+    roof_text_printf(out, "%s on %" PRId64 " x %" PRId64, what, copies, roof_split_devices(split));
+    if (put_sizes(out, " (", 1, split)) {
+        roof_text_put(out, ")");
+    }
+}
+
 void roof_plan_describe(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem)
 {
     const struct roof_serving *const s = &problem->engines->serving[plan->serving];
-    const struct roof_split *const split = &plan->split;
-    const bool apart = roof_split_apart(split);
     roof_text_printf(out, "%" PRId64 " x %s", plan->devices, problem->hardware[plan->hardware]->id);
-    const struct {
-        const char *label;
-        int64_t value;
-    } splits[] = {{"dp", plan->dp},
-                  {"tp", split->tp},
-                  {"pp", split->pp},
-                  {"ep", roof_split_ep(split)},
-                  {"attention dp", apart ? split->attention_dp : 1},
-                  {"moe tp", apart ? split->moe_tp : 1},
-                  {"moe ep", apart ? split->moe_ep : 1}};
-    bool any = false;
-    for (size_t i = 0; i < COUNT(splits); i++) {
-        if (splits[i].value > 1) {
-            roof_text_printf(out, "%s%s %" PRId64, any ? ", " : " (", splits[i].label,
-                             splits[i].value);
-            any = true;
-        }
+    if (plan->prefill.copies > 0) {
+        put_half(out, ", prefill", plan->prefill.copies, &plan->prefill.split);
+        put_half(out, ", decode", plan->dp, &plan->split);
+    } else if (put_sizes(out, " (", plan->dp, &plan->split)) {
+        roof_text_put(out, ")");
     }
     const struct roof_model *const model = roof_plan_model(problem, plan->serving);
-    roof_text_printf(out, "%s, %s", any ? ")" : "", s->id);
+    roof_text_printf(out, ", %s", s->id);
     if (model != problem->model) {
         roof_text_printf(out, " (%s)", model->id);
     }

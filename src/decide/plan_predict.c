@@ -83,10 +83,10 @@ static void open_options(struct roof_plan_options *out, const struct choice *cho
 
 /* --- memory -------------------------------------------------------------------------------- */
 
-/* Returns the bytes that a need leaves free: below 0 it does not fit, NAN where that is unknown. */
-static double room_of(const struct roof_memory *m)
+double roof_memory_room(const struct roof_memory *memory)
 {
-    return m->capacity - m->reserve - (m->weights + m->kv + m->activations);
+    return memory->capacity - memory->reserve -
+           (memory->weights + memory->kv + memory->activations);
 }
 
 static double bytes_of(const struct roof_memory *m)
@@ -94,12 +94,11 @@ static double bytes_of(const struct roof_memory *m)
     return m->weights + m->kv + m->activations;
 }
 
-enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
-                                const struct roof_plan *plan)
+enum roof_status roof_plan_memory(struct roof_memory *out, struct roof_plan_predictor *p,
+                                  const struct roof_plan *plan)
 {
     const struct roof_model *const model = p->model[plan->serving];
     struct roof_scenario scenario;
-    struct roof_memory memory;
     if (p->problem->base.generate > 0) {
         roof_plan_scenario(&scenario, plan, p->problem);
     } else {
@@ -112,11 +111,19 @@ enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
         const struct roof_stacks stacks = roof_one_stack(&scenario);
         TRY(roof_request_open(&request, model, &scenario, &p->unmeasured, &p->memo, &stacks,
                               p->error));
-        TRY(roof_request_memory_alone(&memory, &request, p->error));
+        TRY(roof_request_memory_alone(out, &request, p->error));
     } else {
-        TRY(roof_memory_needed(&memory, model, &scenario, &p->unmeasured, p->error));
+        TRY(roof_memory_needed(out, model, &scenario, &p->unmeasured, p->error));
     }
-    *out = room_of(&memory);
+    return ROOF_OK;
+}
+
+enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
+                                const struct roof_plan *plan)
+{
+    struct roof_memory memory;
+    TRY(roof_plan_memory(&memory, p, plan));
+    *out = roof_memory_room(&memory);
     return ROOF_OK;
 }
 
@@ -218,7 +225,7 @@ static enum roof_status predict_requests(struct roof_plan_options *out,
     if (status != ROOF_OK) {
         return status == ROOF_USAGE ? ROOF_OK : status;
     }
-    out->room = room_of(&memory);
+    out->room = roof_memory_room(&memory);
     out->against = ROOF_REJECTED_MEMORY;
     if (memory.fits != ROOF_FIT_YES && !q->native_only) { /* nor does a larger batch */
         return ROOF_OK;
@@ -282,7 +289,7 @@ static enum roof_status predict_phases(struct roof_plan_options *out, struct roo
     if (status != ROOF_OK) {
         return status == ROOF_USAGE ? ROOF_OK : status;
     }
-    out->room = room_of(&step.memory);
+    out->room = roof_memory_room(&step.memory);
     out->against = q->native_only && !(step.native && step.as_stored) ? ROOF_REJECTED_NATIVE
                                                                       : ROOF_REJECTED_MEMORY;
     if (out->against == ROOF_REJECTED_NATIVE || step.memory.fits != ROOF_FIT_YES) {

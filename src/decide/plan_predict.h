@@ -32,6 +32,13 @@ struct roof_plan_options {
 enum roof_status roof_plan_predict(struct roof_plan_options *out, struct roof_plan_predictor *p,
                                    const struct roof_plan *plan, bool first);
 
+/* Finds the memory of the device that needs most, without the times of the plan. */
+enum roof_status roof_plan_memory(struct roof_memory *out, struct roof_plan_predictor *p,
+                                  const struct roof_plan *plan);
+
+/* Returns the bytes that a need leaves free: below 0 it does not fit, NAN where that is unknown. */
+double roof_memory_room(const struct roof_memory *memory);
+
 /* Finds the room that a plan leaves, without its times. */
 enum roof_status roof_plan_room(double *out, struct roof_plan_predictor *p,
                                 const struct roof_plan *plan);

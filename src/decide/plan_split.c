@@ -90,7 +90,7 @@ static enum roof_status add_group(struct builder *b, int64_t group)
 /* Tells whether copies of a group fill a number of devices. */
 static bool fills(const struct roof_plan_problem *q, int64_t group, int64_t devices)
 {
-    return devices % group == 0 && is_given(q->dp, devices / group);
+    return devices % group == 0 && is_given(q->base.dp, devices / group);
 }
 
 bool roof_plan_fills(const struct roof_plan_problem *problem, const struct roof_split *split,
@@ -166,7 +166,8 @@ static int64_t stage_needed(const struct roof_scenario *given)
 
 int64_t roof_plan_devices_needed(const struct roof_plan_problem *problem)
 {
-    return stage_needed(&problem->base) * at_least_1(problem->base.pp) * at_least_1(problem->dp);
+    return stage_needed(&problem->base) * at_least_1(problem->base.pp) *
+           at_least_1(problem->base.dp);
 }
 
 /* Refuses sizes that do not go together whatever the others are. */

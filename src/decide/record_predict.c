@@ -185,7 +185,6 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     struct roof_records_private *const p = r->private_data;
     const struct roof_scenario *const base = p->options.base;
     struct roof_scenario *const asked = &p->asked;
-    const int64_t chunk = asked->prefix_hit > 0 ? asked->chunk : 0;
     const int64_t context = asked->context == base->context ? 0 : asked->context;
     if (p->request && asked->prompt == 0 && asked->generate == 0) {
         return roof_error_set(error, ROOF_USAGE, "phase request needs prompt and generate");
@@ -202,13 +201,15 @@ static enum roof_status infer_record(const struct roof_records *r, const struct 
     if (asked->draft_tokens == 0 && roof_record_says(r, ROOF_INPUT_ACCEPTANCE)) {
         return roof_error_set(error, ROOF_USAGE, "acceptance needs draft_tokens");
     }
+    /* The chunk of a pass is what the prefix cache leaves, that of a request is a budget. */
+    const int64_t chunk = asked->prefix_hit > 0 && asked->prompt == 0 ? asked->chunk : 0;
     if (p->request) { /* its lengths are prompt and generate */
         asked->context = base->context;
-    } else if (chunk > 0) { /* what the prefix cache leaves */
+    } else if (chunk > 0) {
         asked->chunk = 0;
     }
     TRY(roof_predict_model(p->model_prediction, model, asked, hardware, error));
-    if (!p->request && chunk > 0 && p->model_prediction->scenario.chunk != chunk) {
+    if (chunk > 0 && p->model_prediction->scenario.chunk != chunk) {
         return roof_error_set(error, ROOF_USAGE,
                               "prefix_hit leaves a chunk of %" PRId64 ", not %" PRId64,
                               p->model_prediction->scenario.chunk, chunk);

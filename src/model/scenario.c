@@ -411,6 +411,7 @@ static enum roof_status check_sizes(const struct roof_scenario *s, struct roof_e
                  {"generate", s->generate},
                  {"tp", s->tp},
                  {"pp", s->pp},
+                 {"dp", s->dp},
                  {"ep", shape->ep},
                  {"attention_dp", s->attention_dp},
                  {"moe_tp", s->moe_tp},
@@ -500,6 +501,7 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
     shape->ep = at_least_1(shape->ep);
     s.tp = at_least_1(s.tp);
     s.pp = at_least_1(s.pp);
+    s.dp = at_least_1(s.dp);
     TRY(check_sizes(&s, error));
     TRY(check_fractions(&s, error));
     TRY(check_lengths(&s, model, error));

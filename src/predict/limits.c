@@ -159,6 +159,41 @@ void roof_predict_model_bounds(double out[ROOF_GRAPH_MAX],
     }
 }
 
+/* Returns the most sequences of a scenario that fit. */
+static double most_sequences(const struct roof_model_prediction *prediction,
+                             const struct roof_scenario *scenario)
+{
+    struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
+    search.scenario.context = scenario->generate > 0 ? 0 : prediction->scenario.context;
+    search.size = &search.scenario.common.shape.batch;
+    return largest_that_fits(&search);
+}
+
+/* The next tensor parallelism is looked for up to so many times that of the scenario. */
+#define TP_FACTOR 8
+
+/* Finds which changes let more sequences fit: fewer bits in the cache, or more devices. */
+static void find_levers(struct roof_limits *out, const struct roof_model_prediction *prediction,
+                        const struct roof_scenario *scenario)
+{
+    struct roof_scenario changed = *scenario;
+    if (roof_precision_bits(prediction->scenario.common.formats.kv) > 8) {
+        changed.common.formats.kv = ROOF_PRECISION_FP8_E4M3;
+        const double most = most_sequences(prediction, &changed);
+        out->max_batch_kv_fp8 = most > out->max_batch ? most : ROOF_UNKNOWN;
+    }
+    changed = *scenario;
+    const int64_t tp = prediction->scenario.tp;
+    for (changed.tp = tp + 1; changed.tp <= TP_FACTOR * tp; changed.tp++) {
+        const double most = most_sequences(prediction, &changed);
+        if (most > out->max_batch) {
+            out->max_batch_next_tp = most;
+            out->next_tp = (double)changed.tp;
+            return;
+        }
+    }
+}
+
 enum roof_status roof_model_limits(struct roof_limits *out,
                                    const struct roof_model_prediction *prediction,
                                    const struct roof_scenario *scenario, struct roof_error *error)
@@ -166,11 +201,12 @@ enum roof_status roof_model_limits(struct roof_limits *out,
     TRY(roof_model_parameters(&out->parameters, &out->active_parameters, prediction->model, error));
     struct search search = {.scenario = *scenario, .prediction = prediction, .least = 1};
     out->max_batch = out->max_context = ROOF_UNKNOWN;
+    out->max_batch_kv_fp8 = out->max_batch_next_tp = out->next_tp = ROOF_UNKNOWN;
     if (prediction->fits != ROOF_FIT_UNKNOWN) {
-        search.scenario.context = scenario->generate > 0 ? 0 : prediction->scenario.context;
-        search.size = &search.scenario.common.shape.batch;
-        out->max_batch = largest_that_fits(&search);
-        search.scenario = *scenario;
+        out->max_batch = most_sequences(prediction, scenario);
+        if (!isnan(out->max_batch) && scenario->phase != ROOF_PHASE_PREFILL) {
+            find_levers(out, prediction, scenario);
+        }
         search.size = scenario->generate > 0 ? &search.scenario.prompt : &search.scenario.context;
         if (scenario->phase == ROOF_PHASE_PREFILL && scenario->chunk > 0) {
             search.least = scenario->chunk;

@@ -124,10 +124,11 @@ void roof_request_put_rates(struct roof_model_prediction *out)
 {
     const double batch = (double)out->scenario.common.shape.batch;
     const double tokens = (double)out->scenario.generate;
+    const double copies = (double)out->scenario.dp;
     if (out->fits != ROOF_FIT_NO) {
-        out->tokens_per_s = batch * tokens / out->e2e_s;
+        out->tokens_per_s = copies * (batch * tokens / out->e2e_s);
         out->tokens_per_s_per_user = tokens / out->e2e_s;
-        out->expected_tokens_per_s = batch * tokens / out->expected_e2e_s;
+        out->expected_tokens_per_s = copies * (batch * tokens / out->expected_e2e_s);
         out->expected_tokens_per_s_per_user = tokens / out->expected_e2e_s;
     }
 }
@@ -155,8 +156,9 @@ static struct service service_of(const struct roof_model_prediction *out, double
         r.tpot_s = step_s / out->tokens_per_step;
     }
     if (out->fits != ROOF_FIT_NO) {
-        r.tokens_per_s = tokens / step_s;
-        r.tokens_per_s_per_user = r.tokens_per_s / batch;
+        const double rate = tokens / step_s;
+        r.tokens_per_s = (double)s->dp * rate;
+        r.tokens_per_s_per_user = rate / batch;
     }
     return r;
 }

@@ -160,24 +160,43 @@ static enum roof_status whole_step(struct roof_step_times *out, struct roof_requ
     return ROOF_OK;
 }
 
+/* A number of chunks between two at which steps are worked out. */
+struct between {
+    int64_t below;
+    int64_t above;
+    double part; /* of the way from one to the other */
+};
+
+/* Returns the whole numbers about one of chunks in a lane. Up to one for each group of the
+ * attention they are in different groups, and more of them fill all groups alike: the largest group
+ * of any number between would have as many as that of the multiple above. */
+static struct between chunks_about(double chunks, int64_t groups)
+{
+    const int64_t unit = chunks < (double)groups ? 1 : groups;
+    const int64_t below = (int64_t)floor(chunks / (double)unit) * unit;
+    return (struct between){
+        .below = below, .above = below + unit, .part = (chunks - (double)below) / (double)unit};
+}
+
 /* Works out s(D, h) of all lanes: between whole numbers it is a line in each of the two, as is the
- * mean of steps that have one more sequence, or one more chunk in each lane, or one less. */
+ * mean of steps that have one more sequence, or more chunks in each lane, or fewer. */
 static enum roof_status any_step(struct roof_step_times *out, void *context, double decoding,
                                  double chunks, struct roof_error *error)
 {
     struct roof_request *const r = context;
     const double sequences = decoding * (double)r->lanes;
-    const double less[2] = {floor(sequences), floor(chunks)};
-    const double part[2] = {sequences - less[0], chunks - less[1]};
+    const double less = floor(sequences);
+    const double part = sequences - less;
+    const struct between h = chunks_about(chunks, r->asked.attention_dp);
     *out = (struct roof_step_times){0};
     for (int i = 0; i < 4; i++) {
-        const int more[2] = {i & 1, i >> 1};
-        const double weight =
-            (more[0] == 1 ? part[0] : 1 - part[0]) * (more[1] == 1 ? part[1] : 1 - part[1]);
+        const int more = i & 1;
+        const bool above = (i & 2) != 0;
+        const double weight = (more == 1 ? part : 1 - part) * (above ? h.part : 1 - h.part);
         struct roof_step_times one;
         if (weight > 0) {
-            TRY(whole_step(&one, r, (int64_t)less[0] + more[0],
-                           ((int64_t)less[1] + more[1]) * r->lanes, error));
+            TRY(whole_step(&one, r, (int64_t)less + more, (above ? h.above : h.below) * r->lanes,
+                           error));
             roof_step_add(out, weight, &one);
         }
     }
@@ -228,10 +247,11 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
     const double batch = (double)asked->common.shape.batch;
     const double tokens = roof_tokens_per_step(asked);
     const double chunk = (double)r->uncached / (double)r->chunks;
+    const double room = (double)asked->chunk / chunk; /* in a group of the attention */
     const struct roof_loop loop = {.users = batch / (double)r->lanes,
                                    .steps = (double)(asked->generate - 1) / tokens,
                                    .chunks = (double)r->chunks,
-                                   .room = (double)asked->chunk / chunk};
+                                   .room = (double)asked->attention_dp * room};
     struct roof_loop_times times;
     r->stack = stack;
     TRY(roof_closed_loop(&times, &loop, any_step, r, error));
@@ -247,17 +267,37 @@ enum roof_status roof_request_run(struct roof_request_times *out, struct roof_re
     return ROOF_OK;
 }
 
-/* Makes the widest step of a request: each lane prefills as many tokens as a step may have, or all
- * of its prompts if they are fewer, and all sequences but one decode. The tokens stand in one
- * prompt, so that a longer one never needs less memory. */
+enum roof_status roof_request_step(struct roof_step_times *out, struct roof_request *r,
+                                   const struct roof_step_shape *shape, struct roof_error *error)
+{
+    r->decode.context = r->decode.held = shape->context; /* that of the drafts, too */
+    const struct roof_scenario s =
+        make_step(r, shape->decoding, shape->prompts, shape->tokens, shape->prompt_context);
+    struct roof_step_times times[ROOF_STACK_COUNT];
+    TRY(run_step(times, r, &s, shape->decoding, error));
+    *out = times[r->stack];
+    return ROOF_OK;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Makes the widest step of a request: in each lane each group of the attention that has a request
+ * prefills as many tokens as a step may have, or all of its prompts if they are fewer, and all
+ * other sequences decode. The tokens stand in one prompt, so that a longer one never needs less
+ * memory. */
 static struct roof_scenario widest_step(const struct roof_request *r)
 {
     const struct roof_scenario *const asked = &r->asked;
     const int64_t batch = asked->common.shape.batch;
-    const int64_t prompts = (batch + r->lanes - 1) / r->lanes * r->uncached;
-    const int64_t tokens = asked->chunk < prompts ? asked->chunk : prompts;
+    const int64_t in_lane = largest_part(batch, r->lanes);
+    const int64_t groups = smaller(asked->attention_dp, in_lane);
+    const int64_t count = smaller(groups * r->lanes, batch);
+    const int64_t tokens = smaller(asked->chunk, largest_part(in_lane, groups) * r->uncached);
     const int64_t context = asked->prompt > tokens ? asked->prompt : tokens;
-    return make_step(r, batch - r->lanes, r->lanes, tokens, context);
+    return make_step(r, batch - count, count, tokens, context);
 }
 
 /* Works out the memory of a request from the pass of its decode step. */

@@ -82,6 +82,20 @@ enum roof_status roof_phase_run(struct roof_phase_times *out, const struct roof_
                                 const struct roof_hardware *hardware, struct roof_pass_memo *memo,
                                 const struct roof_stacks *stacks, struct roof_error *error);
 
+/* One step of an engine: sequences that decode, and chunks of prompts that are all alike. */
+struct roof_step_shape {
+    int64_t decoding;
+    int64_t context;        /* of each sequence that decodes, the new token included */
+    int64_t prompts;        /* 0: none */
+    int64_t tokens;         /* of each chunk */
+    int64_t prompt_context; /* at the end of each chunk */
+};
+
+/* Works out the times of any step with the formats and the split of a request, in the stack that
+ * was run last (the first one, before any was). */
+enum roof_status roof_request_step(struct roof_step_times *out, struct roof_request *request,
+                                   const struct roof_step_shape *shape, struct roof_error *error);
+
 /* Works out the memory that any resolved scenario needs. */
 enum roof_status roof_memory_needed(struct roof_memory *out, const struct roof_model *model,
                                     const struct roof_scenario *asked,

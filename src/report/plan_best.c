@@ -75,13 +75,41 @@ static void put_bounds(struct roof_text *out, const struct roof_plan *plan, cons
     put_rates(out, plan);
 }
 
+/* Writes what the first token of a disaggregated plan is made of, and what its copies take. */
+static void put_way(struct roof_text *out, const struct roof_plan *plan)
+{
+    const struct roof_plan_prefill *const way = &plan->prefill;
+    char prefill[ROOF_QUANTITY_SIZE];
+    char transfer[ROOF_QUANTITY_SIZE];
+    char bytes[ROOF_QUANTITY_SIZE];
+    char link[ROOF_QUANTITY_SIZE];
+    char requests[ROOF_QUANTITY_SIZE];
+    char served[ROOF_QUANTITY_SIZE];
+    if (way->copies == 0) {
+        return;
+    }
+    roof_text_printf(out,
+                     "  first token: prefill %s, then %s of KV cache in %s, then a step\n"
+                     "  link:        %s per device %s\n"
+                     "  capacity:    %s requests/s in prefill, %s in decode\n",
+                     roof_format_quantity(prefill, way->prefill_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(bytes, way->kv_bytes, ROOF_UNIT_BYTES),
+                     roof_format_quantity(transfer, way->transfer_s, ROOF_UNIT_MILLISECONDS),
+                     roof_format_quantity(link, way->link, ROOF_UNIT_GB_PER_S),
+                     way->network ? "between nodes (network_gb_s): the devices are more than a node"
+                                  : "inside a node (link_gb_s), which has all devices",
+                     roof_format_short(requests, way->requests),
+                     roof_format_short(served, way->served));
+}
+
 void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
                         const struct roof_plan_problem *problem)
 {
     const bool requests = problem->base.generate > 0;
     const bool bound = plan->basis == ROOF_PLAN_BOUND;
-    const char *const note = requests ? ": steps, some with prompts of others in them"
-                                      : ", without prompts: --prompt and --generate count them";
+    const char *const note = plan->prefill.copies > 0 ? ": steps alone, prompts are elsewhere"
+                             : requests ? ": steps, some with prompts of others in them"
+                                        : ", without prompts: --prompt and --generate count them";
     char number[ROOF_QUANTITY_SIZE];
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
@@ -89,6 +117,7 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     roof_plan_describe(out, plan, problem);
     roof_text_printf(out, "\n  engines:     %s\n", row.engines);
     (bound ? put_bounds : put_expected)(out, plan, note);
+    put_way(out, plan);
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
                      roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
@@ -127,10 +156,11 @@ static struct roof_scenario usual_scenario(const struct roof_scenario *s)
     const bool request = s->generate > 0;
     struct roof_scenario usual;
     roof_scenario_init(&usual);
-    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = 1;
+    usual.common.shape.batch = usual.common.shape.ep = usual.tp = usual.pp = usual.dp = 1;
     usual.attention_dp = s->moe_ep > 0 ? 1 : s->attention_dp; /* ep says the same */
     usual.chunk = request ? ROOF_REQUEST_CHUNK : s->chunk;
     usual.phase = request ? s->phase : -1;
+    usual.acceptance = s->draft_tokens > 0 ? usual.acceptance : s->acceptance; /* of no drafts */
     return usual;
 }
 
@@ -205,7 +235,28 @@ static void put_command(struct roof_text *out, const struct roof_plan_row *row,
     roof_text_put(out, "\n");
 }
 
-/* Writes the prediction that is the plan, or without prompts the two of them. */
+/* Writes the predictions of the two kinds of copies of a disaggregated plan. */
+static void put_halves(struct roof_text *out, const struct roof_plan *plan,
+                       const struct roof_plan_row *row, const struct roof_plan_problem *problem)
+{
+    struct roof_plan_problem prefill;
+    struct roof_plan_problem decode;
+    struct roof_scenario scenario[2];
+    struct roof_plan half = *plan;
+    roof_plan_halves(&prefill, &decode, problem);
+    half.prefill.copies = 0;
+    half.dp = 1;
+    half.split = plan->prefill.split;
+    half.batch = plan->prefill.batch;
+    roof_plan_scenario(&scenario[0], &half, &prefill);
+    put_command(out, row, &prefill, &scenario[0]);
+    half.split = plan->split;
+    half.batch = plan->batch;
+    roof_plan_scenarios(&scenario[0], &scenario[1], &half, &decode);
+    put_command(out, row, &decode, &scenario[1]);
+}
+
+/* Writes the prediction that is the plan, or the two that it is made of. */
 void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
                             const struct roof_plan_problem *problem)
 {
@@ -213,18 +264,20 @@ void roof_plan_put_commands(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
     roof_text_put(out, "\nReproduce ");
-    if (plan->dp > 1) {
-        roof_text_printf(out, "one of the %" PRId64 " copies ", plan->dp);
+    if (plan->prefill.copies > 0) {
+        roof_text_put(out, "a copy of each kind ");
     }
     roof_text_put(out, "(with the same --set and --calibration, if you gave any):\n");
-    if (problem->base.generate > 0) {
+    if (plan->prefill.copies > 0) {
+        put_halves(out, plan, &row, problem);
+    } else if (problem->base.generate > 0) {
         roof_plan_scenario(&scenario[0], plan, problem);
         put_command(out, &row, problem, &scenario[0]);
-        return;
+    } else {
+        roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
+        put_command(out, &row, problem, &scenario[0]);
+        put_command(out, &row, problem, &scenario[1]);
     }
-    roof_plan_scenarios(&scenario[0], &scenario[1], plan, problem);
-    put_command(out, &row, problem, &scenario[0]);
-    put_command(out, &row, problem, &scenario[1]);
 }
 
 /* So many operators are named at most; those whose bottleneck changed are named too. */

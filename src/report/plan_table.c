@@ -34,7 +34,8 @@ struct rows {
 static bool same_copies(const struct roof_plan *a, const struct roof_plan *b)
 {
     return a->hardware == b->hardware && a->serving == b->serving &&
-           memcmp(&a->split, &b->split, sizeof a->split) == 0 && a->batch == b->batch;
+           memcmp(&a->split, &b->split, sizeof a->split) == 0 && a->batch == b->batch &&
+           a->prefill.copies == 0 && b->prefill.copies == 0;
 }
 
 /* Finds the place of the next row; false at the end. Each device has a row among the best plans. */
@@ -96,7 +97,9 @@ struct common {
     int64_t tp;
     int64_t pp;
     int64_t ep;
+    int copies; /* width of the longest */
     bool apart; /* one has a split that "ep" does not say */
+    bool disaggregated;
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -119,6 +122,8 @@ static void add_common(struct common *c, struct rows rows, const struct roof_pla
         c->tp = larger(c->tp, p->split.tp);
         c->pp = larger(c->pp, p->split.pp);
         c->ep = larger(c->ep, roof_split_ep(&p->split));
+        c->copies = (int)larger(c->copies, (int64_t)strlen(row.copies));
+        c->disaggregated = c->disaggregated || p->prefill.copies > 0;
         c->apart = c->apart || roof_split_apart(&p->split);
     }
 }
@@ -132,7 +137,9 @@ static void hide_common(struct roof_table *table, const struct common *c)
     } columns[] = {{"pareto", true},
                    {"cost_per_million_tokens", !c->priced},
                    {"hardware", c->one_device},
-                   {"dp", c->dp == 1},
+                   {"copies", !c->disaggregated},
+                   {"devices", c->disaggregated},
+                   {"dp", c->disaggregated || c->dp == 1},
                    {"tp", c->tp == 1},
                    {"pp", c->pp == 1},
                    {"ep", c->apart || c->ep == 1},
@@ -149,6 +156,7 @@ static void hide_common(struct roof_table *table, const struct common *c)
         int width;
     } narrow[] = {{"formats", NULL, -c->formats},
                   {"hardware", NULL, -c->hardware},
+                  {"copies", NULL, -c->copies},
                   {"attention_dp", "ad", 2},
                   {"moe_ep", "ep", 2}};
     for (size_t i = 0; i < table->columns.count * COUNT(narrow); i++) {
@@ -225,6 +233,10 @@ static void put_heading(struct roof_text *out, enum roof_plan_basis basis, size_
     }
     if (common->apart) {
         roof_text_put(out, "(ad is --attention-dp, ep is --moe-ep, tp is that of attention)\n");
+    }
+    if (common->disaggregated) {
+        roof_text_put(out, "(copies x devices of each: 2x4, or those that prefill + those that "
+                           "decode, of which the split is)\n");
     }
     roof_text_put(out, "\n");
 }

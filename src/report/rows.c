@@ -152,3 +152,19 @@ void roof_table_energy(struct roof_table *table, struct roof_text *out,
     roof_energy_values(values, &table->columns, sum);
     roof_table_row(table, out, values);
 }
+
+void roof_table_simulation(struct roof_table *table, struct roof_text *out,
+                           const struct roof_simulation_row *simulation)
+{
+    struct roof_value values[ROOF_FIELDS_MAX];
+    roof_simulation_values(values, &table->columns, simulation);
+    roof_table_row(table, out, values);
+}
+
+void roof_table_served(struct roof_table *table, struct roof_text *out,
+                       const struct roof_served *served)
+{
+    struct roof_value values[ROOF_FIELDS_MAX];
+    roof_served_values(values, &table->columns, served);
+    roof_table_row(table, out, values);
+}

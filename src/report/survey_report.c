@@ -174,6 +174,9 @@ static void put_summary(struct roof_text *out, const struct roof_survey *s)
     if (r->devices > 1) {
         roof_text_printf(out, "; %.0f devices (tp %" PRId64 ", pp %" PRId64 ", ep %" PRId64,
                          r->devices, r->scenario.tp, r->scenario.pp, r->scenario.common.shape.ep);
+        if (r->scenario.dp > 1) {
+            roof_text_printf(out, ", dp %" PRId64, r->scenario.dp);
+        }
         if (roof_splits_apart(&r->scenario)) {
             roof_text_printf(out, ", attention dp %" PRId64 ", moe tp %" PRId64 ", moe ep %" PRId64,
                              r->scenario.attention_dp, r->scenario.moe_tp, r->scenario.moe_ep);
@@ -374,7 +377,7 @@ static void put_bottlenecks_of(struct roof_text *out, const struct roof_survey_p
                                                   ROOF_BOTTLENECK_NETWORK};
     struct roof_markdown_table g;
     const bool prefill = is_prefill(phase);
-    const size_t count = phase->base->devices > 1 ? 3 : 2;
+    const size_t count = phase->base->devices > (double)phase->base->scenario.dp ? 3 : 2;
     const char *const title[] = {prefill ? ">context" : ">batch",
                                  prefill ? ">bound" : ">time per token",
                                  "bound by",
@@ -496,7 +499,8 @@ static void put_scaling_decode(struct roof_text *out, const struct roof_survey_p
     static const char *const title[] = {
         ">batch", ">bound",   ">expected", ">tokens/s",    ">expected tokens/s", "bound by",
         "fits",   ">weights", ">KV cache", ">activations", ">compute",           ">network"};
-    const int causes = ROOF_SURVEY_CAUSE_COUNT - (phase->base->devices > 1 ? 0 : 1);
+    const int causes =
+        ROOF_SURVEY_CAUSE_COUNT - (phase->base->devices > (double)phase->base->scenario.dp ? 0 : 1);
     struct roof_markdown_table g;
     roof_text_printf(out, "\n### Decode over batch, context %" PRId64 "\n\n",
                      phase->base->scenario.context);

@@ -22,6 +22,7 @@
 #include "operator/operator.h"
 #include "predict/model_prediction.h"
 #include "roofline/question.h"
+#include "simulate/simulation_fields.h"
 
 /** The formats of rows; the same numbers as those of enum roof_answer_format. */
 enum roof_output {
@@ -46,6 +47,8 @@ enum roof_table_kind {
     ROOF_TABLE_PLANS,
     ROOF_TABLE_SPEEDUPS,
     ROOF_TABLE_ENGINES,
+    ROOF_TABLE_SIMULATIONS,
+    ROOF_TABLE_SERVED,  /**< requests of a simulation */
     ROOF_TABLE_SAMPLES, /**< of GPUs over time */
     ROOF_TABLE_ENERGIES /**< of GPUs over a run */
 };
@@ -150,6 +153,10 @@ void roof_table_speedup(struct roof_table *table, struct roof_text *out,
                         const struct roof_speedup_row *speedup);
 void roof_table_engine(struct roof_table *table, struct roof_text *out,
                        const struct roof_engine_entry *engine);
+void roof_table_simulation(struct roof_table *table, struct roof_text *out,
+                           const struct roof_simulation_row *simulation);
+void roof_table_served(struct roof_table *table, struct roof_text *out,
+                       const struct roof_served *served);
 void roof_table_sample(struct roof_table *table, struct roof_text *out,
                        const struct roof_sample *sample);
 void roof_table_energy(struct roof_table *table, struct roof_text *out,

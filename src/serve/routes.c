@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "serve/routes.h"
 
+#include <string.h>
+
 #include "base/base.h"
 #include "decide/input.h"
 
@@ -13,6 +15,8 @@ static const struct roof_route routes[] = {
      ROOF_NDJSON, true, true, false},
     {"POST", "/api/recommend", "Ranks number formats for an operator, or ways to serve a model",
      ROOF_COMMAND_RECOMMEND, ROOF_JSON, true, false, false},
+    {"POST", "/api/simulate", "Simulates requests that arrive over time at a model",
+     ROOF_COMMAND_SIMULATE, ROOF_JSON, true, false, false},
     {"POST", "/api/plot", "Computes the roofline chart of devices and workloads", ROOF_COMMAND_PLOT,
      ROOF_JSON, true, false, false},
     {"GET", "/api/list/", "Lists hardware, precisions, operators, models, layouts or engines",
@@ -34,15 +38,14 @@ const struct roof_route *roof_routes(size_t *count)
 
 bool roof_input_remote(size_t input, enum roof_command command)
 {
-    static const size_t kept[] = {
-        ROOF_INPUT_FROM,           ROOF_INPUT_CALIBRATION,  ROOF_INPUT_THREADS,
-        ROOF_INPUT_RESUME,         ROOF_INPUT_OUTPUT,       ROOF_INPUT_FORMAT,
-        ROOF_INPUT_PREDICT_FORMAT, ROOF_INPUT_CHART_FORMAT, ROOF_INPUT_CHECK_FORMAT,
-        ROOF_INPUT_MONITOR_FORMAT, ROOF_INPUT_PAGE_FORMAT,  ROOF_INPUT_LIVE};
-    for (size_t i = 0; i < COUNT(kept); i++) {
-        if (kept[i] == input) {
+    static const size_t own[] = {ROOF_INPUT_THREADS, ROOF_INPUT_RESUME, ROOF_INPUT_LIVE};
+    const struct roof_input *const row = roof_input(input);
+    for (size_t i = 0; i < COUNT(own); i++) {
+        if (own[i] == input) {
             return false;
         }
     }
-    return roof_input_allowed(input, command);
+    const bool file = row->value != NULL && strcmp(row->value, "FILE") == 0;
+    const bool format = strcmp(row->option, "format") == 0;
+    return !file && !format && roof_input_allowed(input, command);
 }

@@ -54,7 +54,7 @@ offers() {
 
 # The options in the help of a command, and of a workload.
 help_of() {
-    roofline help "$@" | sed -n -e 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' -e 's/^  \(-[mnk]\) .*/\1/p' | tr '\n' ' '
+    roofline help "$@" | sed -n -e 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' -e 's/^  \(-[mnk]\) .*/\1/p' | tr '\n' ' '
 }
 
 # What every shell must offer.

@@ -103,6 +103,8 @@ SAME = [
                    'generate': 200, 'devices': [1, 2]},
      ['recommend', 'model', 'llama-3-8b', '-H', 'h100-sxm,l40s', '--prompt', '2000', '--generate',
       '200', '--devices', '1,2']),
+    ('simulate', {'model': 'llama-3-8b', 'hardware': 'h100-sxm', 'rate': 2, 'prompt': 500, 'generate': 50},
+     ['simulate', 'llama-3-8b', '-H', 'h100-sxm', '--rate', '2', '--prompt', '500', '--generate', '50']),
     ('plot', {'hardware': 'h100-sxm', 'operator': 'gemm', 'm': '1:64:x4', 'n': 4096, 'k': 4096},
      ['plot', 'gemm', '-H', 'h100-sxm', '-m', '1:64:x4', '-n', '4096', '-k', '4096']),
     ('sweep', {'operator': 'gemm', 'm': '1:3000', 'n': 4096, 'k': 4096, 'precision': ['fp16', 'fp8']},
@@ -114,7 +116,7 @@ def test_same_bytes(service):
     for path, body, arguments in SAME:
         for media, form in (('application/json', 'json'), ('application/x-ndjson', 'ndjson'),
                             ('text/csv', 'csv')):
-            if path == 'plot' and form != 'json':
+            if path in ('plot', 'simulate') and form != 'json':
                 continue
             status, headers, got = service.ask('POST', '/api/' + path, json.dumps(body), Accept=media)
             code, wanted = program(*arguments, '-f', form)
@@ -164,6 +166,7 @@ def test_refusals(service):
         (400, 'POST', '/api/predict', gemm % ', "from": "/etc/passwd"', None),
         (400, 'POST', '/api/predict', gemm % ', "calibration": "/etc/passwd"', 'calibration'),
         (400, 'POST', '/api/sweep', gemm % ', "threads": 1000', 'threads'),
+        (400, 'POST', '/api/simulate', '{"model": "llama-3-8b", "trace": "/etc/passwd"}', 'trace'),
         (400, 'POST', '/api/predict', gemm % ', "hardware": "/etc/passwd"', None),
         (400, 'POST', '/api/predict', gemm % ', "hardware": "../h.json"', None),
         (400, 'POST', '/api/predict', gemm % ', "hardware": "h.json"', None),
@@ -454,7 +457,7 @@ def test_gpus(service):
 def test_description(service):
     _, _, text = service.ask('GET', '/api/openapi.json')
     described = json.loads(text)
-    expect('OpenAPI', described['openapi'] == '3.1.0' and len(described['paths']) == 11)
+    expect('OpenAPI', described['openapi'] == '3.1.0' and len(described['paths']) == 12)
     try:
         import jsonschema
     except ImportError:

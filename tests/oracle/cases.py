@@ -4,6 +4,7 @@ Some of them are not valid, on purpose: the program must refuse those, too.
 """
 import json
 import os
+from fractions import Fraction
 
 import device as devices
 import formats
@@ -297,15 +298,32 @@ def scenario(random, model):
         d.update(prompt=size(random, 9), generate=size(random, 4), static=1)
         if chance(random, 0.3):
             d["prefix_hit"] = round(random.random(), 2)
+    elif phase == "decode" and chance(random, 0.2):
+        d.pop("context", None)
+        d.pop("phase", None)
+        d.update(in_flight(random))
     for key, likely in (("tp", 0.4), ("pp", 0.4), ("ep", 0.4 if model.experts > 1 else 0.02)):
         if chance(random, likely):
             d[key] = random.choice((1, 2, 2, 4, 8, 3))
     if chance(random, 0.4 if model.experts > 1 else 0.02):
         apart(random, d)
+    if chance(random, 0.1):
+        d["dp"] = random.randint(1, 5)
     if chance(random, 0.2):
         d["reserve"] = round(random.random() * 0.99, 2)
     if model.experts > 1 and chance(random, 0.3):
         d["routing"] = random.choice(("uniform", "balanced"))
+    return d
+
+
+def in_flight(random):
+    """Requests that follow each other, mostly with a budget of chunks about as long as a prompt."""
+    d = dict(prompt=size(random, 10), generate=size(random, random.choice((3, 9))))
+    if chance(random, 0.6):
+        about = Fraction(d["prompt"], random.randint(1, 12)) * random.randint(1, 20)
+        d["chunk"] = 0 if chance(random, 0.2) else max(1, int(about))
+    if chance(random, 0.2):
+        d["prefix_hit"] = round(random.random(), 2)
     return d
 
 

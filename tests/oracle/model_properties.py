@@ -21,6 +21,8 @@ def drawn(check, number, without=(), names=None, layouts=True):
     for _ in range(number):
         name = random.choice(names)
         asked = cases.scenario(random, check.models[name])
+        while "prompt" in without and "prompt" in asked:
+            asked = cases.scenario(random, check.models[name])
         said = cases.asked_formats(random, "gemm")
         if layouts and random.random() < 0.2:
             said = {key: said[key] for key in said if key not in ("weights", "precision")}

@@ -287,7 +287,8 @@ class Scenario:
         for key, phases in (("prefix_hit", "prefill"), ("chunk", "prefill mixed"),
                             ("prefill_batch", "mixed"), ("prefill_context", "mixed"),
                             ("draft_tokens", "decode")):
-            if key in asked and self.phase not in phases:
+            if key in asked and self.phase not in phases and not (
+                    key == "draft_tokens" and asked.get("in_loop")):
                 raise Refused(key)
         if self.phase == "prefill":
             cached = min(int(Fraction(str(get("prefix_hit", 0))) * self.context), self.context - 1)
@@ -301,7 +302,9 @@ class Scenario:
             if self.others_context < self.chunk:
                 raise Refused("prefill context")
         self.seen = self.context + self.drafts
-        if model.learned and max(self.context, self.others_context) + self.drafts > model.positions:
+        self.held = get("held", 0)
+        if model.learned and max(self.context, self.others_context) + self.drafts > \
+                model.positions and not asked.get("in_loop"):
             raise Refused("positions")
         tokens = self.batch * self.new + self.others * getattr(self, "chunk", 0)
         if tokens * max(model.vocab, model.hidden) > 10 ** 12:
@@ -759,6 +762,7 @@ class Graph:
         total = Fraction(0)
         for i in layers:
             for count, seen in sequences:
+                seen = seen if context else max(seen, s.held)
                 tokens = min(seen, m.window) if m.layers[i][0] else seen
                 if m.layers[i][3]:
                     total += cache_bytes(m, s.tp, self.f.kv, count * tokens)
@@ -873,8 +877,11 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
                attainable=total["attainable"] if s.pp == 1 else None,
                native=all(p["native"] for one in predicted for _, _, p in one),
                tokens_per_step=tokens_per_step, predicted=predicted, slowest=slowest, s=s, f=f)
+    row["slow"] = slow
     row["per_token"] = sum(cache_bytes(m, 1, f.kv, 1) for layer in m.layers if layer[3])
     row["capacity"], row["reserve"] = device.capacity, None
+    if asked.get("in_loop"):
+        draft = None
     if draft:
         draft_asked = dict(asked, context=s.context, tp=s.tp * s.groups)
         for key in ("draft_tokens", "acceptance", "routing", "ep", "attention_dp", "moe_tp",
@@ -883,9 +890,10 @@ def infer(m, asked, device, classes=None, layout=None, sparse=False, draft=None)
         if draft.learned and s.context + s.drafts - 1 > draft.positions:
             raise Refused("positions")
         other = infer(draft, draft_asked, device, {}, None, sparse)
-    elif s.drafts and m.predictors:
+    own = s.drafts and m.predictors and not draft and not asked.get("in_loop")
+    if own:
         other = predict_own(m, s, asked, device, f, sparse)
-    if draft or s.drafts and m.predictors:
+    if draft or own:
         row["draft"] = s.drafts * other["step"]
         row["step"] = step = step + row["draft"]
         row["weights"] += other["weights"]
@@ -914,7 +922,139 @@ def parameters(m):
     return total, active
 
 
+class InFlight:
+    """Requests in a closed loop (docs/formulas.md, "Requests")."""
+
+    def __init__(self, m, asked, device, options):
+        self.m, self.device, self.options = m, device, options
+        self.prompt, self.generate = asked["prompt"], asked["generate"]
+        self.common = {key: value for key, value in asked.items()
+                       if key not in ("prompt", "generate", "chunk", "prefix_hit")}
+        hit = Fraction(str(asked.get("prefix_hit", 0)))
+        if not 0 <= hit <= 1:
+            raise Refused("prefix hit")
+        self.cached = min(math.floor(hit * self.prompt), self.prompt - 1)
+        self.new = self.prompt - self.cached
+        self.budget = asked.get("chunk", 8192) or self.new
+        self.chunks = ceil_div(self.new, self.budget)
+        self.context = self.prompt + self.generate // 2
+        self.full = self.prompt + self.generate
+        if m.learned and self.full + asked.get("draft_tokens", 0) > m.positions:
+            raise Refused("positions")
+        self.last = infer(m, dict(self.common, context=self.context, held=self.full), device,
+                          **options)
+        s = self.last["s"]
+        self.batch, self.groups, self.lanes = s.batch, s.groups, min(s.pp, s.batch)
+        self.known = {}
+
+    def run(self, **said):
+        """A pass of the step. The drafts before it are apart, and the lengths were checked."""
+        plain = {key: value for key, value in self.common.items()
+                 if said.get("phase") != "prefill" or key not in ("draft_tokens", "acceptance")}
+        return infer(self.m, dict(plain, in_loop=1, **said), self.device, **self.options)
+
+    def parts(self):
+        """The chunks of a prompt: how many, of how many tokens, up to where."""
+        groups = min(self.chunks, 32)
+        for g in range(groups):
+            first, after = self.chunks * g // groups, self.chunks * (g + 1) // groups
+            begin, end = (self.new * x // self.chunks for x in (first, after))
+            tokens = (end - begin) // (after - first)
+            yield after - first, tokens, self.cached + (begin + tokens + end) // 2
+
+    def beside(self, decoding, chunks, tokens, context):
+        """The pass with chunks, alone or beside sequences that decode."""
+        if decoding == 0:
+            return self.run(phase="prefill", batch=chunks, chunk=tokens, context=context)
+        return self.run(phase="mixed", batch=decoding, context=self.context, held=self.full,
+                        prefill_batch=chunks, chunk=tokens, prefill_context=context)
+
+    def whole(self, decoding, chunks):
+        """A step of whole numbers of sequences and chunks in all lanes."""
+        if (decoding, chunks) in self.known:
+            return self.known[decoding, chunks]
+        drafts = infer(self.m, dict(self.common, batch=decoding, context=self.context),
+                       self.device, **self.options).get("draft", 0) if decoding else 0
+        if chunks:
+            passes = [(Fraction(count, self.chunks), self.beside(decoding, chunks, tokens, at))
+                      for count, tokens, at in self.parts()]
+        else:
+            passes = [(1, self.run(batch=decoding, context=self.context))]
+        # A lane comes round again, whatever the pass does.
+        time = sum(share * max(row["time"], row["s"].microbatches * row["slow"])
+                   for share, row in passes)
+        self.known[decoding, chunks] = time + drafts
+        return time + drafts
+
+    def step(self, decoding, chunks):
+        """Between whole numbers: decoding in all lanes, chunks in one."""
+        unit = 1 if chunks < self.groups else self.groups
+        if "shared" in BROKEN:
+            unit = 1
+        total = decoding * self.lanes
+        least, low = math.floor(total), math.floor(chunks / unit) * unit
+        part, share = total - least, (chunks - low) / unit
+        return sum(one * two * self.whole(least + i, (low + j * unit) * self.lanes)
+                   for i, one in enumerate((1 - part, part))
+                   for j, two in enumerate((1 - share, share)) if one * two)
+
+    def times(self, tokens_per_step):
+        """ttft, and tpot or None."""
+        b, steps = Fraction(self.batch, self.lanes), (self.generate - 1) / tokens_per_step
+        room = self.budget / Fraction(self.new, self.chunks)
+        room *= 1 if "shared" in BROKEN else self.groups
+        cycle = steps + self.chunks
+        waits = b * self.chunks / room > cycle
+        cycle = b * self.chunks / room if waits else cycle
+        prefilled = b * self.chunks / cycle
+        decoding = b * steps / cycle
+        if waits or prefilled > 1:
+            full = self.step(decoding, prefilled)
+            ttft, step = (cycle - steps if waits else self.chunks) * full, full
+        else:
+            beside = decoding if b > 1 else Fraction(0)
+            ttft = self.chunks * self.step(beside, Fraction(1))
+            mixed = (b - 1) * self.chunks / steps if steps else 0
+            step = ((1 - mixed) * self.step(decoding if b > 1 else b, Fraction(0)) if mixed < 1
+                    else 0) + (mixed * self.step(decoding, Fraction(1)) if mixed else 0) \
+                if steps else 0
+        return ttft, step / tokens_per_step if self.generate > 1 else None
+
+    def activations(self):
+        """Of the widest step: each group in each lane prefills what its budget allows."""
+        in_lane = ceil_div(self.batch, self.lanes)
+        groups = 1 if "shared" in BROKEN else min(self.groups, in_lane)
+        count = min(groups * self.lanes, self.batch)
+        tokens = min(self.budget, ceil_div(in_lane, groups) * self.new)
+        widest = self.beside(self.batch - count, count, tokens, max(self.prompt, tokens))
+        return max(widest["active"], self.run(context=self.context, held=self.full)["active"])
+
+
+def in_flight(m, asked, device, **options):
+    """The row of requests in a closed loop."""
+    loop = InFlight(m, asked, device, options)
+    row = dict(loop.last)
+    if "draft" in row:  # memory, of a draft at the end of the requests
+        end = infer(m, dict(loop.common, context=loop.full), device, **options)
+        bare = loop.run(context=loop.full)
+        own = loop.run(context=loop.context, held=loop.full)
+        row["weights"] = own["weights"] + end["weights"] - bare["weights"]
+        row["cache"] = own["cache"] + end["cache"] - bare["cache"]
+    row["active"] = loop.activations()
+    row["fits"] = None if device.capacity is None else row["weights"] + row["cache"] + \
+        row["active"] <= (1 - row["s"].reserve) * device.capacity
+    row["ttft"], row["tpot"] = loop.times(row["tokens_per_step"])
+    row["e2e"] = row["ttft"] + (loop.generate - 1) * (row["tpot"] or 0)
+    row["rate"] = loop.batch * loop.generate / row["e2e"]
+    return row
+
+
 def request(m, asked, device, **options):
+    """Requests: in a closed loop, or a static batch."""
+    return (static if asked.get("static") else in_flight)(m, asked, device, **options)
+
+
+def static(m, asked, device, **options):
     """A static batch: a prefill, which yields the first of them, and
     decode steps at the contexts P + 1 to P + G - 1, one by one."""
     prompt, generate = asked["prompt"], asked["generate"]

@@ -128,6 +128,7 @@ static struct roof_plan_problem ask(int model, int64_t prompt, int64_t generate)
         .devices = counts,
         .device_counts = COUNT(counts),
         .objective = ROOF_PLAN_THROUGHPUT,
+        .kind = ROOF_PLAN_AGGREGATED, /* the others are tested apart */
         .max_loss = ROOF_ACCURACY_SEVERE,
     };
     roof_scenario_init(&q.base);

@@ -66,9 +66,9 @@ static void test_lists(void **unused)
     assert_int_equal(count(&q), 1 + 2 + 3);
     q.model = experts;
     assert_int_equal(count(&q), 1 + (4 + 1) + (2 + 3 + 2) + 4 + 1);
-    q.dp = 1; /* one copy over all four */
+    q.base.dp = 1; /* one copy over all four */
     assert_int_equal(count(&q), (2 + 3 + 2) + 4 + 1);
-    q.dp = 3;
+    q.base.dp = 3;
     assert_int_equal(count(&q), 0);
 }
 
@@ -146,7 +146,7 @@ static void test_checks(void **unused)
     assert_int_equal(roof_plan_devices_needed(&q), 1);
     q.base.tp = 3;
     q.base.pp = 2;
-    q.dp = 2;
+    q.base.dp = 2;
     assert_int_equal(roof_plan_devices_needed(&q), 12);
     assert_int_equal(roof_plan_check_split(&q, &error), ROOF_USAGE); /* of 32 heads */
     q.base.tp = 5;

@@ -46,6 +46,7 @@ static int begin(void **unused)
     static const int64_t counts[] = {1, 2, 4};
     static const int64_t batches[] = {1, 7, 100, 400};
     roof_plan_inputs_init(&world.inputs);
+    world.inputs.kind = ROOF_PLAN_AGGREGATED;
     world.inputs.model = world.model;
     world.inputs.hardware = (const struct roof_hardware *const *)world.hardware;
     world.inputs.hardware_count = COUNT(ids);

@@ -352,7 +352,7 @@ static void test_both(void **unused)
                                   "5 cell 4: a model does not take n\n"
                                   "6 cell 3: an operator does not take context\n"
                                   "8 cell 7: a model does not take devices; its split says how "
-                                  "many: tp, pp, attention_dp or ep\n");
+                                  "many: tp, pp, dp, attention_dp or ep\n");
     roof_records_close(&records);
 }
 

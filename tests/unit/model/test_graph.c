@@ -2075,6 +2075,7 @@ static void test_refused_splits(void **state)
             "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 1: give it or those, not both");
     refused(MOE, WITH(.common.shape.ep = 2, .tp = 2, .moe_tp = 1),
             "ep 2 is short for attention_dp 2, moe_ep 2 and moe_tp 2: give it or those, not both");
+    refused(DENSE, WITH(.dp = 1000000001), "dp must be 1 to 1000000000, not 1000000001");
     refused(MOE, WITH(.attention_dp = 1000000001),
             "attention_dp must be 1 to 1000000000, not 1000000001");
     refused(DENSE, WITH(.common.shape.routing = 1), "tiny has no experts for routing");
