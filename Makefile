@@ -79,6 +79,7 @@ BIN      := $(BUILD)/roofline
 FIT      := $(BUILD)/roofline-calibrate
 BENCH    := $(BUILD)/tests/bench/bench
 PROCESS  := $(BUILD)/tests/bench/process
+BARE     := $(BUILD)/tests/bench/bare
 ASKER    := $(BUILD)/tests/ask/asker
 # Each file but the one that replays inputs is a fuzz target; it has a folder of inputs.
 FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
@@ -312,6 +313,14 @@ bench: $(BENCH) $(PROCESS) $(BIN)
 	   $(BIN) sweep gemm -m 1:100000 -n 4096 -k 4096 -H h100-sxm -f csv \
 	       --columns operator,m,n,k,weights,activations,time_us | sed 1d; } > $(BUILD)/bench.csv
 	@MEASURED=$(BUILD)/bench.csv $(PROCESS) $(BIN)
+	@if $(PKG_CONFIG) --exists libevent_extra; then $(MAKE) -s bench-serve; fi
+
+## bench-serve: answers per second of the service beside a bare handler of libevent (wrk, curl)
+bench-serve: $(BARE) $(BIN)
+	@sh tests/bench/serve.sh $(BIN) $(BARE)
+
+$(BARE): $(BUILD)/tests/bench/bare.o
+	$(LINK) -pthread -o $@ $< $$($(PKG_CONFIG) --libs libevent_core libevent_extra) $(LDLIBS)
 
 $(PROCESS): $(BUILD)/tests/bench/process.o
 	$(LINK) -o $@ $< $(LDLIBS)
@@ -547,10 +556,10 @@ valgrind-quick:
 	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/10
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
-          $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/ask/asker.c docs/example.c
+          $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
 LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
 LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
-          $(sort $(wildcard tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh))
+          $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
@@ -616,7 +625,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+.PHONY: all calibrate errors charts reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)
