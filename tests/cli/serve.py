@@ -170,6 +170,7 @@ def test_refusals(service):
         (400, 'POST', '/api/predict', gemm % ', "hardware": "/etc/passwd"', None),
         (400, 'POST', '/api/predict', gemm % ', "hardware": "../h.json"', None),
         (400, 'POST', '/api/predict', gemm % ', "hardware": "h.json"', None),
+        (400, 'POST', '/api/predict', gemm % ', "hardware": "folder"', None),
         (400, 'POST', '/api/predict', '{"model": "m.json"}', None),
         (400, 'POST', '/api/predict', '{"model": "folder"}', None),
         (400, 'POST', '/api/predict', '{"model": "./folder"}', None),
@@ -491,8 +492,9 @@ def main():
     for name in ('m.json', 'folder/config.json', 'folder/m/config.json', 'm.gguf'):
         with open(name, 'w') as file:
             file.write(config)
-    with open('h.json', 'w') as file:
-        file.write('{"bandwidth_gb_s": 100, "peak_tflops": {"fp16": 1}}')
+    for name in ('h.json', 'folder/hardware.json'):
+        with open(name, 'w') as file:
+            file.write('{"bandwidth_gb_s": 100, "peak_tflops": {"fp16": 1}}')
     with concurrent.futures.ThreadPoolExecutor() as pool:
         slow = pool.submit(test_slow)
         with Service('--allow-host', 'other.test,name.test') as service:
