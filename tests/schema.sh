@@ -211,6 +211,8 @@ one simulation simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 --generate 
 one simulation simulate llama-3-8b -H m4-max --by ideal --concurrency 4 --prompt 500 --generate 50 --max-ttft p99:1ms
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-ttft p99:100ms
 one simulation simulate llama-3-8b -H h100-sxm --prompt 500 --generate 50 --max-tpot 1us
+one simulation simulate llama-3-8b -H h100-sxm --rate 9 --prompt 500 --generate 50 --requests 200 \
+    --dp 2 --router least-loaded
 each simulation simulate llama-3-8b -H h100-sxm --rate 999 --prompt 500 --generate 50
 each 'simulation#request' simulate llama-3-8b -H h100-sxm --rate 2 --prompt 500 \
     --generate uniform:1:3 --requests 20 --rows requests

@@ -10,6 +10,7 @@
 #define REQUESTS_PER_USER 20
 #define REQUESTS_MAX 100000000
 #define SEQUENCES_DEFAULT 256
+#define COPIES_MAX 1024
 #define WARM_UP_DEFAULT 0.2
 #define SCALE_MIN 1e-3
 #define SCALE_MAX 1e3
@@ -29,6 +30,17 @@ static enum roof_status check_trace(const struct roof_asking *a, struct roof_err
     return roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("trace"), error);
 }
 
+/* Says what a question without a load needs. */
+static enum roof_status no_load(struct roof_error *error)
+{
+    (void)roof_error_set(error, ROOF_USAGE,
+                         "how do requests arrive? " ROOF_KEY("rate") " R per second, ");
+    roof_error_append(error, ROOF_KEY("concurrency") " N in flight, or " ROOF_KEY("trace") " FILE");
+    roof_error_append(error, "; with limits such as " ROOF_KEY("max_ttft") " p99:1s ");
+    roof_error_append(error, "the greatest rate is searched");
+    return ROOF_USAGE;
+}
+
 /* Refuses a question that does not say how requests arrive, or says it twice. */
 static enum roof_status check_load(const struct roof_asking *a, struct roof_error *error)
 {
@@ -44,30 +56,7 @@ static enum roof_status check_load(const struct roof_asking *a, struct roof_erro
             ROOF_KEY("rate") " and " ROOF_KEY("concurrency") " are two kinds of load: give one");
     }
     if (!rate && !users && !has_limit(a)) {
-        return roof_error_set(
-            error, ROOF_USAGE,
-            "how do requests arrive? " ROOF_KEY("rate") " R per second, " ROOF_KEY(
-                "concurrency") " N in flight, or " ROOF_KEY("trace") " FILE; with limits such "
-                                                                     "as " ROOF_KEY(
-                                                                         "max_ttft") " p"
-                                                                                     "99"
-                                                                                     ":1"
-                                                                                     "s "
-                                                                                     "th"
-                                                                                     "e "
-                                                                                     "gr"
-                                                                                     "ea"
-                                                                                     "te"
-                                                                                     "st"
-                                                                                     " r"
-                                                                                     "at"
-                                                                                     "e "
-                                                                                     "is"
-                                                                                     " s"
-                                                                                     "ea"
-                                                                                     "rc"
-                                                                                     "he"
-                                                                                     "d");
+        return no_load(error);
     }
     if (users && roof_asking_has(a, ROOF_INPUT_ARRIVALS)) {
         return roof_error_set(error, ROOF_USAGE,
@@ -188,6 +177,28 @@ static enum roof_status read_scheduler(struct simulate_input *in, const struct r
     return ROOF_OK;
 }
 
+/* Reads how many copies there are, and what chooses among them. */
+static enum roof_status read_copies(struct simulate_input *in, const struct roof_asking *a,
+                                    struct roof_error *error)
+{
+    const int64_t copies = in->scenario.dp > 1 ? in->scenario.dp : 1;
+    int64_t router = ROOF_ROUTER_ROUND_ROBIN;
+    if (copies > COPIES_MAX) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("dp") " is at most %d in a simulation, not %" PRId64,
+                              COPIES_MAX, copies);
+    }
+    if (copies == 1 && roof_asking_has(a, ROOF_INPUT_ROUTER)) {
+        return roof_error_set(error, ROOF_USAGE,
+                              ROOF_KEY("router") " goes with " ROOF_KEY("dp") " of 2 or more");
+    }
+    TRY(roof_read_choice(&router, a->question, ROOF_INPUT_ROUTER, error));
+    in->inputs.router = (enum roof_router)router;
+    in->inputs.copies = (uint64_t)copies;
+    in->row.router = copies > 1 ? roof_router_names[router] : NULL;
+    return ROOF_OK;
+}
+
 static enum roof_status read_limits(struct simulate_input *in, const struct roof_asking *a,
                                     struct roof_error *error)
 {
@@ -264,6 +275,7 @@ enum roof_status roof_read_simulate(struct simulate_input *in, struct roof_askin
                                              : read_arrivals(in, a, error));
     TRY(read_extent(in, a, error));
     TRY(read_scheduler(in, a, error));
+    TRY(read_copies(in, a, error));
     TRY(read_limits(in, a, error));
     TRY(read_rows(in, a, error));
     TRY(roof_asking_hardware(&in->hardware, a, NULL, error));

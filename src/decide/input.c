@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/list.h"
+#include "simulate/copies.h"
 
 #define POINT (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_COMPARE | ROOF_COMMAND_PLOT)
 #define WORKLOAD (POINT | ROOF_COMMAND_RECOMMEND)
@@ -250,7 +251,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
     ROW(DP) = LENGTH_OF("dp", dp, "dp",
                         "copies of the model, each with its own devices and batch (default 1; "
                         "recommend: any)",
-                        WORKLOAD),
+                        SERVED(WORKLOAD)),
     ROW(ATTENTION_DP) =
         LENGTH_OF("attention-dp", attention_dp, "attention_dp",
                   "data-parallel attention: groups of tp devices with their own sequences "
@@ -471,6 +472,14 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                     .help = "first requests that are simulated and not measured (default 0.2)",
                     .of = ROOF_OF_MODELS,
                     .commands = ROOF_COMMAND_SIMULATE},
+    ROW(ROUTER) = {.option = "router",
+                   .kind = ROOF_INPUT_CHOICE,
+                   .choices = roof_router_names,
+                   .max = 1,
+                   .value = "round-robin|least-loaded",
+                   .help = "which of the --dp copies gets a request (default round-robin: in turn)",
+                   .of = ROOF_OF_MODELS,
+                   .commands = ROOF_COMMAND_SIMULATE},
     ROW(STEP_SCALE) = {.option = "step-scale",
                        .kind = ROOF_INPUT_TEXT,
                        .value = "X",

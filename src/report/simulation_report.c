@@ -53,6 +53,9 @@ static void put_heading(struct roof_text *out, const struct roof_simulation_row 
         if (s->attention_dp > 1) {
             roof_text_printf(out, ", attention-dp %" PRId64, s->attention_dp);
         }
+        if (s->dp > 1) {
+            roof_text_printf(out, ", %" PRId64 " copies (%s)", s->dp, row->router);
+        }
         roof_text_printf(out, ", devices %.0f", d->devices);
     }
     roof_text_printf(out, "; weights %s, activations %s, kv %s\n\n", roof_format(f->weights)->name,

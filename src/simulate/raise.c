@@ -13,6 +13,7 @@
 struct changed {
     struct roof_scenario scenario;
     struct roof_scheduler_limits limits;
+    uint64_t copies;
     struct roof_raise raise;
 };
 
@@ -31,6 +32,7 @@ static enum roof_status rate_of(double *out, const struct changed *c,
     if (status == ROOF_OK) {
         shorter.requests = shorter.requests < REQUESTS ? shorter.requests : REQUESTS;
         shorter.limits = c->limits;
+        shorter.copies = c->copies;
         shorter.limits.blocks = changed.blocks;
         shorter.table = changed.table;
         status = roof_capacity_find(&found, &shorter, error);
@@ -74,7 +76,8 @@ static bool change_chunk(struct changed *c, int64_t chunk, int64_t longest)
 static bool make_change(struct changed *c, size_t index, const struct roof_deployment *d,
                         const struct roof_simulation_inputs *inputs)
 {
-    *c = (struct changed){.scenario = d->scenario, .limits = inputs->limits};
+    *c = (struct changed){
+        .scenario = d->scenario, .limits = inputs->limits, .copies = inputs->copies};
     const int64_t chunk = c->limits.budget;
     switch (index) {
     case 0:
@@ -93,18 +96,24 @@ static bool make_change(struct changed *c, size_t index, const struct roof_deplo
         c->scenario.moe_tp = c->scenario.moe_ep = 0; /* follow from the split */
         c->raise = (struct roof_raise){.key = "tp", .value = c->scenario.tp};
         return c->scenario.common.shape.ep == 1 && c->scenario.attention_dp == 1;
+    case 5:
+        c->scenario.dp *= 2;
+        c->copies = (uint64_t)c->scenario.dp;
+        c->raise = (struct roof_raise){.key = "dp", .value = c->scenario.dp};
+        return true;
     default:
         return false;
     }
 }
-#define CHANGES 5
+#define CHANGES 6
 
 enum roof_status roof_raises_find(struct roof_raise out[ROOF_RAISES_MAX], size_t *count,
                                   const struct roof_deployment *deployment,
                                   const struct roof_simulation_inputs *inputs,
                                   struct roof_error *error)
 {
-    struct changed c = {.scenario = deployment->scenario, .limits = inputs->limits};
+    struct changed c = {
+        .scenario = deployment->scenario, .limits = inputs->limits, .copies = inputs->copies};
     double base = 0;
     *count = 0;
     TRY(rate_of(&base, &c, deployment, inputs, error));

@@ -71,6 +71,11 @@ double roof_served_latency(const struct roof_served *served, enum roof_latency l
 
 /* --- the run ------------------------------------------------------------------------------- */
 
+static uint64_t copies_of(const struct roof_simulation_inputs *inputs)
+{
+    return inputs->copies == 0 ? 1 : inputs->copies;
+}
+
 /* The state of the engine when the measurement began, or ended. */
 struct mark {
     struct roof_scheduler_sums sums;
@@ -80,7 +85,7 @@ struct mark {
 
 struct run {
     const struct roof_simulation_inputs *inputs;
-    struct roof_scheduler *scheduler;
+    struct roof_copies *copies;
     struct roof_arrivals arrivals;
     struct roof_distribution times[ROOF_LATENCY_COUNT][BATCHES];
     struct mark begin;
@@ -96,19 +101,19 @@ struct run {
     struct roof_simulation *out;
 };
 
-static void set_mark(struct mark *mark, const struct roof_scheduler *s, double time_s)
+static void set_mark(struct mark *mark, const struct roof_copies *copies, double time_s)
 {
-    mark->sums = *roof_scheduler_sums(s);
+    roof_copies_sums(&mark->sums, copies);
     mark->time_s = time_s;
-    mark->waiting = roof_scheduler_waiting(s);
+    mark->waiting = roof_copies_waiting(copies);
 }
 
 /* Cuts what the first requests of a closed loop generate, so that their ends are spread evenly and
- * not all users ask at once for ever. They must not be measured. */
+ * not all users ask at once for ever. Requests that are measured are served whole. */
 static void shorten(struct roof_arrival *arrival, const struct run *run)
 {
     const uint64_t users = run->inputs->concurrency;
-    if (users > 1 && run->issued < users) {
+    if (users > 1 && run->issued < users && run->warm >= users) {
         const double part = (double)(run->issued + 1) / (double)users;
         arrival->generate = (int64_t)ceil(part * (double)arrival->generate);
     }
@@ -133,16 +138,15 @@ static enum roof_status issue(struct run *run, const struct roof_arrival *arriva
 {
     const uint64_t number = run->issued++;
     if (number == run->warm) {
-        set_mark(&run->begin, run->scheduler, time_s);
+        set_mark(&run->begin, run->copies, time_s);
         run->measures = true;
     }
-    *taken = roof_scheduler_fits(run->scheduler, arrival->prompt, arrival->generate);
+    *taken = roof_copies_fits(run->copies, arrival->prompt, arrival->generate);
     if (!*taken) {
         run->out->rejected++;
         return ROOF_OK;
     }
-    return roof_scheduler_push(run->scheduler, number, time_s, arrival->prompt, arrival->generate,
-                               error);
+    return roof_copies_push(run->copies, number, time_s, arrival->prompt, arrival->generate, error);
 }
 
 /* Lets requests arrive until one is taken: the closed loop keeps its number. */
@@ -203,7 +207,7 @@ static enum roof_status on_served(void *context, const struct roof_served *serve
     }
     TRY(issue_one(run, served->last_s, error));
     if (run->issued == run->inputs->requests) {
-        set_mark(&run->end, run->scheduler, served->last_s);
+        set_mark(&run->end, run->copies, served->last_s);
         run->measures = false;
     }
     return ROOF_OK;
@@ -227,16 +231,16 @@ static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
         struct roof_arrival arrival = {0};
         bool taken = false;
         next_arrival(&arrival, run);
-        TRY(roof_scheduler_run(run->scheduler, arrival.time_s, error));
+        TRY(roof_copies_run(run->copies, arrival.time_s, error));
         run->first_s = run->issued == 0 ? arrival.time_s : run->first_s;
         TRY(issue(run, &arrival, arrival.time_s, &taken, error));
-        set_mark(&run->end, run->scheduler, arrival.time_s);
+        set_mark(&run->end, run->copies, arrival.time_s);
     }
     /* A trace, and a queue that only grows, are measured to their ends. */
     run->out->saturated = is_saturated(run);
     run->whole = run->out->saturated || run->inputs->trace != NULL;
     run->measures = run->whole;
-    return roof_scheduler_run(run->scheduler, INFINITY, error);
+    return roof_copies_run(run->copies, INFINITY, error);
 }
 
 static enum roof_status run_closed_loop(struct run *run, struct roof_error *error)
@@ -244,7 +248,7 @@ static enum roof_status run_closed_loop(struct run *run, struct roof_error *erro
     for (uint64_t i = 0; i < run->inputs->concurrency; i++) {
         TRY(issue_one(run, 0, error));
     }
-    return roof_scheduler_run(run->scheduler, INFINITY, error);
+    return roof_copies_run(run->copies, INFINITY, error);
 }
 
 /* --- results ------------------------------------------------------------------------------- */
@@ -305,7 +309,8 @@ static enum roof_status put_latency(struct roof_latency_result *out,
     return ROOF_OK;
 }
 
-/* Works out the rates and the means over the time that was measured. */
+/* Works out the rates and the means over the time that was measured. Requests are those of all
+ * copies; what a copy does with its time is the mean of them. */
 static void put_rates(struct roof_simulation *out, const struct run *run)
 {
     const struct roof_simulation_inputs *const in = run->inputs;
@@ -313,10 +318,11 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
     struct roof_scheduler_sums b = run->end.sums;
     double end = run->end.time_s;
     if (run->whole) {
-        b = *roof_scheduler_sums(run->scheduler);
-        end = fmax(end, roof_scheduler_clock(run->scheduler));
+        roof_copies_sums(&b, run->copies);
+        end = fmax(end, roof_copies_clock(run->copies));
     }
     const double time = end - run->begin.time_s;
+    const double copy_time = time * (double)copies_of(in);
     const double issued = (double)(in->requests - run->warm);
     const double waited = run->end.time_s - run->begin.time_s;
     out->duration_s = time;
@@ -327,15 +333,16 @@ static void put_rates(struct roof_simulation *out, const struct run *run)
     out->running = (b.running_s - a->running_s) / time;
     out->waiting = (b.waiting_s - a->waiting_s) / time;
     out->kv_use = in->limits.blocks > 0
-                      ? (b.blocks_s - a->blocks_s) / time / (double)in->limits.blocks
+                      ? (b.blocks_s - a->blocks_s) / copy_time / (double)in->limits.blocks
                       : ROOF_UNKNOWN;
-    out->busy = (b.busy_s - a->busy_s) / time;
+    /* The last steps end after the time that is measured. */
+    out->busy = fmin(1, (b.busy_s - a->busy_s) / copy_time);
     out->steps = b.steps - a->steps;
     out->step_s = (b.busy_s - a->busy_s) / (double)out->steps;
     out->preemptions = b.preemptions - a->preemptions;
-    out->full_budget = (b.budget_s - a->budget_s) / time;
-    out->full_memory = (b.memory_s - a->memory_s) / time;
-    out->full_sequences = (b.sequences_s - a->sequences_s) / time;
+    out->full_budget = (b.budget_s - a->budget_s) / copy_time;
+    out->full_memory = (b.memory_s - a->memory_s) / copy_time;
+    out->full_sequences = (b.sequences_s - a->sequences_s) / copy_time;
     out->growth_per_s = backlog(run) / waited;
 }
 
@@ -365,7 +372,8 @@ static enum roof_status run_all(struct run *run, struct roof_error *error)
             return roof_no_memory(error);
         }
     }
-    TRY(roof_scheduler_open(&run->scheduler, &in->limits, in->table, on_served, run, error));
+    TRY(roof_copies_open(&run->copies, copies_of(in), in->router, &in->limits, in->table, on_served,
+                         run, error));
     TRY(in->concurrency > 0 ? run_closed_loop(run, error) : run_open_loop(run, error));
     return put_results(run->out, run, error);
 }
@@ -392,7 +400,7 @@ enum roof_status roof_simulate(struct roof_simulation *out,
         }
     }
     const enum roof_status status = run_all(run, error);
-    roof_scheduler_free(run->scheduler);
+    roof_copies_free(run->copies);
     for (int i = 0; i < ROOF_LATENCY_COUNT * BATCHES; i++) {
         roof_distribution_free(&run->times[i / BATCHES][i % BATCHES]);
     }

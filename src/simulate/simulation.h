@@ -7,8 +7,8 @@
 #define ROOF_SIMULATION_H
 
 #include "simulate/arrivals.h"
+#include "simulate/copies.h"
 #include "simulate/distribution.h"
-#include "simulate/scheduler.h"
 
 /* The times of a request. */
 enum roof_latency { ROOF_LATENCY_TTFT, ROOF_LATENCY_TPOT, ROOF_LATENCY_E2E, ROOF_LATENCY_COUNT };
@@ -28,8 +28,10 @@ typedef enum roof_status roof_arrival_source(struct roof_arrival *out, bool *mor
                                              struct roof_error *error);
 
 struct roof_simulation_inputs {
-    struct roof_step_table *table; /* borrowed, as all here */
-    struct roof_scheduler_limits limits;
+    struct roof_step_table *table;       /* borrowed, as all here */
+    struct roof_scheduler_limits limits; /* of a copy */
+    uint64_t copies;                     /* 0: one */
+    enum roof_router router;
     const struct roof_arrivals *arrivals; /* random requests, when there is no trace */
     const struct roof_arrival *trace;     /* NULL: none */
     uint64_t requests;                    /* how many there are */
@@ -61,10 +63,10 @@ struct roof_simulation {
     double goodput_per_s; /* of those that keep all limits themselves */
     double tokens_per_s;  /* generated */
     struct roof_latency_result latency[ROOF_LATENCY_COUNT];
-    double running; /* means over time */
+    double running; /* means over time, of all copies */
     double waiting;
     double kv_use; /* NAN: the memory is unknown */
-    double busy;   /* fraction of the time in which steps run */
+    double busy;   /* fraction of the time in which steps run, mean of the copies */
     double step_s; /* mean of all steps */
     uint64_t steps;
     uint64_t preemptions;

@@ -19,6 +19,7 @@ enum simulation_value {
     DEVICES,
     TP,
     PP,
+    DP,
     ATTENTION_DP,
     WEIGHTS,
     ACTIVATIONS,
@@ -52,6 +53,7 @@ static const struct roof_field simulation_fields[] = {
     {.key = "devices", COUNT_OF(DEVICES), .width = 7},
     {.key = "tp", COUNT_OF(TP)},
     {.key = "pp", COUNT_OF(PP)},
+    {.key = "dp", COUNT_OF(DP)},
     {.key = "attention_dp", COUNT_OF(ATTENTION_DP)},
     {.key = "weights", DERIVED_TEXT(WEIGHTS)},
     {.key = "activations", DERIVED_TEXT(ACTIVATIONS)},
@@ -61,6 +63,7 @@ static const struct roof_field simulation_fields[] = {
     {.key = "prompt", .type = ROOF_TYPE_TEXT, AT(prompt)},
     {.key = "generate", .type = ROOF_TYPE_TEXT, AT(generate)},
     {.key = "concurrency", .type = ROOF_TYPE_POSITIVE, AT(concurrency)},
+    {.key = "router", .type = ROOF_TYPE_TEXT, AT(router)},
     {.key = "chunk", COUNT_OF(CHUNK)},
     {.key = "max_num_seqs", .type = ROOF_TYPE_INTEGER, AT(max_num_seqs)},
     {.key = "kv_cache_tokens", COUNT_OF(KV_TOKENS)},
@@ -132,6 +135,8 @@ static double number_of(int value, const struct roof_simulation_row *row)
         return (double)d->scenario.tp;
     case PP:
         return (double)d->scenario.pp;
+    case DP:
+        return (double)d->scenario.dp;
     case ATTENTION_DP:
         return (double)d->scenario.attention_dp;
     case KV_TOKENS:

@@ -17,6 +17,7 @@ struct roof_simulation_row {
     const char *trace;
     const char *prompt;
     const char *generate;
+    const char *router; /* NULL: there is one copy */
     int64_t concurrency;
     int64_t chunk; /* ROOF_CHUNK_WHOLE: whole prompts */
     int64_t max_num_seqs;

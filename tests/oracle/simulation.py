@@ -170,7 +170,7 @@ def draw(random):
         time = round(time + random.choice([0, 0.001, 0.01, 0.02]), 6)
         requests.append((time, random.randint(1, 60), random.randint(1, 25)))
     return {"requests": requests, "chunk": random.choice([0, 7, 16, 33, 64]),
-            "max_num_seqs": random.choice([1, 2, 5, 12]),
+            "max_num_seqs": random.choice([1, 2, 5, 12]), "dp": random.choice([1, 1, 2, 3]),
             "reserve": random.choice([0.1, 0.8122, 0.8126, 0.8127, 0.8128]),
             "by": random.choice(["expected", "ideal"])}
 
@@ -183,7 +183,7 @@ def check(program, folder, case, steps):
         file.writelines(f"{t},{p},{g}\n" for t, p, g in case["requests"])
     command = ["simulate", MODEL, "-H", DEVICE, "--trace", path, "--chunk", str(case["chunk"]),
                "--max-num-seqs", str(case["max_num_seqs"]), "--reserve", str(case["reserve"]),
-               "--by", case["by"]]
+               "--by", case["by"], "--dp", str(case["dp"])]
     summary = program.run(command + ["-f", "json"])
     if summary.returncode == 1 and "memory" in summary.stderr or "fits" in summary.stderr:
         return None
@@ -195,7 +195,9 @@ def check(program, folder, case, steps):
     kept = [r for r in requests if blocks(r.prompt + r.generate - 1) <= capacity]
     mean = math.ceil(sum(p for _, p, _ in case["requests"]) / len(requests) - 1e-9)
     chunk = case["chunk"] or mean
-    serve(kept, case, steps[case["by"]], capacity, {min(mean, chunk), mean % chunk} - {0})
+    for copy in range(case["dp"]):  # they get the requests in turn
+        serve(kept[copy::case["dp"]], case, steps[case["by"]], capacity,
+              {min(mean, chunk), mean % chunk} - {0})
     if len(rows) != len(kept):
         return [f"{len(rows)} rows, {len(kept)} requests"]
     found = []
