@@ -37,6 +37,9 @@ CMOCKA_CFLAGS = $$($(PKG_CONFIG) --cflags cmocka)
 CMOCKA_LIBS   = $$($(PKG_CONFIG) --libs cmocka)
 NLOPT_CFLAGS  = $$($(PKG_CONFIG) --cflags nlopt)
 NLOPT_LIBS    = $$($(PKG_CONFIG) --libs nlopt)
+# Without libevent the program is built without serve.
+EVENT_CFLAGS  = $$(! $(PKG_CONFIG) --exists libevent_core || $(PKG_CONFIG) --cflags-only-I libevent_core | sed 's/^/-DROOF_EVENT /')
+EVENT_LIBS    = $$(! $(PKG_CONFIG) --exists libevent_core || $(PKG_CONFIG) --libs libevent_core)
 # What makes a mistake in memory end the program, not run it (docs/security.md); HARDEN= and
 # HARDEN_LINK= leave it out, and sanitizers, which do more. FORTIFY needs optimisation.
 sanitized  := $(findstring -fsanitize=,$(CFLAGS))
@@ -60,7 +63,7 @@ SONAME  = libroofline.so.$(call ver,MAJOR)
 HEADERS  := $(sort $(wildcard include/roofline/*.h))
 DATA     := $(sort $(shell find data -name '*.json')) $(sort $(wildcard docs/schema/*.json))
 # The floors of the library, lowest first; each includes only itself and those before it.
-FLOORS   := base catalog operator model predict simulate decide measure report chart ask
+FLOORS   := base catalog operator model predict simulate decide measure report chart ask serve
 LIB_SRC  := $(sort $(wildcard $(FLOORS:%=src/%/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 FIT_SRC  := $(sort $(wildcard src/calibrate/*.c))
@@ -76,6 +79,7 @@ BIN      := $(BUILD)/roofline
 FIT      := $(BUILD)/roofline-calibrate
 BENCH    := $(BUILD)/tests/bench/bench
 PROCESS  := $(BUILD)/tests/bench/process
+BARE     := $(BUILD)/tests/bench/bare
 ASKER    := $(BUILD)/tests/ask/asker
 # Each file but the one that replays inputs is a fuzz target; it has a folder of inputs.
 FUZZ_SRC := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
@@ -84,7 +88,8 @@ FUZZ_BIN := $(FUZZ:%=$(BUILD)/tests/fuzz/%.run)
 # What makes calls fail, and what runs the program with it.
 FAULTS   := $(BUILD)/tests/faults/driver $(BUILD)/tests/faults/preload.so
 # The program without its main, its signals and the commands that it runs, for the target of the whole command line.
-FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c src/cli/run.c,$(CLI_SRC)))
+FUZZ_CLI := $(patsubst src/cli/%.c,$(BUILD)/tests/fuzz/cli/%.o,$(filter-out src/cli/interrupt.c src/cli/run.c \
+            src/cli/server.c src/cli/connection.c src/cli/job.c,$(CLI_SRC)))
 
 ## all: build the libraries, static and shared, and the program (the default)
 all: $(LIB) $(SHARED) $(BIN)
@@ -103,7 +108,7 @@ $(BUILD)/$(SONAME): $(LIB_OBJ) $(BUILD)/gen/exports
 	    -Wl,--version-script,$(BUILD)/gen/exports -o $@ $(LIB_OBJ) $(CJSON_LIBS) -pthread -lm $(LDLIBS)
 
 $(BIN): $(CLI_OBJ) $(LIB)
-	$(LINK) -pthread -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
+	$(LINK) -pthread -o $@ $(CLI_OBJ) $(LIB) $(ARG_LIBS) $(EVENT_LIBS) $(CJSON_LIBS) -lm $(LDLIBS)
 
 # A file whose text is $(1), which becomes newer only when the text changes.
 define remember
@@ -118,9 +123,16 @@ $(BUILD)/command: FORCE
 $(BUILD)/gen/data_list: FORCE
 	$(call remember,$(DATA))
 
+# These are compiled again when libevent comes or goes.
+$(BUILD)/gen/event: FORCE
+	$(call remember,$(shell $(PKG_CONFIG) --libs libevent_core 2> /dev/null || echo none))
+
+SERVER_OBJ := $(BUILD)/src/cli/server.o $(BUILD)/src/cli/connection.o
+$(SERVER_OBJ): $(BUILD)/gen/event
+
 $(BUILD)/src/%.o: src/%.c $(BUILD)/command
 	@mkdir -p $(@D)
-	$(COMPILE) $(PIC) $(TRACE) $(CJSON_CFLAGS) $(ARG_CFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(PIC) $(TRACE) $(CJSON_CFLAGS) $(ARG_CFLAGS) $(EVENT_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/command
 	@mkdir -p $(@D)
@@ -218,7 +230,7 @@ WASM_CC      ?= clang --target=wasm32-wasi --sysroot=/usr
 PAGE         := $(BUILD)/page
 # A page has no machine to measure, no files to check and no checkpoints to read: the functions of
 # these files are missing in the module, and refuse there.
-PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/check% src/ask/ask_check% src/ask/compare% src/ask/records% src/ask/page% \
+PAGE_WITHOUT := src/measure/% src/ask/monitor% src/ask/check% src/ask/ask_check% src/ask/compare% src/ask/records% src/ask/page% src/serve/% \
                 src/model/gguf% src/model/safetensors% src/report/monitor%
 PAGE_SRC     := $(filter-out $(PAGE_WITHOUT),$(LIB_SRC)) $(sort $(wildcard src/page/*.c))
 PAGE_OBJ     := $(PAGE_SRC:%.c=$(PAGE)/%.o) $(PAGE)/data_files.o $(PAGE)/cJSON.o
@@ -301,6 +313,14 @@ bench: $(BENCH) $(PROCESS) $(BIN)
 	   $(BIN) sweep gemm -m 1:100000 -n 4096 -k 4096 -H h100-sxm -f csv \
 	       --columns operator,m,n,k,weights,activations,time_us | sed 1d; } > $(BUILD)/bench.csv
 	@MEASURED=$(BUILD)/bench.csv $(PROCESS) $(BIN)
+	@if $(PKG_CONFIG) --exists libevent_extra; then $(MAKE) -s bench-serve; fi
+
+## bench-serve: answers per second of the service beside a bare handler of libevent (wrk, curl)
+bench-serve: $(BARE) $(BIN)
+	@sh tests/bench/serve.sh $(BIN) $(BARE)
+
+$(BARE): $(BUILD)/tests/bench/bare.o
+	$(LINK) -pthread -o $@ $< $$($(PKG_CONFIG) --libs libevent_core libevent_extra) $(LDLIBS)
 
 $(PROCESS): $(BUILD)/tests/bench/process.o
 	$(LINK) -o $@ $< $(LDLIBS)
@@ -391,7 +411,7 @@ CASES   := $(sort $(wildcard tests/cli/*.case))
 PAGES   := README.md $(sort $(wildcard docs/*.md))
 # Of the cases of a file those of this part, as 1/10: the first, the eleventh and so on.
 CASES_PART ?= 1/1
-SCRIPTS := faults resume images inputs completion
+SCRIPTS := faults resume images inputs completion serve
 check-cases: $(CASES:tests/%=$(PASSED)/%) $(PASSED)/cli/run.sh
 check-cli: check-cases $(PAGES:%=$(PASSED)/pages/%) $(PASSED)/reports $(SCRIPTS:%=$(PASSED)/cli/%.sh)
 
@@ -407,6 +427,7 @@ $(PASSED)/cli/%.sh: tests/cli/%.sh tests/cli/program.sh tests/cli/steps.sh $(BIN
 	$(call test,sh $< $(BIN))
 
 $(PASSED)/cli/images.sh: $(wildcard docs/charts/*)
+$(PASSED)/cli/serve.sh: tests/cli/serve.py $(FAKES)
 
 $(PASSED)/pages/%: % tests/cli/docs.sh tests/cli/program.sh $(BIN) $(WRAPPED)
 	$(call test,$(if $(filter README.md,$<),,SELF_TEST=no EXAMPLES=any) sh tests/cli/docs.sh $(BIN) $<)
@@ -543,10 +564,10 @@ valgrind-quick:
 	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/10
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
-          $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/ask/asker.c docs/example.c
+          $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
 LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
 LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
-          $(sort $(wildcard tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
+          $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
@@ -612,7 +633,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts llama-check reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+.PHONY: all calibrate errors charts llama-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

@@ -72,8 +72,9 @@ enum roof_command {
     ROOF_COMMAND_MEASURE = 256, /**< times kernels of this machine, and takes as long as it says */
     ROOF_COMMAND_SIMULATE = 512,
     ROOF_COMMAND_MONITOR =
-        1024,                /**< roof_answer takes one sample, or reads a log (the key `from`) */
-    ROOF_COMMAND_PAGE = 2048 /**< the explorer with nothing chosen, in html */
+        1024,                 /**< roof_answer takes one sample, or reads a log (the key `from`) */
+    ROOF_COMMAND_PAGE = 2048, /**< the explorer with nothing chosen, in html */
+    ROOF_COMMAND_SERVE = 4096 /**< a command of the program only: roof_answer refuses it */
 };
 
 /** Output formats. Pinned. Each command writes some of them: roof_answer_format_find. */

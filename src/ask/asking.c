@@ -139,6 +139,11 @@ bool roof_asking_stopped(const struct roof_asking *a)
     return a->listener->stop != NULL && a->listener->stop(a->listener->context);
 }
 
+struct roof_halt roof_asking_halt(const struct roof_asking *a)
+{
+    return (struct roof_halt){a->listener->stop, a->listener->context};
+}
+
 void roof_asking_progress(const struct roof_asking *a, const char *what, const char *unit,
                           uint64_t done, uint64_t of)
 {

@@ -4,6 +4,7 @@
 #define ROOF_ASK_ASKING_H
 
 #include "ask/watch.h"
+#include "base/halt.h"
 #include "base/text.h"
 #include "decide/known.h"
 #include "decide/read.h"
@@ -95,6 +96,8 @@ enum roof_status roof_asking_put(struct roof_asking *a, struct roof_text *text,
                                  struct roof_error *error);
 /* True where the caller wants the work to end. */
 bool roof_asking_stopped(const struct roof_asking *a);
+/* Returns what lets the caller end work of earlier floors. */
+struct roof_halt roof_asking_halt(const struct roof_asking *a);
 void roof_asking_progress(const struct roof_asking *a, const char *what, const char *unit,
                           uint64_t done, uint64_t of);
 

@@ -290,6 +290,7 @@ static enum roof_status read_input(struct plans_input *in, struct roof_asking *a
     inputs->price = in->price;
     TRY(load_models(in, a, error));
     inputs->directories = roof_store_folders(a->loans.store);
+    inputs->halt = roof_asking_halt(a);
     in->top = a->format == ROOF_TEXT ? ROOF_TOP_DEFAULT : INT64_MAX;
     return roof_read_integer(&in->top, q, ROOF_INPUT_TOP, error);
 }

@@ -164,6 +164,7 @@ static enum roof_status read_scheduler(struct simulate_input *in, const struct r
     const char *const overhead = a->question->value[ROOF_INPUT_REQUEST_OVERHEAD];
     in->row.max_num_seqs = SEQUENCES_DEFAULT;
     limits->scale = 1;
+    limits->halt = roof_asking_halt(a);
     TRY(roof_read_integer(&in->row.max_num_seqs, a->question, ROOF_INPUT_MAX_NUM_SEQS, error));
     TRY(read_number(&limits->scale, a, ROOF_INPUT_STEP_SCALE, SCALE_MIN, SCALE_MAX, error));
     if (overhead != NULL) {

@@ -18,8 +18,8 @@ struct roof_data_file {
 extern const struct roof_data_file roof_data_files[];
 extern const size_t roof_data_file_count;
 
-/* Returns the explorer, a page of HTML with places for the version and the question; NULL when it was
- * not built (make page). */
+/* Returns the explorer, a page of HTML with places for the version and the question; NULL when it
+ * was not built (make page). */
 const char *roof_data_explorer(void);
 
 /* Finds an embedded file by its path; NULL when there is none. */

@@ -25,6 +25,16 @@ bool roof_registry_path(const char *name)
     return strchr(name, '/') != NULL || has_suffix(name, strlen(name));
 }
 
+bool roof_registry_sealed(const char *const *directories)
+{
+    return directories != NULL && *directories != NULL && **directories == '\0';
+}
+
+const char *const *roof_registry_searched(const char *const *directories)
+{
+    return roof_registry_sealed(directories) ? directories + 1 : directories;
+}
+
 bool roof_registry_document(const char *name)
 {
     return *name == '{';
@@ -78,7 +88,9 @@ bool roof_registry_has(const struct roof_registry *registry, const char *id,
 {
     struct roof_text path = ROOF_TEXT_INIT;
     bool found = embedded(registry->folder, id) != NULL;
-    for (const char *const *d = directories; d != NULL && *d != NULL && !found; d++) {
+    const bool closed = roof_registry_sealed(directories) && roof_registry_path(id);
+    const char *const *d = roof_registry_searched(directories);
+    for (; d != NULL && *d != NULL && !found && !closed; d++) {
         found = in_directory(&path, registry, *d, id);
     }
     roof_text_free(&path);
@@ -227,15 +239,21 @@ static enum roof_status open_file(struct roof_json **out, const struct roof_regi
 /* Opens a path, or where nothing is there the document that Hugging Face has under this name. */
 static enum roof_status open_path(struct roof_json **out, bool *user,
                                   const struct roof_registry *registry, const char *name,
-                                  struct roof_error *error)
+                                  bool sealed, struct roof_error *error)
 {
-    const bool hub = registry->hub && is_hub_name(name) && access(name, F_OK) != 0;
+    const bool hub = registry->hub && is_hub_name(name) && (sealed || access(name, F_OK) != 0);
     if (hub) {
         TRY(by_hub_name(out, registry->folder, name, error));
     }
     if (*out != NULL) {
         *user = false;
         return ROOF_OK;
+    }
+    if (sealed) {
+        return roof_error_set(error, ROOF_USAGE,
+                              "'%s' is no built-in %s: files cannot be named here, a JSON object "
+                              "can stand in the place of a name",
+                              name, registry->noun);
     }
     const enum roof_status status = open_file(out, registry, name, error);
     if (status == ROOF_IO && hub) {
@@ -349,9 +367,10 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
         return roof_json_parse(out, name, strlen(name), registry->noun, error);
     }
     if (roof_registry_path(name)) {
-        return open_path(out, user, registry, name, error);
+        return open_path(out, user, registry, name, roof_registry_sealed(directories), error);
     }
-    for (const char *const *d = directories; d != NULL && *d != NULL; d++) {
+    const char *const *d = roof_registry_searched(directories);
+    for (; d != NULL && *d != NULL; d++) {
         TRY(open_in_directory(out, registry, *d, name, error));
         if (*out != NULL) {
             return ROOF_OK;
@@ -359,7 +378,8 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
     }
     *user = false;
     TRY(open_embedded(out, registry->folder, name, error));
-    if (*out == NULL && roof_registry_folder(registry, name)) {
+    if (*out == NULL && !roof_registry_sealed(directories) &&
+        roof_registry_folder(registry, name)) {
         *user = true;
         return open_file(out, registry, name, error);
     }
@@ -433,6 +453,7 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
         }
     }
     enum roof_status status = ROOF_OK;
+    directories = roof_registry_searched(directories);
     for (; directories != NULL && *directories != NULL && status == ROOF_OK; directories++) {
         struct roof_text path = ROOF_TEXT_INIT;
         roof_text_printf(&path, "%s/%s/", *directories, registry->folder);

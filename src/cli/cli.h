@@ -47,6 +47,8 @@ struct cli_command {
 
 /* Runs a command that answers a question. */
 int cli_ask(const struct cli_command *command, int argc, char **argv);
+/* Answers requests over HTTP until a signal ends it. */
+int cli_serve(const struct cli_command *command, int argc, char **argv);
 /* Prints the completion script of a shell, or the words that complete a line. */
 int cli_completion(const struct cli_command *command, int argc, char **argv);
 /* Finds the completion script of a shell. */

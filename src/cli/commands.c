@@ -77,6 +77,11 @@ static const struct cli_command commands[] = {
      "Writes the explorer: a page for a browser that answers questions by itself.",
      "  roofline page -o explorer.html\n"
      "  roofline predict model llama-3-8b -H h100-sxm -o llama.html\n"},
+    {"serve", ROOF_COMMAND_SERVE, CLI_NOTHING, "[--listen ADDRESS:PORT]",
+     "Answers requests over HTTP with the documents of the other commands, and has the explorer.",
+     "  roofline serve\n"
+     "  roofline serve --listen 127.0.0.1:9000 --max-time 2s\n"
+     "  roofline serve --listen 0.0.0.0:8080 --token token.txt --allow-host roofline.example\n"},
     {"completion", ROOF_COMMAND_COMPLETION, CLI_WORD, "bash|zsh|fish",
      "Prints what makes a shell complete the words of command lines.",
      "  . <(roofline completion bash)\n"

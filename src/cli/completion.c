@@ -144,15 +144,12 @@ static const struct {
     size_t input;
     const char *list;
     const char *beside; /* another word that stands for one */
-} named_values[] = {{ROOF_INPUT_HARDWARE, "hardware", NULL},
-                    {ROOF_INPUT_EXPLAIN, "hardware", NULL},
-                    {ROOF_INPUT_EXPLAIN, "precisions", NULL},
-                    {ROOF_INPUT_FORMATS, "precisions", "all"},
-                    {ROOF_INPUT_CEILINGS, "precisions", NULL},
-                    {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
-                    {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"},
-                    {ROOF_INPUT_ENGINE, "engines", "all"},
-                    {ROOF_INPUT_EMIT, "engines", "dynamo"}};
+} named_values[] = {
+    {ROOF_INPUT_HARDWARE, "hardware", NULL},      {ROOF_INPUT_EXPLAIN, "hardware", NULL},
+    {ROOF_INPUT_EXPLAIN, "precisions", NULL},     {ROOF_INPUT_FORMATS, "precisions", "all"},
+    {ROOF_INPUT_CEILINGS, "precisions", NULL},    {ROOF_INPUT_DRAFT_MODEL, "models", NULL},
+    {ROOF_INPUT_LAYOUT, "layouts", "checkpoint"}, {ROOF_INPUT_ENGINE, "engines", "all"},
+    {ROOF_INPUT_EMIT, "engines", "dynamo"}};
 
 /* --- the line ------------------------------------------------------------------------------ */
 
@@ -305,7 +302,8 @@ static enum roof_status offer_operands(struct offers *o, const struct line *line
         }
     } else if (line->operand_count == 0 && strstr(usage, "FILE") != NULL) {
         offer_files(o);
-    } else if (line->operand_count == 0) { /* a|b|c [...] */
+    } else if (line->operand_count == 0 &&
+               line->command->id != ROOF_COMMAND_SERVE) { /* a|b|c [...] */
         char name[32];
         for (const char *at = usage; at != NULL;) {
             const size_t length = strcspn(at, "| ");

@@ -60,7 +60,9 @@ static const struct {
     {ROOF_COMMAND_MONITOR, ROOF_INPUT_SUMMARY,
      "print the energies at the end, not the samples (default with a COMMAND in text)"},
     {ROOF_COMMAND_MONITOR, ROOF_INPUT_COLUMNS,
-     "columns of the samples to print, in this order (not json)"}};
+     "columns of the samples to print, in this order (not json)"},
+    {ROOF_COMMAND_SERVE, ROOF_INPUT_THREADS,
+     "threads that take requests (default: one per processor)"}};
 
 const char *cli_help_of(const struct cli_command *command, const char *workload, size_t input)
 {

@@ -335,6 +335,7 @@ static enum roof_status search_batches(struct search *s, struct roof_plan plan)
         }
         plan.batch = q->batch[b];
         plan.engines = engines_of(q, &plan, formats, plan.batch);
+        TRY(roof_halt_check(&q->halt, s->error));
         TRY(roof_plan_predict(&s->options, &s->predictor, &plan, b == 0));
         const struct roof_sized one = {plan.batch, options->room};
         if (options->against != ROOF_REJECTED_COUNT) {

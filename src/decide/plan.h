@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/halt.h"
 #include "base/text.h"
 #include "decide/engine.h"
 #include "predict/model_prediction.h"
@@ -170,6 +171,7 @@ struct roof_plan_problem {
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none */
     enum roof_accuracy_class max_loss;
     enum roof_accuracy_class beyond; /**< up to this loss, if it is more, `beyond` is looked for */
+    struct roof_halt halt;           /**< asked between predictions */
     bool native_only; /**< each product runs on a unit for the format of its weights or KV cache:
                            nothing is stored narrower than it is multiplied */
 };

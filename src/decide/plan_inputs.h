@@ -46,6 +46,7 @@ struct roof_plan_inputs {
     bool loss_given; /**< else formats of classes in `base` may lose more */
     bool native_only;
     double limit[ROOF_PLAN_LIMIT_COUNT]; /**< NAN: none. The concurrency is one more batch, too */
+    struct roof_halt halt;               /**< asked between predictions */
     const char *side[2]; /**< two devices, which `hardware` then are, or two formats; NULL: none */
     bool explain;        /**< say why the best plan is the best; `side` is explained in any case */
 };

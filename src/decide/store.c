@@ -28,7 +28,7 @@ struct roof_stored {
 struct roof_store {
     pthread_mutex_t lock;
     struct roof_stored *first;
-    char *folder[FOLDERS_MAX + 1]; /* ends with NULL */
+    char *folder[FOLDERS_MAX + 2]; /* perhaps the seal, then folders; ends with NULL */
 };
 
 enum roof_status roof_store_new(struct roof_store **out, struct roof_error *error)
@@ -55,6 +55,17 @@ enum roof_status roof_store_folder(struct roof_store *store, const char *path,
     return store->folder[count] == NULL ? roof_no_memory(error) : ROOF_OK;
 }
 
+enum roof_status roof_store_seal(struct roof_store *store, struct roof_error *error)
+{
+    char *const seal = strdup(ROOF_REGISTRY_SEAL);
+    if (seal == NULL) {
+        return roof_no_memory(error);
+    }
+    memmove(&store->folder[1], &store->folder[0], FOLDERS_MAX * sizeof store->folder[0]);
+    store->folder[0] = seal;
+    return ROOF_OK;
+}
+
 const char *const *roof_store_folders(const struct roof_store *store)
 {
     return (const char *const *)store->folder;
@@ -78,7 +89,7 @@ void roof_store_free(struct roof_store *store)
         store->first = first->next;
         free_stored(first);
     }
-    for (size_t i = 0; i < FOLDERS_MAX; i++) {
+    for (size_t i = 0; i < COUNT(store->folder); i++) {
         free(store->folder[i]);
     }
     (void)pthread_mutex_destroy(&store->lock);

@@ -162,7 +162,7 @@ static enum roof_status load_any(struct roof_model **out, bool *user, const char
                                  const char *const *directories, struct roof_error *error)
 {
     *user = true;
-    if (roof_registry_document(name)) {
+    if (roof_registry_document(name) || roof_registry_sealed(directories)) {
         struct roof_json *json = NULL;
         TRY(roof_registry_open(&json, user, &models, name, directories, error));
         return roof_config_read(out, json, error);
@@ -218,7 +218,7 @@ enum roof_status roof_model_known(bool *known, const char *name, const char *con
     *known = roof_registry_document(name) || strchr(name, '/') != NULL ||
              ends_with(name, ".json") || ends_with(name, ".gguf") ||
              ends_with(name, ".safetensors");
-    if (!*known) {
+    if (!*known && !roof_registry_sealed(directories)) {
         TRY(find_folder(known, name, error));
     }
     if (*known) {

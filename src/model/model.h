@@ -108,7 +108,7 @@ struct roof_model {
     const char *algorithm;      /**< of a method that has several ("NVFP4"); NULL: none is named */
     const char *const *checkpoints; /**< ids of models that are this one, published in other
                                          formats; NULL-terminated, or NULL: none */
-    const char *repository;     /**< on Hugging Face, from the registry; NULL: unknown */
+    const char *repository;         /**< on Hugging Face, from the registry; NULL: unknown */
     const char *layout; /**< the layout that formats come from, or "file"; NULL: the request */
     const char *const *notes; /**< remarks of the registry; NULL-terminated, like sources */
     const char *const *sources;

@@ -183,7 +183,8 @@ static void put_expected(struct roof_text *out, const struct roof_model_predicti
     if (!isnan(r->expected_tokens_per_s)) {
         snprintf(detail, sizeof detail, "%s per user",
                  roof_model_report_rate(user, r->expected_tokens_per_s_per_user));
-        put_line(out, "  expected tokens/s", roof_model_report_rate(value, r->expected_tokens_per_s), detail);
+        put_line(out, "  expected tokens/s",
+                 roof_model_report_rate(value, r->expected_tokens_per_s), detail);
     }
 }
 

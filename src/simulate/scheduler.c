@@ -9,6 +9,8 @@
 #include "base/quantity.h"
 
 #define NONE SIZE_MAX
+/* Steps between two questions whether the work is to end. */
+#define STEPS_UNASKED 1024
 
 /* A sequence that runs. */
 struct sequence {
@@ -37,8 +39,9 @@ struct roof_scheduler {
     void *context;
     struct roof_scheduler_sums sums;
     double clock_s;
-    int64_t round; /* steps with sequences that decode, so far */
-    int64_t free;  /* blocks */
+    uint64_t asked; /* calls of step */
+    int64_t round;  /* steps with sequences that decode, so far */
+    int64_t free;   /* blocks */
     struct sequence *sequence;
     size_t *spare; /* numbers of sequences that do not run */
     size_t spares;
@@ -410,6 +413,9 @@ enum roof_status roof_scheduler_run(struct roof_scheduler *s, double until_s,
         }
         if (s->clock_s >= until_s) {
             return ROOF_OK;
+        }
+        if (++s->asked % STEPS_UNASKED == 0) {
+            TRY(roof_halt_check(&s->limits.halt, error));
         }
         TRY(step(s, error));
     }

@@ -10,6 +10,7 @@
 #ifndef ROOF_SCHEDULER_H
 #define ROOF_SCHEDULER_H
 
+#include "base/halt.h"
 #include "simulate/step_table.h"
 
 /* Tokens of a block of the KV cache. */
@@ -24,6 +25,7 @@ struct roof_scheduler_limits {
     int64_t blocks;         /* of the KV cache; 0: without end */
     double prefix_hit;      /* fraction of a prompt that needs no prefill */
     double scale;           /* of the times of steps */
+    struct roof_halt halt;  /* asked now and then */
     double overhead_s;      /* from the arrival of a request to the engine */
 };
 

@@ -211,7 +211,8 @@ static void test_commands(void **unused)
                     roof_input_allowed(id, CHECK) || roof_input_allowed(id, SIMULATE) ||
                     roof_input_allowed(id, ROOF_COMMAND_MEASURE) ||
                     roof_input_allowed(id, ROOF_COMMAND_MONITOR) ||
-                    roof_input_allowed(id, ROOF_COMMAND_PAGE));
+                    roof_input_allowed(id, ROOF_COMMAND_PAGE) ||
+                    roof_input_allowed(id, ROOF_COMMAND_SERVE));
         assert_true(id >= ROOF_DIM_COUNT || !roof_input_allowed(id, LIST));
     }
 }
