@@ -452,7 +452,8 @@ enum roof_status roof_plan_disaggregate(struct roof_disaggregated *out,
                        .out = out,
                        .error = predictor->error};
     *out = (struct roof_disaggregated){0};
-    if (q->base.generate < 2 || q->base.dp != 0 || (plan->engines & q->engines->disaggregated) == 0) {
+    if (q->base.generate < 2 || q->base.dp != 0 ||
+        (plan->engines & q->engines->disaggregated) == 0) {
         out->rejected[ROOF_REJECTED_ENGINE]++;
         return ROOF_OK;
     }
