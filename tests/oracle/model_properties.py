@@ -73,15 +73,22 @@ def layers(check):
             config.pop(key, None)
         if config["model_type"].startswith("qwen"):
             config["max_window_layers"] = 0
-        if "sliding_window_pattern" in config:
-            config["sliding_window_pattern"] = random.choice((1, 2, 3, 4, 6, 12))
-        types = [random.choice(("sliding_attention", "full_attention")) for _ in range(period)]
+        for key in ("sliding_window_pattern", "full_attention_interval"):
+            if key in config:
+                config[key] = random.choice((1, 2, 3, 4, 6, 12))
+        kinds = ("sliding_attention", "full_attention")
+        if config["model_type"] == "granitemoehybrid":
+            kinds = ("mamba", "attention")
+        types = [random.choice(kinds) for _ in range(period)]
+        letters = "".join(random.choice("M*-") for _ in range(period))
         names = []
         for times in (1, 2, 3):
             one = copy.deepcopy(config)
             one["num_hidden_layers"] = times * period
             if "layer_types" in one:
                 one["layer_types"] = times * types
+            if "hybrid_override_pattern" in one:
+                one["hybrid_override_pattern"] = times * letters
             names.append(cases.model_file(check.program.folder, f"layers-{number}-{times}", one))
             check.models[names[-1]] = cases.models.Model(one, names[-1])
         base = drawn(check, 40, without=("pp",), names=names[:1], layouts=False)

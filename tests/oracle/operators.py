@@ -290,7 +290,9 @@ def bound(op, dims, formats, device, sparse=False):
     if op in PRODUCTS:
         other = "kv" if op in ATTENTION + LATENT + CHOSEN else \
             "activations" if op in STATES else "weights"
-        asked = formats.get("compute") or multiplied_at(formats["activations"], formats[other])
+        converted = device.weight_only if FORMATS[formats[other]].get("stored") else None
+        asked = formats.get("compute") or converted or \
+            multiplied_at(formats["activations"], formats[other])
         asked = FORMATS[asked].get("unit", asked)
         at, peak, sparse_peak = device.unit(asked, sparse)
         native = at == asked and peak is not None
