@@ -476,7 +476,7 @@ static const char *no_manifest(const struct emitter *e)
 static void put_label(struct roof_text *out, const char *name)
 {
     enum { LONGEST = 40 };
-    for (size_t i = 0; name[i] != '\0' && i < LONGEST; i++) {
+    for (size_t i = 0; i < LONGEST && name[i] != '\0'; i++) {
         const char c = (char)tolower((unsigned char)name[i]);
         roof_text_add(out, isalnum((unsigned char)c) ? &c : "-", 1);
     }

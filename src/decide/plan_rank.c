@@ -32,12 +32,12 @@ static bool as_published(const struct roof_plan *p, const struct roof_plan_probl
     return roof_serving_published(s) || (plain && s->weights == ROOF_PRECISION_BF16);
 }
 
-double roof_plan_ranked_score(const struct roof_plan *p, const struct roof_plan_problem *q)
+double roof_plan_ranked_score(const struct roof_plan *plan, const struct roof_plan_problem *problem)
 {
-    const double plain = roof_plan_score(p, q->objective);
-    return !as_published(p, q) ? plain
-           : plain < 0         ? plain * PUBLISHED_BONUS
-                               : plain / PUBLISHED_BONUS;
+    const double plain = roof_plan_score(plan, problem->objective);
+    return !as_published(plan, problem) ? plain
+           : plain < 0                  ? plain * PUBLISHED_BONUS
+                                        : plain / PUBLISHED_BONUS;
 }
 
 /* A plan with its score and its place in the search, which breaks ties. */

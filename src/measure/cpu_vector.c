@@ -118,12 +118,11 @@ static const struct {
 
 static row_kernel *find_row(enum roof_operator op, enum roof_cpu_isa isa)
 {
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        if (rows[i].op == op) {
-            return rows[i].run[isa];
-        }
+    row_kernel *found = NULL;
+    for (size_t i = 0; i < COUNT(rows) && found == NULL; i++) {
+        found = rows[i].op == op ? rows[i].run[isa] : NULL;
     }
-    return NULL;
+    return found;
 }
 
 /* Returns the elements of a row: all heads of one token for RoPE. */
@@ -277,7 +276,7 @@ bool roof_cpu_vector_able(const struct roof_meter_task *task)
                ? w->formats.kv == ROOF_PRECISION_FP16 && w->shape.head_dim % ROOF_BLOCK == 0 &&
                      w->shape.kv_len % ROOF_BLOCK == 0
                : find_row(w->op, ROOF_ISA_BASE) != NULL && row_length(w) % LANES == 0 &&
-                     (w->op != ROOF_OPERATOR_ROPE || w->shape.head_dim % (2 * LANES) == 0);
+                     (w->op != ROOF_OPERATOR_ROPE || w->shape.head_dim % ((int64_t)2 * LANES) == 0);
 }
 
 enum roof_status roof_cpu_vector_begin(struct roof_cpu_job *job, size_t threads,

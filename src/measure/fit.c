@@ -69,12 +69,16 @@ static double error_of(struct group *g, size_t turn, bool others)
 
 /* --- one fit ------------------------------------------------------------------------------- */
 
+/* The last step of a search is 0.5%. */
+#define HALVINGS 9
+
 /* Moves the chosen parameters (bits) step by step, each step half of that before, while the error
  * of the rows outside of a turn falls. */
 static void search(struct group *g, unsigned chosen, size_t turn)
 {
     double best = error_of(g, turn, true);
-    for (double step = 4; step > 1.005; step = sqrt(step)) {
+    double step = 4;
+    for (int halving = 0; halving < HALVINGS; halving++) {
         bool moved = true;
         for (int round = 0; moved && round < 20; round++) {
             moved = false;
@@ -91,6 +95,7 @@ static void search(struct group *g, unsigned chosen, size_t turn)
                 }
             }
         }
+        step = sqrt(step);
     }
 }
 

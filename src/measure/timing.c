@@ -60,7 +60,7 @@ static bool late(const struct timer *t)
 static enum roof_status take_round(struct roof_timing *out, const struct timer *t,
                                    struct roof_error *error)
 {
-    double value[SAMPLES_MAX];
+    double value[SAMPLES_MAX] = {0};
     size_t count = 0;
     const double start = roof_seconds();
     while (count < SAMPLES_MAX && (count < SAMPLES_MIN || !late(t)) &&

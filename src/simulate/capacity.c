@@ -21,7 +21,7 @@
 /* A simulation of the search. */
 struct point {
     double rate;
-    double excess;      /* the greatest latency over its limit; INFINITY: saturated */
+    double excess;      /* the greatest latency over its limit; HUGE_VAL: saturated */
     double uncertainty; /* half of the confidence interval of that latency, over it */
     int limit;          /* whose latency it is */
 };
@@ -51,7 +51,7 @@ static void judge(struct point *out, const struct roof_simulation *s,
         }
     }
     if (s->saturated) {
-        out->excess = INFINITY;
+        out->excess = HUGE_VAL;
         out->limit = ROOF_LATENCY_COUNT;
     }
 }

@@ -101,8 +101,8 @@ static enum roof_status run_copy(struct roof_copies *c, size_t copy, double unti
 static size_t furthest_behind(double *next_s, const struct roof_copies *c)
 {
     size_t found = NONE;
-    double least = INFINITY;
-    *next_s = INFINITY;
+    double least = HUGE_VAL;
+    *next_s = HUGE_VAL;
     for (size_t i = 0; i < c->count; i++) {
         const double clock = roof_scheduler_clock(c->copy[i]);
         if (roof_scheduler_present(c->copy[i]) == 0) {
@@ -130,7 +130,7 @@ enum roof_status roof_copies_run(struct roof_copies *c, double until_s, struct r
     double next = 0;
     size_t copy = furthest_behind(&next, c);
     while (copy != NONE) {
-        const double step = nextafter(roof_scheduler_clock(c->copy[copy]), INFINITY);
+        const double step = nextafter(roof_scheduler_clock(c->copy[copy]), HUGE_VAL);
         TRY(run_copy(c, copy, fmax(next, step), error));
         copy = furthest_behind(&next, c);
     }

@@ -240,7 +240,7 @@ static enum roof_status run_open_loop(struct run *run, struct roof_error *error)
     run->out->saturated = is_saturated(run);
     run->whole = run->out->saturated || run->inputs->trace != NULL;
     run->measures = run->whole;
-    return roof_copies_run(run->copies, INFINITY, error);
+    return roof_copies_run(run->copies, HUGE_VAL, error);
 }
 
 static enum roof_status run_closed_loop(struct run *run, struct roof_error *error)
@@ -248,7 +248,7 @@ static enum roof_status run_closed_loop(struct run *run, struct roof_error *erro
     for (uint64_t i = 0; i < run->inputs->concurrency; i++) {
         TRY(issue_one(run, 0, error));
     }
-    return roof_copies_run(run->copies, INFINITY, error);
+    return roof_copies_run(run->copies, HUGE_VAL, error);
 }
 
 /* --- results ------------------------------------------------------------------------------- */
