@@ -41,7 +41,8 @@ int64_t roof_mixer_key_heads(const struct roof_mixer *mixer, int64_t tp)
 double roof_state_bytes(const struct roof_model *model, enum roof_precision inputs, int64_t tp)
 {
     const struct roof_mixer *const x = &model->mixer;
-    const double heads = (double)(x->heads / tp);
+    const int64_t share = x->heads / tp; /* heads of a device */
+    const double heads = (double)share;
     const double conv = (double)(x->taps - 1) * (double)roof_mixer_channels(x, tp);
     return roof_tensor_bytes(x->state, heads * (double)x->key_dim * (double)x->value_dim, 0,
                              heads) +

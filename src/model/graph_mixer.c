@@ -28,7 +28,8 @@ static int64_t input_width(const struct builder *b)
 static double state_vectors(const struct builder *b)
 {
     const struct roof_mixer *const x = &b->model->mixer;
-    const double heads = (double)(x->heads / b->s->tp);
+    const int64_t share = x->heads / b->s->tp; /* heads of a device */
+    const double heads = (double)share;
     switch ((enum roof_mixer_kind)x->kind) {
     case ROOF_MIXER_GATED_DELTA:
         return 2 * heads;
