@@ -340,7 +340,8 @@ static void put_times(struct roof_text *out, const struct roof_model_prediction 
     }
 }
 
-void roof_model_report_levers(struct roof_text *out, const struct roof_model_prediction *r,
+void roof_model_report_levers(struct roof_text *out,
+                              const struct roof_model_prediction *model_prediction,
                               const struct roof_limits *limits)
 {
     const char *separator = "; ";
@@ -351,7 +352,8 @@ void roof_model_report_levers(struct roof_text *out, const struct roof_model_pre
         verb = "";
     }
     if (!isnan(limits->max_batch_next_tp)) {
-        const double more = (double)r->devices * (limits->next_tp / (double)r->scenario.tp - 1);
+        const double more = (double)model_prediction->devices *
+                            (limits->next_tp / (double)model_prediction->scenario.tp - 1);
         roof_text_printf(out, "%s%.0f%s with --tp %.0f (%.0f more device%s)", separator,
                          limits->max_batch_next_tp, verb, limits->next_tp, more,
                          more == 1 ? "" : "s");

@@ -231,14 +231,15 @@ static int read_field(struct fields *fields, struct roof_span line)
 static int read_length(struct fields *fields)
 {
     const struct roof_span text = fields->length;
+    const size_t digits = text.text == NULL ? 0 : text.length;
     size_t length = 0;
     if (fields->encoded) {
         return text.text == NULL ? 411 : 400;
     }
-    if (text.text != NULL && !all(text, is_digit)) {
+    if (text.text != NULL && (digits == 0 || !all(text, is_digit))) {
         return 400;
     }
-    for (size_t i = 0; i < text.length; i++) {
+    for (size_t i = 0; i < digits; i++) {
         length = length * 10 + (size_t)(text.text[i] - '0');
         if (length > ROOF_HTTP_BODY_MAX) {
             return 413;

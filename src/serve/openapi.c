@@ -37,30 +37,32 @@ static bool is_list(const struct roof_input *input, enum roof_command command)
                     command == ROOF_COMMAND_RECOMMEND);
 }
 
+/* Returns the types that JSON has for the values of an input. */
+static const char *types_of(const struct roof_input *input, bool list)
+{
+    const bool document = input->many || input == roof_input(ROOF_INPUT_HARDWARE) ||
+                          input == roof_input(ROOF_INPUT_LAYOUT) ||
+                          input == roof_input(ROOF_INPUT_DRAFT_MODEL);
+    const bool word =
+        !list && (input->kind == ROOF_INPUT_CHOICE || input->kind == ROOF_INPUT_PRECISION);
+    return input->kind == ROOF_INPUT_FLAG               ? "\"boolean\""
+           : document                                   ? "[\"string\",\"array\",\"object\"]"
+           : word                                       ? "\"string\""
+           : !list && input->kind == ROOF_INPUT_INTEGER ? "[\"integer\",\"string\"]"
+                                                        : "[\"string\",\"number\",\"array\"]";
+}
+
 /* Writes what values an input has. */
 static void put_type(struct roof_text *out, const struct roof_input *input,
                      enum roof_command command)
 {
-    if (input->kind == ROOF_INPUT_FLAG) {
-        roof_text_put(out, "\"type\":\"boolean\"");
-    } else if (input->many) {
-        roof_text_put(out, "\"type\":[\"string\",\"array\",\"object\"]");
-    } else if (input == roof_input(ROOF_INPUT_HARDWARE) || input == roof_input(ROOF_INPUT_LAYOUT) ||
-               input == roof_input(ROOF_INPUT_DRAFT_MODEL)) {
-        roof_text_put(out, "\"type\":[\"string\",\"array\",\"object\"]");
-    } else if (is_list(input, command)) {
-        roof_text_put(out, "\"type\":[\"string\",\"number\",\"array\"]");
-    } else if (input->kind == ROOF_INPUT_CHOICE) {
-        roof_text_put(out, "\"type\":\"string\"");
+    const bool list = is_list(input, command);
+    roof_text_printf(out, "\"type\":%s", types_of(input, list));
+    if (input->kind == ROOF_INPUT_CHOICE && !list) {
         put_choices(out, input->choices);
-    } else if (input->kind == ROOF_INPUT_INTEGER) {
-        roof_text_printf(
-            out, "\"type\":[\"integer\",\"string\"],\"minimum\":%" PRId64 ",\"maximum\":%" PRId64,
-            input->min, input->max);
-    } else if (input->kind == ROOF_INPUT_PRECISION) {
-        roof_text_put(out, "\"type\":\"string\"");
-    } else {
-        roof_text_put(out, "\"type\":[\"string\",\"number\",\"array\"]");
+    } else if (input->kind == ROOF_INPUT_INTEGER && !list) {
+        roof_text_printf(out, ",\"minimum\":%" PRId64 ",\"maximum\":%" PRId64, input->min,
+                         input->max);
     }
 }
 
