@@ -11,7 +11,10 @@
 
 static void assert_same_bits(double got, double want)
 {
-    assert_int_equal(memcmp(&got, &want, sizeof got), 0);
+    uint64_t bits[2];
+    memcpy(&bits[0], &got, sizeof got);
+    memcpy(&bits[1], &want, sizeof want);
+    assert_true(bits[0] == bits[1]);
 }
 
 /* Tells by how many units in the last place of the second number the two differ. */

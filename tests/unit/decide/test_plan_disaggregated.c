@@ -54,9 +54,9 @@ static void test_all(void **unused)
         const int64_t copies = roof_prefill_copies(&s);
         for (int64_t x = 1; x * s.prefill < s.devices; x++) {
             const int64_t rest = s.devices - x * s.prefill;
-            const double both = rest % s.decode != 0 ? 0
-                                                     : fmin((double)x * s.requests,
-                                                            (double)(rest / s.decode) * s.served);
+            const int64_t y = rest / s.decode;
+            const double both =
+                rest % s.decode != 0 ? 0 : fmin((double)x * s.requests, (double)y * s.served);
             most = fmax(most, both);
             got = x == copies ? both : got;
         }

@@ -66,6 +66,7 @@ static size_t batches_of(int64_t out[8], struct question *q, enum roof_plan_batc
     q->problem.largest = largest;
     assert_int_equal(roof_plan_search(&plans, &q->problem, NULL), ROOF_OK);
     const size_t count = plans.count;
+    q->problem.batch = NULL;
     assert_true(count < 8);
     for (size_t i = 0; i < count; i++) {
         size_t k = i;
