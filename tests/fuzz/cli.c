@@ -285,7 +285,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool fit = true;
     for (size_t at = 0; at < size && fit; at += strlen(text + at) + 1) {
         fit = argc <= ARGUMENTS_MAX && may_name(text + at);
-        argv[argc++] = text + at;
+        if (fit) {
+            argv[argc++] = text + at;
+        }
     }
     argv[argc] = NULL;
     if (fit && !measures(argc, argv)) {
