@@ -79,8 +79,8 @@ static void test_monotone(void **state)
 {
     (void)state;
     double before = 0;
-    for (double limit = 0.11; limit < 2; limit *= 1.4) {
-        const double rate = find(1, limit, 90, 4000).rate;
+    for (int i = 0; i < 9; i++) {
+        const double rate = find(1, 0.11 * pow(1.4, i), 90, 4000).rate;
         assert_true(rate > before);
         before = rate;
     }
