@@ -319,6 +319,14 @@ serving: $(BIN)
 	@[ -d '$(MEASURED)' ] || { echo 'make serving MEASURED=DIR' >&2; exit 2; }
 	sh tests/serving.sh '$(MEASURED)' $(BIN)
 
+## llama-check: predictions on this machine, measured first, beside llama.cpp (npm: node-llama-cpp); half an hour on a quiet machine
+LLAMA := $(BUILD)/llama
+llama-check: $(BIN)
+	@mkdir -p $(LLAMA)
+	@[ -d $(LLAMA)/node_modules/node-llama-cpp ] || npm install --silent --no-audit --no-fund --ignore-scripts \
+	    --prefix $(LLAMA) node-llama-cpp@3.22.1
+	@sh tests/llama/check.sh $(BIN) $(LLAMA)
+
 ## reports: write docs/reports again, each by the command at its end
 reports: $(BIN)
 	@BLESS=1 sh tests/cli/reports.sh $(BIN) docs/reports/*.md
@@ -538,7 +546,7 @@ LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/f
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/ask/asker.c docs/example.c
 LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h tests/fuzz/*.h tests/fuzz/cli/*.h))
 LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
-          $(sort $(wildcard tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh))
+          $(sort $(wildcard tests/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
 lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
@@ -604,7 +612,7 @@ clean:
 help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: all calibrate errors charts reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
+.PHONY: all calibrate errors charts llama-check reports bench demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

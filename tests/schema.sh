@@ -172,6 +172,11 @@ one monitor monitor --from power.csv --summary
 each 'monitor#sample' monitor --from power.csv
 header 'monitor#sample' monitor --from power.csv
 
+# --- measurements
+
+one measured measure --threads 1 --seconds 1 --formats q8_0 -o here
+one hardware list hardware ./here
+
 # --- charts
 
 one chart plot -H h100-sxm
@@ -252,6 +257,14 @@ file hardware three.json
 for each in "$root"/tests/check/*.json; do file check "$each"; done
 for each in "$root"/data/hardware/*.json; do file hardware "$each"; done
 for each in "$root"/data/calibration/*.json; do file calibration "$each"; done
+cat > plain.json << 'END'
+{"schema": "roofline/calibration/1", "hardware": "h100-sxm", "attributions": [], "fits": [
+ {"kernel": "gemm", "form": "plain", "stack": "best", "numerics": "16bit", "quantize_input": "none", "rows": 2,
+  "mape": 0.5, "low": 1, "high": 2, "parameters": {"launch_clocks": 24, "dram": 1, "peak": 1, "narrow_rows": 0.001,
+  "overlap": 0.001, "cache_rate": 2, "cache_capacity": 0.7}}]}
+END
+file calibration plain.json
+one prediction predict gemm -m 1 -n 64 -k 64 -H h100-sxm -p bf16 --calibration plain.json
 for each in "$root"/data/models/*.json; do file model-file "$each"; done
 for each in "$root"/data/layouts/*.json; do file layout-file "$each"; done
 

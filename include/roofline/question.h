@@ -32,6 +32,7 @@
  *   list, id   the kind of entries to list (hardware, models, ...), and one entry of it
  *   file       the file of compare, or a file of check; each file is put by itself. The model of
  *              compare is that of rows that name none
+ *   folder     the folder that `measure` writes: the option -o of that command
  *
  * `format`, `output` and `resume` are no keys: the format is a parameter, and the caller gets the
  * text. A question keeps its values: another value is another question, or a list for a sweep.
@@ -61,6 +62,7 @@ enum roof_command {
     ROOF_COMMAND_PLOT = 32,
     ROOF_COMMAND_CHECK = 64,
     ROOF_COMMAND_COMPLETION = 128, /**< a command of the program only: roof_answer refuses it */
+    ROOF_COMMAND_MEASURE = 256, /**< times kernels of this machine, and takes as long as it says */
     ROOF_COMMAND_SIMULATE = 512,
     ROOF_COMMAND_MONITOR =
         1024, /**< roof_answer takes one sample, or reads a log (the key `from`) */
@@ -155,7 +157,9 @@ struct roof_listener {
      * it the formats svg, png and pdf are refused. */
     enum roof_status (*draw)(void *context, char **image, size_t *length, const char *script,
                              struct roof_error *error);
-    /** Takes the new text of a check file (the key `update`). */
+    /** Takes the text of a file that is asked for beside the document: a check file (the key
+     * `update`), a file that `measure` writes (`folder`, `save`). Its folders may not exist yet.
+     * NULL: such keys are refused. */
     enum roof_status (*replace)(void *context, const char *name, const char *text, size_t length,
                                 struct roof_error *error);
     /** The output of an earlier answer to the same sweep, which was ended early; NULL: none.

@@ -20,8 +20,8 @@ static const char *const format_names[ROOF_ANSWER_FORMAT_COUNT] = {
 static size_t format_input(enum roof_command command)
 {
     static const size_t rows[] = {ROOF_INPUT_PREDICT_FORMAT, ROOF_INPUT_CHART_FORMAT,
-                                  ROOF_INPUT_CHECK_FORMAT, ROOF_INPUT_MONITOR_FORMAT,
-                                  ROOF_INPUT_PAGE_FORMAT};
+                                  ROOF_INPUT_CHECK_FORMAT,   ROOF_INPUT_MEASURE_FORMAT,
+                                  ROOF_INPUT_MONITOR_FORMAT, ROOF_INPUT_PAGE_FORMAT};
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (roof_input_allowed(rows[i], command)) {
             return rows[i];
@@ -65,6 +65,7 @@ static const struct {
              {ROOF_COMMAND_PLOT, roof_ask_plot},
              {ROOF_COMMAND_CHECK, roof_ask_check},
              {ROOF_COMMAND_SIMULATE, roof_ask_simulate},
+             {ROOF_COMMAND_MEASURE, roof_ask_measure},
              {ROOF_COMMAND_MONITOR, roof_ask_monitor},
              {ROOF_COMMAND_PAGE, roof_ask_page}};
 

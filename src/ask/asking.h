@@ -27,6 +27,7 @@ enum roof_status roof_ask_list(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_compare(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_plot(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_check(struct roof_asking *a, struct roof_error *error);
+enum roof_status roof_ask_measure(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_simulate(struct roof_asking *a, struct roof_error *error);
 enum roof_status roof_ask_monitor(struct roof_asking *a, struct roof_error *error);
 /* Answers any question that has the output format html with the page that begins at it. */

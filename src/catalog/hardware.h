@@ -91,6 +91,9 @@ struct roof_hardware {
     const char *architecture;
     const char *product; /**< the id with the published figures, or NULL */
     const char *like;    /**< the device whose calibration stands in for an own one, or NULL */
+    /** The format that kernels of the device convert both operands to where the weights have a
+     * format for weights only; AUTO: they compute at the activations'. */
+    enum roof_precision weight_only_compute;
     enum roof_basis basis;
     bool by_default; /**< no device was asked for, and this one is taken */
     bool by_path;    /**< the user's own file was asked for by its path */

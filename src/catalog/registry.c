@@ -186,11 +186,42 @@ static enum roof_status by_hub_name(struct roof_json **out, const char *folder, 
     return ROOF_OK;
 }
 
+/* Tells if a folder has a document of the registry, FOLDER/hardware.json, as `measure` writes it.
+ * Its path is then in *path, which the caller frees. */
+static bool in_own_folder(struct roof_text *path, const struct roof_registry *registry,
+                          const char *folder)
+{
+    roof_text_clear(path);
+    roof_text_printf(path, "%s/%s" SUFFIX, folder, registry->folder);
+    return !path->failed && access(path->data, F_OK) == 0;
+}
+
+bool roof_registry_folder(const struct roof_registry *registry, const char *name)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    const bool found = in_own_folder(&path, registry, name);
+    roof_text_free(&path);
+    return found;
+}
+
 static enum roof_status read_file(struct roof_json **out, const struct roof_registry *registry,
                                   const char *path, struct roof_error *error)
 {
     return registry->python ? roof_json_read_python(out, path, error)
                             : roof_json_read(out, path, error);
+}
+
+/* Opens the document of a folder that has one, else the file of the name. */
+static enum roof_status open_file(struct roof_json **out, const struct roof_registry *registry,
+                                  const char *name, struct roof_error *error)
+{
+    struct roof_text path = ROOF_TEXT_INIT;
+    const bool folder = in_own_folder(&path, registry, name);
+    const enum roof_status status =
+        path.failed ? roof_no_memory(error)
+                    : read_file(out, registry, folder ? path.data : name, error);
+    roof_text_free(&path);
+    return status;
 }
 
 /* Opens a path, or where nothing is there the document that Hugging Face has under this name. */
@@ -206,7 +237,7 @@ static enum roof_status open_path(struct roof_json **out, bool *user,
         *user = false;
         return ROOF_OK;
     }
-    const enum roof_status status = read_file(out, registry, name, error);
+    const enum roof_status status = open_file(out, registry, name, error);
     if (status == ROOF_IO && hub) {
         roof_error_append(error,
                           "; no built-in %s has this name at Hugging Face (roofline list %s)",
@@ -328,6 +359,10 @@ enum roof_status roof_registry_open(struct roof_json **out, bool *user,
     }
     *user = false;
     TRY(open_embedded(out, registry->folder, name, error));
+    if (*out == NULL && roof_registry_folder(registry, name)) {
+        *user = true;
+        return open_file(out, registry, name, error);
+    }
     return *out != NULL ? ROOF_OK : unknown(registry, name, directories, error);
 }
 

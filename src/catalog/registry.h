@@ -39,6 +39,9 @@ enum roof_status roof_registry_ids(struct roof_text *out, size_t *count,
                                    const struct roof_registry *registry,
                                    const char *const *directories, struct roof_error *error);
 
+/* Tells if a name is a folder that has a document of the registry: hardware.json of a folder that
+ * `measure` wrote. */
+bool roof_registry_folder(const struct roof_registry *registry, const char *name);
 /* Tells if a name is itself a document: a JSON object. */
 bool roof_registry_document(const char *name);
 

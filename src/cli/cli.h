@@ -195,6 +195,8 @@ enum roof_status cli_output_flush(struct cli_output *out, struct roof_error *err
  * `kept_note` is set. */
 enum roof_status cli_output_close(struct cli_output *out, enum roof_status status,
                                   struct roof_error *error);
+/* Makes the folders of a path that do not exist. */
+enum roof_status cli_output_folders(const char *path, struct roof_error *error);
 /* Opens an output, writes its bytes and closes it. */
 enum roof_status cli_output_all(const char *path, const char *bytes, size_t length,
                                 struct roof_error *error);

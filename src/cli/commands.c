@@ -59,6 +59,12 @@ static const struct cli_command commands[] = {
      "  roofline list precisions nvfp4\n"
      "  roofline list operators flash-attention\n"
      "  roofline list models -f csv --columns id,parameters,kv_bytes_per_token\n"},
+    {"measure", ROOF_COMMAND_MEASURE, CLI_NOTHING, "",
+     "Measures this machine, and writes it as a device that every command takes.",
+     "  roofline measure --seconds 10\n"
+     "  roofline measure --threads 4 -o here && roofline predict model llama-3.2-1b -H here\n"
+     "  roofline measure --save my-server --formats q4_0,q8_0\n"
+     "  roofline measure --compare -H epyc-9654\n"},
     {"monitor", ROOF_COMMAND_MONITOR, CLI_COMMAND, "[-- COMMAND ...]",
      "Reports power, clocks and energy of the GPUs, live or while a command runs.",
      "  roofline monitor\n"

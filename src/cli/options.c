@@ -267,6 +267,7 @@ static bool take_own_option(struct cli_options *out, size_t input, const char *t
     case ROOF_INPUT_PREDICT_FORMAT:
     case ROOF_INPUT_CHART_FORMAT:
     case ROOF_INPUT_CHECK_FORMAT:
+    case ROOF_INPUT_MEASURE_FORMAT:
     case ROOF_INPUT_MONITOR_FORMAT:
     case ROOF_INPUT_PAGE_FORMAT:
         out->format_name = text;

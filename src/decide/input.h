@@ -108,15 +108,21 @@ enum roof_input_id {
     ROOF_INPUT_SIZE,
     ROOF_INPUT_CHARSET,
     ROOF_INPUT_UPDATE,
+    ROOF_INPUT_LIKE,
+    ROOF_INPUT_SAVE,
+    ROOF_INPUT_RESUME_FOLDER,
+    ROOF_INPUT_AGAINST,
     ROOF_INPUT_FORMAT,
     ROOF_INPUT_PREDICT_FORMAT, /**< the same option of predict, with html */
     ROOF_INPUT_CHART_FORMAT,   /**< of plot */
-    ROOF_INPUT_CHECK_FORMAT,   /**< and of check */
-    ROOF_INPUT_MONITOR_FORMAT, /**< and of monitor */
+    ROOF_INPUT_CHECK_FORMAT,   /**< of check */
+    ROOF_INPUT_MEASURE_FORMAT, /**< of measure */
+    ROOF_INPUT_MONITOR_FORMAT, /**< of monitor */
     ROOF_INPUT_PAGE_FORMAT,    /**< and of page */
     ROOF_INPUT_COLUMNS,
     ROOF_INPUT_WIDE,
     ROOF_INPUT_OUTPUT,
+    ROOF_INPUT_FOLDER, /**< the same option of measure */
     ROOF_INPUT_COUNT
 };
 

@@ -183,7 +183,8 @@ static bool is_key(size_t input)
 {
     return input != ROOF_INPUT_OUTPUT && input != ROOF_INPUT_FORMAT &&
            input != ROOF_INPUT_PREDICT_FORMAT && input != ROOF_INPUT_CHART_FORMAT &&
-           input != ROOF_INPUT_CHECK_FORMAT && input != ROOF_INPUT_MONITOR_FORMAT && input != ROOF_INPUT_PAGE_FORMAT &&
+           input != ROOF_INPUT_CHECK_FORMAT && input != ROOF_INPUT_MEASURE_FORMAT &&
+           input != ROOF_INPUT_MONITOR_FORMAT && input != ROOF_INPUT_PAGE_FORMAT &&
            input != ROOF_INPUT_RESUME;
 }
 

@@ -53,6 +53,11 @@ static const struct roof_parameter vector_parameters[] = {
 #include "predict/kernel_parameters.h"
 };
 
+static const struct roof_parameter plain_parameters[] = {
+#define ROOF_PLAIN_PARAMETER PARAMETER
+#include "predict/kernel_parameters.h"
+};
+
 static const struct {
     const char *name;
     const struct roof_parameter *parameter;
@@ -85,6 +90,17 @@ const struct roof_parameter *roof_kernel_parameters(enum roof_kernel kernel, siz
     return kernels[kernel].parameter;
 }
 
+const struct roof_parameter *roof_plain_parameters(size_t *count)
+{
+    *count = COUNT(plain_parameters);
+    return plain_parameters;
+}
+
+const struct roof_parameter *roof_fit_parameters(const struct roof_kernel_fit *fit, size_t *count)
+{
+    return fit->plain ? roof_plain_parameters(count) : roof_kernel_parameters(fit->kernel, count);
+}
+
 const char *roof_kernel_name(enum roof_kernel kernel)
 {
     return kernels[kernel].name;
@@ -109,6 +125,11 @@ const char *roof_numerics_name(enum roof_numerics numerics)
 const char *roof_stack_name(enum roof_stack stack)
 {
     return stack_names[stack];
+}
+
+const char *roof_quantize_name(enum roof_quantize quantize)
+{
+    return quantize_names[quantize];
 }
 
 enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations)
@@ -173,6 +194,31 @@ static enum roof_status read_number(double *out, const struct roof_json *json,
                            roof_format_short(high, max));
 }
 
+/* Reads which formula the parameters are for: that of the kernel unless the fit says otherwise. */
+static enum roof_status read_form(struct roof_kernel_fit *out, const struct roof_json *json,
+                                  const roof_json_value *object, struct roof_error *error)
+{
+    const roof_json_value *const value = roof_json_get(object, "form");
+    const char *const text = roof_json_string(value);
+    out->plain = text != NULL && strcmp(text, "plain") == 0;
+    return value == NULL || out->plain
+               ? ROOF_OK
+               : roof_json_error(json, value, error, "form must be \"plain\", or be left out");
+}
+
+static enum roof_status read_parameters(struct roof_kernel_fit *out, const struct roof_json *json,
+                                        const roof_json_value *object, struct roof_error *error)
+{
+    const roof_json_value *const values = roof_json_get(object, "parameters");
+    size_t count = 0;
+    const struct roof_parameter *const parameter = roof_fit_parameters(out, &count);
+    for (size_t i = 0; i < count; i++) {
+        TRY(read_number(&out->parameter[i], json, values == NULL ? object : values,
+                        parameter[i].key, parameter[i].min, parameter[i].max, error));
+    }
+    return ROOF_OK;
+}
+
 static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_json *json,
                                  const roof_json_value *object, struct roof_error *error)
 {
@@ -211,12 +257,6 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
         TRY(read_number(numbers[i].out, json, object, numbers[i].key, numbers[i].min,
                         numbers[i].max, error));
     }
-    const roof_json_value *const values = roof_json_get(object, "parameters");
-    for (size_t i = 0; i < kernels[kernel].count; i++) {
-        const struct roof_parameter *const row = &kernels[kernel].parameter[i];
-        TRY(read_number(&out->parameter[i], json, values == NULL ? object : values, row->key,
-                        row->min, row->max, error));
-    }
     const roof_json_value *const lent = roof_json_get(object, "lent");
     out->lent = roof_json_line(lent);
     if (lent != NULL && out->lent == NULL) {
@@ -227,7 +267,8 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
     out->numerics = (enum roof_numerics)numerics;
     out->quantize = (enum roof_quantize)quantize;
     out->rows = (int64_t)rows;
-    return ROOF_OK;
+    TRY(read_form(out, json, object, error));
+    return read_parameters(out, json, object, error);
 }
 
 void roof_calibration_free(struct roof_calibration *calibration)
@@ -398,7 +439,7 @@ static void set_matrix_rows(struct roof_calibration *c, const char *architecture
     struct owned *const owned = c->private_data;
     for (size_t n = 0; n < c->count; n++) {
         const struct roof_parameter *const parameter = kernels[owned->fit[n].kernel].parameter;
-        for (size_t i = 0; owned->fit[n].kernel == ROOF_KERNEL_MLA_DECODE &&
+        for (size_t i = 0; owned->fit[n].kernel == ROOF_KERNEL_MLA_DECODE && !owned->fit[n].plain &&
                            i < kernels[ROOF_KERNEL_MLA_DECODE].count;
              i++) {
             if (strcmp(parameter[i].key, "tile_rows") == 0) {
@@ -420,11 +461,16 @@ static enum roof_status load_path(struct roof_calibration **out,
     return ROOF_OK;
 }
 
-/* Loads the calibration of the device itself or of its product. */
+/* Loads the calibration of the folder that a device was loaded from, of the device itself, or of
+ * its product. */
 static enum roof_status load_own(struct roof_calibration **out,
                                  const struct roof_hardware *hardware,
                                  const char *const *directories, struct roof_error *error)
 {
+    if (roof_registry_path(hardware->reference) &&
+        roof_registry_folder(&registry, hardware->reference)) {
+        return load_id(out, hardware->reference, directories, error);
+    }
     TRY(load_known(out, hardware->id, directories, error));
     if (*out == NULL && hardware->product != NULL) {
         TRY(load_known(out, hardware->product, directories, error));

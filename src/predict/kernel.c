@@ -208,7 +208,7 @@ static void expect_by_fit(struct roof_expected *out, const struct roof_kernel_ta
     const struct roof_workload *const w = task->workload;
     const bool collective = roof_operator_row(w->op)->kind == ROOF_KIND_COLLECTIVE;
     *out = (struct roof_expected){.time_s = ROOF_UNKNOWN};
-    formulas[kernel](out, task, fit->parameter);
+    (fit->plain ? roof_expect_plain : formulas[kernel])(out, task, fit->parameter);
     if (w->no_launch_overhead > 0) {
         out->launch_s = 0;
     }
@@ -338,6 +338,13 @@ static void expect_asked(struct roof_expected out[ROOF_STACK_COUNT],
     }
 }
 
+/* Returns the bytes of the cache before the memory. */
+static double last_cache(const struct roof_hardware *hardware)
+{
+    const double llc = hardware->figure[ROOF_FIGURE_LLC].value;
+    return isnan(llc) ? hardware->figure[ROOF_FIGURE_L2].value : llc;
+}
+
 void roof_kernel_expect(struct roof_expected *out, const struct roof_workload *workload,
                         const struct roof_hardware *hardware, const struct roof_work *work,
                         double rate, double bound_s)
@@ -377,6 +384,7 @@ void roof_kernel_expect_in(struct roof_expected out[ROOF_STACK_COUNT],
         .sms = hardware->figure[ROOF_FIGURE_SM_COUNT].value,
         .clock = hardware->figure[ROOF_FIGURE_BOOST_CLOCK].value,
         .l2 = hardware->figure[ROOF_FIGURE_L2].value,
+        .last_cache = last_cache(hardware),
         .calibration = hardware->calibration,
         .quantize = quantized ? (enum roof_quantize)workload->quantize_input : ROOF_QUANTIZE_NONE,
         .cold = roof_operator_row(workload->op)->kind == ROOF_KIND_COLLECTIVE ||

@@ -26,6 +26,17 @@ struct limits {
     double bandwidth;
 };
 
+/* Returns the format in which a product of two formats is computed on a device. */
+static enum roof_precision product_format(const struct roof_hardware *hardware,
+                                          const struct roof_formats *f, enum roof_precision other)
+{
+    const bool converts =
+        hardware->weight_only_compute != ROOF_PRECISION_AUTO && roof_precision_weight_only(other);
+    return f->compute != ROOF_PRECISION_AUTO ? f->compute
+           : converts                        ? hardware->weight_only_compute
+                                             : roof_precision_product(other, f->activations);
+}
+
 static struct limits limits_of(const struct roof_workload *part,
                                const struct roof_hardware *hardware)
 {
@@ -34,10 +45,7 @@ static struct limits limits_of(const struct roof_workload *part,
     struct limits out = {.matrix = row->kind == ROOF_KIND_MATRIX,
                          .bandwidth = hardware->figure[ROOF_FIGURE_BANDWIDTH].value};
     if (out.matrix) {
-        const enum roof_precision other = roof_role_format(f, row->other);
-        out.wanted = f->compute != ROOF_PRECISION_AUTO
-                         ? f->compute
-                         : roof_precision_product(other, f->activations);
+        out.wanted = product_format(hardware, f, roof_role_format(f, row->other));
         out.compute = hardware->compute[out.wanted];
     } else {
         out.wanted = ROOF_PRECISION_FP32;

@@ -237,7 +237,7 @@ static void put_kernel(struct builder *b, const struct roof_expected *e)
     const struct roof_kernel_fit *const fit = e->fit;
     const struct roof_calibration *const c = b->prediction->hardware->calibration;
     size_t count = 0;
-    const struct roof_parameter *const parameter = roof_kernel_parameters(fit->kernel, &count);
+    const struct roof_parameter *const parameter = roof_fit_parameters(fit, &count);
     struct roof_text values = ROOF_TEXT_INIT;
     struct roof_text source = ROOF_TEXT_INIT;
     char error[ROOF_QUANTITY_SIZE];

@@ -209,6 +209,7 @@ static void test_commands(void **unused)
                     roof_input_allowed(id, RECOMMEND) || roof_input_allowed(id, LIST) ||
                     roof_input_allowed(id, COMPARE) || roof_input_allowed(id, PLOT) ||
                     roof_input_allowed(id, CHECK) || roof_input_allowed(id, SIMULATE) ||
+                    roof_input_allowed(id, ROOF_COMMAND_MEASURE) ||
                     roof_input_allowed(id, ROOF_COMMAND_MONITOR) ||
                     roof_input_allowed(id, ROOF_COMMAND_PAGE));
         assert_true(id >= ROOF_DIM_COUNT || !roof_input_allowed(id, LIST));
