@@ -82,7 +82,9 @@ walked() {
 
 bad_walked() {
     {
+        # shellcheck disable=SC2016
         printf '## The walk\n\n1. `main` (src/cli/main.c) and `cli_ask`, src/cli/main.c:\n'
+        # shellcheck disable=SC2016
         printf '12. `no_such_step`\n13. `main`\n'
     } > "$scratch/walked.md"
     walked "$scratch/walked.md"
