@@ -520,11 +520,12 @@ recipes:
 figures: $(LIB) $(BIN)
 	@BUILD='$(BUILD)' sh tests/figures.sh write docs/design.md
 
+SANITIZED := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
+
 ## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
 sanitize: sanitize-threads
-	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g \
-	    -fno-omit-frame-pointer -fsanitize=address,undefined,float-cast-overflow \
-	    -fno-sanitize-recover=all'
+	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
+	    CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
 sanitize-threads:
 	$(MAKE) $(BUILD)/tsan/roofline BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
@@ -534,10 +535,10 @@ sanitize-threads:
 ## fuzz: run the fuzz targets, or TARGET=NAME, for SECONDS=60 each with libFuzzer (clang)
 TARGET  ?= $(FUZZ)
 SECONDS ?= 60
+UNCOUNTED := -fsanitize-coverage-ignorelist=tests/fuzz/uncounted
 fuzz:
 	$(MAKE) $(TARGET:%=$(BUILD)/fuzz/tests/fuzz/%.run) BUILD=$(BUILD)/fuzz CC=clang \
-	    FUZZER=-fsanitize=fuzzer CFLAGS='-O2 -g -fsanitize-coverage-ignorelist=tests/fuzz/uncounted \
-	    -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all'
+	    FUZZER=-fsanitize=fuzzer CFLAGS='-O2 -g -fsanitize=fuzzer-no-link $(SANITIZED) $(UNCOUNTED)'
 	@sh tests/fuzz/run.sh $(BUILD)/fuzz $(SECONDS) $(TARGET)
 
 ## fuzz-coverage: the lines that the kept inputs of each fuzz target reach (clang, llvm-cov)
@@ -546,11 +547,13 @@ fuzz-coverage:
 	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping'
 	@sh tests/fuzz/coverage.sh $(BUILD)/coverage $(FUZZ)
 
+COVERED := $(PAGES:%=pages/%) reports cli/serve.sh cli/inputs.sh
+
 ## coverage: the lines and branches of the library that tests reach (gcovr); fails below 95% and 90%
 coverage:
 	@rm -rf $(BUILD)/gcov
-	$(MAKE) check-unit check-fuzz check-cases check-ask check-schemas $(BUILD)/gcov/passed/cli/serve.sh \
-	    $(BUILD)/gcov/passed/cli/inputs.sh BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
+	$(MAKE) check-unit check-fuzz check-cases check-ask check-schemas check-formulas \
+	    $(COVERED:%=$(BUILD)/gcov/passed/%) BUILD=$(BUILD)/gcov CFLAGS='-O0 -g --coverage -fprofile-update=atomic'
 	gcovr --root . --object-directory $(BUILD)/gcov $(FLOORS:%=--filter 'src/%/') --json $(BUILD)/gcov/all.json
 	gcovr --root . -a $(BUILD)/gcov/all.json --branches --txt $(BUILD)/gcov/branches
 	gcovr --root . -a $(BUILD)/gcov/all.json --print-summary --txt $(BUILD)/gcov/lines --fail-under-line 95 --fail-under-branch 90
