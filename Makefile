@@ -520,12 +520,18 @@ recipes:
 figures: $(LIB) $(BIN)
 	@BUILD='$(BUILD)' sh tests/figures.sh write docs/design.md
 
+SAMPLED := cli/serve.sh cli/inputs.sh cli/faults.sh
 SANITIZED := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
 
 ## sanitize: every test under the address and undefined-behaviour sanitizers, threads under theirs
 sanitize: sanitize-threads
 	$(MAKE) check-unit check-fuzz check-cli BUILD=$(BUILD)/sanitize WERROR=-Werror \
 	    CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
+
+# Of what sanitize runs the pages, and scripts that interrupt and complete, are left out.
+sanitize-quick: sanitize-threads
+	$(MAKE) check-unit check-fuzz check-cases $(SAMPLED:%=$(BUILD)/sanitize/passed/%) \
+	    BUILD=$(BUILD)/sanitize WERROR=-Werror CFLAGS='-O1 -g -fno-omit-frame-pointer $(SANITIZED)'
 
 sanitize-threads:
 	$(MAKE) $(BUILD)/tsan/roofline BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread'
@@ -563,9 +569,9 @@ VALGRIND := valgrind -q --leak-check=full --errors-for-leak-kinds=all --error-ex
 valgrind:
 	$(MAKE) check-unit check-fuzz check-cli WRAPPER='$(VALGRIND)'
 
-# Unit tests but the longest, and one golden command line of ten.
+# Unit tests but the longest, and one golden command line of 25.
 valgrind-quick:
-	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/10
+	$(MAKE) check-unit check-cases WRAPPER='$(VALGRIND)' UNIT_OK='$$(UNIT_SHORT)' CASES_PART=1/25
 
 LINT_C := $(LIB_SRC) $(CLI_SRC) $(UNIT_SRC) tests/unit/run.c $(FUZZ_SRC) tests/fuzz/replay.c \
           $(wildcard tests/faults/*.c) $(FIT_SRC) tests/bench/bench.c tests/bench/process.c tests/bench/bare.c tests/ask/asker.c docs/example.c
@@ -595,7 +601,7 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
-CI := lint sanitize mutate-quick coverage valgrind-quick fuzz check-browser
+CI := lint sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
 	@mkdir -p $(BUILD)/ci
@@ -638,6 +644,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts llama-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
-        check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
+        check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)
