@@ -395,7 +395,8 @@ $(foreach floor,$(FLOORS),$(eval $(call unit_rule,$(floor))))
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))
-UNIT_SHORT = $(filter-out %/test_plan %/test_kernel %/test_service %/test_layout,$(UNIT_SRC:tests/%.c=$(PASSED)/%))
+UNIT_SLOW := plan kernel service layout attention latent experts simulation decimal quantity engine model_prediction
+UNIT_SHORT = $(filter-out $(UNIT_SLOW:%=\%/test_%),$(UNIT_SRC:tests/%.c=$(PASSED)/%))
 $(UNIT_ABOVE:%=$(PASSED)/unit/%): $(LIB_OBJ)
 
 check-unit: $(UNIT_LONG) $(UNIT_OK)
@@ -579,7 +580,11 @@ LINT_H := $(HEADERS) $(sort $(wildcard src/*/*.h tests/unit/*.h tests/faults/*.h
 LINT_S := .ci/run .ci/deps src/catalog/embed.sh docs/charts.sh docs/demo.sh docs/errors.sh docs/man/options.sh \
           $(sort $(wildcard tests/*.sh tests/bench/*.sh tests/cli/*.sh tests/faults/*.sh tests/fuzz/*.sh tests/llama/*.sh))
 ## lint: warnings as errors with gcc and clang, gcc -fanalyzer, clang-format, clang-tidy, cppcheck, mandoc, shellcheck
-lint: lint-gcc lint-clang lint-text $(LINT_C:%=$(PASSED)/tidy/%) $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
+lint: lint-quick $(LINT_C:%=$(PASSED)/tidy/%)
+
+# Of what lint does, clang-tidy of the unit tests is left out.
+lint-quick: lint-gcc lint-clang lint-text $(patsubst %,$(PASSED)/tidy/%,$(filter-out $(UNIT_SRC),$(LINT_C))) \
+    $(patsubst %,$(PASSED)/analyze/%,$(LIB_SRC) $(CLI_SRC))
 
 lint-gcc lint-clang: lint-%:
 	$(MAKE) all $(BUILD)/lint-$*/roofline-calibrate CC=$* BUILD=$(BUILD)/lint-$* WERROR=-Werror
@@ -601,7 +606,7 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
-CI := lint sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser
+CI := lint-quick sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
 	@mkdir -p $(BUILD)/ci
@@ -644,6 +649,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts llama-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
-        check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
+        check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)
