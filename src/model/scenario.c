@@ -549,6 +549,11 @@ int64_t roof_stage_devices(const struct roof_scenario *s)
     return s->tp * s->attention_dp;
 }
 
+int64_t roof_scenario_devices(const struct roof_scenario *s)
+{
+    return roof_stage_devices(s) * s->pp * s->dp;
+}
+
 bool roof_splits_apart(const struct roof_scenario *s)
 {
     return s->moe_ep > 0 && (s->attention_dp != s->common.shape.ep || s->moe_tp != s->tp);

@@ -91,6 +91,8 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
 
 /** Returns the devices of one stage: tp x attention_dp of a resolved scenario. */
 int64_t roof_stage_devices(const struct roof_scenario *scenario);
+/** Returns the devices of all stages and copies. */
+int64_t roof_scenario_devices(const struct roof_scenario *scenario);
 /** Returns true if attention and experts of a resolved scenario are split in ways that neither "tp"
  * nor "ep" alone says. */
 bool roof_splits_apart(const struct roof_scenario *scenario);

@@ -79,6 +79,22 @@ static void put_other_kind(struct roof_text *out, const struct roof_plans *plans
     }
 }
 
+/* Writes a plan that is better by figures alone: its checkpoint has to be made, that of the best one
+ * is published. */
+static void put_better(struct roof_text *out, const struct roof_plans *plans,
+                       const struct roof_plan_problem *problem)
+{
+    const struct roof_plan *const best = &plans->plan[0];
+    const double score = roof_plan_score(best, problem->objective);
+    for (size_t i = 1; i < plans->count; i++) {
+        const struct roof_plan *const p = &plans->plan[i];
+        if (p->basis == best->basis && roof_plan_score(p, problem->objective) < score) {
+            put_against(out, "checkpoint to be made", p, best, problem);
+            return;
+        }
+    }
+}
+
 /* Writes what less accuracy loss, or less waiting, would cost: the best plans that have it. */
 static void put_alternatives(struct roof_text *out, const struct roof_plans *plans,
                              const struct roof_plan_problem *problem)
@@ -90,6 +106,7 @@ static void put_alternatives(struct roof_text *out, const struct roof_plans *pla
     roof_text_printf(
         out, "\nWhat it gives up (%s of other plans, against this one)\n  %-22s typically %s\n",
         measures[problem->objective].name, "accuracy", roof_accuracy_name(best->loss));
+    put_better(out, plans, problem);
     for (size_t i = 1; i < plans->count; i++) {
         const struct roof_plan *const p = &plans->plan[i];
         const bool same = p->basis == best->basis;
