@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The explorer in headless Chromium, driven over WebDriver: python3 tests/browser.py PROGRAM
+"""The explorer in headless Chromium, driven over WebDriver: python3 tests/browser.py PROGRAM [PICTURES]
 
-What a reader sees must be what the program prints, and each control must change the question.
+What a reader sees must be what the program prints, and each control must change the question. PICTURES is a folder
+for pictures of every view: light, dark, narrow and as printed.
 """
 
+import base64
 import contextlib
 import json
 import os
@@ -80,6 +82,17 @@ class Browser:
         self.devtools('Emulation.setEmulatedMedia', media=media,
                       features=[{'name': 'prefers-color-scheme', 'value': scheme}])
 
+    def width(self, width, height=1000):
+        self.devtools('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def picture(self, path):
+        """Writes the whole page as an image."""
+        width, height = self.js('return [innerWidth, document.documentElement.scrollHeight]')
+        self.width(width, height)
+        shot = self.devtools('Page.captureScreenshot', format='png')
+        with open(path, 'wb') as file:
+            file.write(base64.b64decode(shot['data']))
+
     def log(self, kind):
         return self.call('POST', '/se/log', {'type': kind})
 
@@ -104,6 +117,8 @@ def wait(browser, code, what):
 
 
 IDLE = 'return typeof pending !== "undefined" && pending === null && answers.length > 0'
+DRAWN = IDLE + """ && document.getElementById('view').textContent.length > 40 &&
+ !/Asking|Searching/.test(document.getElementById('view').textContent)"""
 CARDS = 'return [...document.querySelectorAll(".card")].map(c => c.textContent)'
 
 
@@ -146,7 +161,7 @@ def check_controls(browser, page, failures):
     wait(browser, IDLE, 'the beginning')
     before = browser.js(CARDS)
     for control, value in (('in-batch', '64'), ('in-context', '100000'), ('in-phase', 'prefill'), ('in-precision', 'fp8_e4m3'),
-                           ('in-kv', 'fp8_e4m3'), ('in-layout', 'q4_k_m'), ('in-stack', 'vllm'), ('in-tp', '2'), ('in-model', 'qwen3-8b'),
+                           ('in-kv', 'fp8_e4m3'), ('in-layout', 'q4_k_m'), ('in-stack', 'vllm'), ('in-tp', '2'), ('in-dp', '2'), ('in-model', 'qwen3-8b'),
                            ('in-more_bandwidth', '1'), ('in-more_peak', '-1'), ('add-device', 'h200'), ('in-draft_tokens', '3')):
         if control == 'in-draft_tokens':
             browser.js("change({acceptance: '0.7'})")
@@ -172,9 +187,7 @@ def check_controls(browser, page, failures):
         wait(browser, IDLE, 'two devices')
         for view in browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)"):
             browser.js('document.getElementById(arguments[0]).click()', view)
-            wait(browser, IDLE, view)
-            wait(browser, "return document.getElementById('view').textContent.length > 40 &&"
-                 " !/Asking|Searching/.test(document.getElementById('view').textContent)", view)
+            wait(browser, DRAWN, view)
             if browser.js(ERROR):
                 failures.append(f'{view}: {browser.js(ERROR)}')
 
@@ -195,6 +208,27 @@ def check_start(browser, folder, failures):
         failures.append('the text of a question is run')
 
 
+def check_load(browser, folder, failures):
+    """The rate of a load is marked with what the program says, and the curves have their dots."""
+    page = os.path.join(folder, 'load.html')
+    asked = ('llama-3-8b', '-H', 'h100-sxm', '--prompt', 'uniform:500:1500', '--generate', '200', '--seed', '3')
+    for more, key in ((('--rate', '5'), 'rate_per_s'), (('--max-ttft', 'p99:200ms'), 'max_rate_per_s'), (('--concurrency', '16'), 'completed_per_s')):
+        run('simulate', *asked, *more, '-o', page)
+        document = json.loads(run('simulate', *asked, *more, '-f', 'json'))
+        browser.open(page)
+        wait(browser, DRAWN, f'load {more}')
+        row = browser.js("return [...document.querySelectorAll('#view tr.chosen td')].map(t => t.textContent)")
+        wanted = [short(document[name]) for name in ('ttft_ms_p50', 'ttft_ms_p99', 'tpot_ms_p50', 'tpot_ms_p99')]
+        if row[5:9] != wanted or browser.js('return state.prompt') != '1000':
+            failures.append(f'load {more}: {row}, not {wanted}: {browser.js(ERROR)}')
+        dots = browser.js("return [...document.querySelectorAll('#view svg circle')].map(c => c.getAttribute('aria-label'))")
+        if len(dots) < 36 or not any(f'{short(document[key])} requests/s, as asked' in dot for dot in dots):
+            failures.append(f'load {more}: {len(dots)} dots: {dots[:3]}')
+    helps = browser.js("return document.getElementById('help-0').textContent")
+    if not re.search(r'would help: .*\(\d\.\d+x\)', helps):
+        failures.append(f'would help: {helps}')
+
+
 def check_plan(browser, folder, failures):
     """A plan that is chosen is asked for: its times stand in the card, and its operators are those of a step."""
     page = os.path.join(folder, 'plans.html')
@@ -212,6 +246,25 @@ def check_plan(browser, folder, failures):
         failures.append('a request has no operators in its roofline')
 
 
+def take_pictures(browser, page, folder):
+    """Pictures to be looked at."""
+    os.makedirs(folder, exist_ok=True)
+    views = {'model': 'hardware=h100-sxm&hardware=l40s&batch=8', 'request': 'run=request&hardware=h100-sxm&hardware=mi300x',
+             'deepseek': 'model=deepseek-r1&hardware=h200&tp=8', 'operator': 'about=operator&hardware=h100-sxm&hardware=h200'}
+    for name, fragment in views.items():
+        for kind, width, media, scheme in (('light', 1400, '', 'light'), ('dark', 1400, '', 'dark'), ('narrow', 390, '', 'light'), ('print', 794, 'print', 'light')):
+            browser.width(width)
+            browser.media(media, scheme)
+            browser.open('/dev/null')
+            browser.open(f'{page}#{fragment}')
+            wait(browser, IDLE, name)
+            tabs = browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)")
+            for view in tabs if kind == 'light' or name == 'model' else tabs[:1]:
+                browser.js('document.getElementById(arguments[0]).click()', view)
+                wait(browser, DRAWN, view)
+                browser.picture(os.path.join(folder, f'{name}-{view}-{kind}.png'))
+
+
 def main():
     failures = []
     folder = tempfile.mkdtemp(prefix='roofline-pages.')
@@ -222,7 +275,10 @@ def main():
         check_figures(browser, page, failures)
         check_controls(browser, page, failures)
         check_start(browser, folder, failures)
+        check_load(browser, folder, failures)
         check_plan(browser, folder, failures)
+        if len(sys.argv) > 2:
+            take_pictures(browser, page, sys.argv[2])
         failures += [f'browser: {entry["message"]}' for entry in browser.log('browser') if entry['level'] == 'SEVERE']
         sent = [entry for entry in browser.log('performance') if '"Network.requestWillBeSent"' in entry['message']
                 and '"url":"file:' not in entry['message'] and '"url":"data:' not in entry['message'] and '"url":"blob:' not in entry['message']]
