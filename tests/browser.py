@@ -2,11 +2,13 @@
 """The explorer in headless Chromium, driven over WebDriver: python3 tests/browser.py PROGRAM [PICTURES]
 
 What a reader sees must be what the program prints, and each control must change the question. PICTURES is a folder
-for pictures of every view: light, dark, narrow and as printed.
+for pictures of every view: light, dark, narrow and as printed. AXE in the environment names axe.min.js, which looks for
+what keeps people from using a page; where firefox-esr is, it shows the page, too.
 """
 
 import base64
 import contextlib
+import http.server
 import json
 import os
 import re
@@ -14,12 +16,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
 
 PROGRAM = os.path.abspath(sys.argv[1])
-ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 HOSTILE = '</script><script>window.harm = 1</script>'
 
 
@@ -72,8 +74,9 @@ class Browser:
     def js(self, code, *arguments):
         return self.call('POST', '/execute/sync', {'script': code, 'args': list(arguments)})
 
-    def find(self, selector):
-        return self.call('POST', '/element', {'using': 'css selector', 'value': selector})[ELEMENT]
+    def later(self, code, *arguments):
+        """Runs a script that hands its result to the last of its arguments, a function."""
+        return self.call('POST', '/execute/async', {'script': code, 'args': list(arguments)})
 
     def devtools(self, command, **parameters):
         return self.call('POST', '/goog/cdp/execute', {'cmd': command, 'params': parameters})
@@ -246,6 +249,132 @@ def check_plan(browser, folder, failures):
         failures.append('a request has no operators in its roofline')
 
 
+CHANGED = """
+const [next, done] = arguments, begin = performance.now();
+new MutationObserver((_, observer) => { observer.disconnect(); done(performance.now() - begin); })
+  .observe(document.getElementById('cards'), {childList: true});
+change(next);"""
+FIRST = """new MutationObserver((_, observer) => {
+  if (document.querySelector('.card')) { observer.disconnect(); window.firstAnswer = performance.now(); }
+}).observe(document, {childList: true, subtree: true});"""
+# Milliseconds, the least of some tries, so that others on the machine do not matter; and bytes.
+BUDGETS = {'llama-3.3-70b': 50, 'deepseek-r1': 100}
+FIRST_MS, PAGE_BYTES, TRIES = 500, 600000, 8
+
+
+def check_budgets(browser, page, failures):
+    """The page is small, and soon there; a change is answered at once."""
+    if os.path.getsize(page) >= PAGE_BYTES:
+        failures.append(f'the page has {os.path.getsize(page)} bytes')
+    script = browser.devtools('Page.addScriptToEvaluateOnNewDocument', source=FIRST)['identifier']
+    firsts = []
+    for _ in range(TRIES):
+        browser.open('/dev/null')
+        browser.open(page)
+        firsts.append(wait(browser, 'return window.firstAnswer', 'the first answer'))
+    browser.devtools('Page.removeScriptToEvaluateOnNewDocument', identifier=script)
+    if min(firsts) > FIRST_MS:
+        failures.append(f'the first answers take {firsts} ms')
+    said = [f'{os.path.getsize(page)} bytes', f'first answer {min(firsts):.0f} ms']
+    for model, budget in BUDGETS.items():
+        for what, changes in (('a change', [{'batch': str(2 + i)} for i in range(TRIES)]),
+                              ('a change of a request', [{'run': 'request', 'batch': str(20 + i)} for i in range(TRIES)])):
+            browser.js('change(arguments[0])', {'model': model, 'tp': '8', 'run': 'pass', 'view': 'roofline'})
+            wait(browser, IDLE, model)
+            times = []
+            for change in changes:
+                times.append(browser.later(CHANGED, change))
+                wait(browser, IDLE, model)
+            said.append(f'{what}, {model}, {min(times):.0f} ms')
+            if min(times) > budget:
+                failures.append(f'{what} of {model} takes {times} ms, not {budget}')
+    print(f'browser: {"; ".join(said)}')
+
+
+def check_access(browser, page, failures):
+    """axe-core finds nothing, in any view, light or dark, wide or narrow."""
+    if 'AXE' not in os.environ:
+        print('browser: skip axe-core: AXE does not say where it is')
+        return
+    with open(os.environ['AXE'], encoding='utf-8') as file:
+        axe = file.read()
+    for fragment in ('hardware=h100-sxm&hardware=l40s&batch=8', 'about=operator'):
+        browser.open('/dev/null')
+        browser.open(f'{page}#{fragment}')
+        wait(browser, IDLE, fragment)
+        browser.js(axe)
+        browser.js("for (const d of document.querySelectorAll('details')) d.open = true")
+        for view in browser.js("return [...document.querySelectorAll('[role=tab]')].map(t => t.id)"):
+            browser.js('document.getElementById(arguments[0]).click()', view)
+            wait(browser, DRAWN, view)
+            for scheme in ('light', 'dark'):
+                browser.media('', scheme)
+                for found in browser.later("axe.run().then(r => arguments[0](r.violations.map(v => [v.id, v.nodes[0].html.slice(0, 200), v.nodes[0].failureSummary])))"):
+                    failures.append(f'axe, {view}, {scheme}: {found}')
+        browser.media()
+
+
+# The page in a frame, beside an image that comes when the frame has told what is in it: only then is a picture taken.
+FRAME = """<!doctype html><title>frame</title><style>body{margin:0}iframe{border:0;width:100vw;height:100vh}</style>
+<iframe src="/page.html#hardware=h100-sxm&hardware=l40s"></iframe><img src="/image" alt="">
+<script>
+const timer = setInterval(() => {
+  const inner = document.querySelector('iframe').contentDocument;
+  const cards = [...inner.querySelectorAll('.card')].map(c => c.textContent), error = inner.getElementById('error')?.textContent;
+  if (error || (cards.length === 2 && inner.querySelector('#view svg') && /would help/.test(cards[1]))) {
+    clearInterval(timer);
+    fetch('/said', {method: 'POST', body: JSON.stringify([cards, error])});
+  }
+}, 50);
+</script>"""
+
+
+class Stage(http.server.BaseHTTPRequestHandler):
+    """Hands out the frame and the page, and keeps what the frame says."""
+
+    page = b''
+    said = None
+    told = threading.Event()
+
+    def do_GET(self):
+        if self.path == '/image':
+            Stage.told.wait(30)
+        self.send_response(200)
+        self.send_header('Content-Type', 'image/svg+xml' if self.path == '/image' else 'text/html')
+        self.end_headers()
+        self.wfile.write(b'<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>' if self.path == '/image'
+                         else Stage.page if self.path == '/page.html' else FRAME.encode())
+
+    def do_POST(self):
+        Stage.said = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
+        self.send_response(204)
+        self.end_headers()
+        Stage.told.set()
+
+    def log_message(self, *_):
+        pass
+
+
+def check_firefox(page, folder, failures):
+    """Another browser shows the same figures."""
+    if shutil.which('firefox-esr') is None:
+        print('browser: skip Firefox: there is no firefox-esr (sh .ci/deps browser installs it)')
+        return
+    with open(page, 'rb') as file:
+        Stage.page = file.read()
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Stage)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    picture = os.path.join(folder, 'firefox.png')
+    with tempfile.TemporaryDirectory(prefix='roofline-firefox.') as home:
+        subprocess.run(['firefox-esr', '--headless', '--profile', home, '--window-size=1400,1000', '--screenshot', picture,
+                        f'http://127.0.0.1:{server.server_port}/'], check=False, capture_output=True, timeout=90, env={**os.environ, 'HOME': home})
+    server.shutdown()
+    cards, error = Stage.said or ([], 'it says nothing')
+    document = json.loads(run('predict', 'model', 'llama-3-8b', '-H', 'l40s', '-f', 'json'))
+    if len(cards) != 2 or short(document['expected_tpot_ms']) not in cards[1] or not os.path.exists(picture):
+        failures.append(f'Firefox: {cards} {error}')
+
+
 def take_pictures(browser, page, folder):
     """Pictures to be looked at."""
     os.makedirs(folder, exist_ok=True)
@@ -277,6 +406,9 @@ def main():
         check_start(browser, folder, failures)
         check_load(browser, folder, failures)
         check_plan(browser, folder, failures)
+        check_access(browser, page, failures)
+        check_budgets(browser, page, failures)
+        check_firefox(page, sys.argv[2] if len(sys.argv) > 2 else folder, failures)
         if len(sys.argv) > 2:
             take_pictures(browser, page, sys.argv[2])
         failures += [f'browser: {entry["message"]}' for entry in browser.log('browser') if entry['level'] == 'SEVERE']

@@ -773,9 +773,8 @@ const struct roof_input *roof_input(size_t id)
 
 size_t roof_input_number(const char *key)
 {
-    char name[ROOF_INPUT_NAME_SIZE];
     size_t i = 0;
-    while (i < ROOF_INPUT_COUNT && strcmp(roof_input_key(name, roof_input(i)), key) != 0) {
+    while (i < ROOF_INPUT_COUNT && !roof_input_has_key(roof_input(i), key)) {
         i++;
     }
     return i;

@@ -789,7 +789,7 @@ function viewPlans(view) {
 
 const LOAD_SPLIT = SPLIT.filter((key) => !['draft_tokens', 'acceptance', 'draft_model'].includes(key));
 const LOAD_COLUMNS = ['rate_per_s', 'completed_per_s', 'tokens_per_s', 'ttft_ms_p50', 'ttft_ms_p99', 'tpot_ms_p50', 'tpot_ms_p99', 'e2e_ms_p50', 'e2e_ms_p99', 'running', 'kv_use', 'saturated'];
-const LOAD_HEADS = ['asked', 'requests/s', 'completed/s', 'tokens/s', 'first token p50, ms', 'p99', 'a token each p50, ms', 'p99', 'whole p50, ms', 'p99', 'running', 'KV cache, %', ''];
+const LOAD_HEADS = ['asked', 'requests/s', 'completed/s', 'tokens/s', 'first token p50, ms', 'p99', 'a token each p50, ms', 'p99', 'whole p50, ms', 'p99', 'running', 'KV cache, %', 'load'];
 // The rates of a curve, as shares of the greatest.
 const SHARES = [0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 0.97, 1.05];
 
