@@ -455,7 +455,7 @@ options() {
     while read -r command; do
         "$BIN" --help | grep -q "^  $command  *[A-Z]" || echo "--help does not have $command"
         "$BIN" completion words '' | grep -q "^$command" || echo "completion does not have $command"
-        grep -q -F "| \`$command\` |" README.md || echo "README.md does not have $command"
+        grep -q "^|.*\`$command\`.*|" README.md || echo "README.md does not have $command"
         grep -q "^\$ roofline $command " docs/commands.md ||
             echo "docs/commands.md has no example of $command"
         page=$1/roofline-$command.1

@@ -78,10 +78,8 @@ static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
 static const char *const monitor_formats[] = {"text", "json", "ndjson", "csv", NULL};
 static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const measure_formats[] = {"text", "json", "csv", NULL};
-static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
-static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
-static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
+static const char *const phases[] = {ROOF_PHASES_ASKED, NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
 static const char *const simulation_rows[] = {"summary", "requests", NULL};
 static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
@@ -136,15 +134,15 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 .group = ROOF_GROUP_DEVICE,
                 .many = true},
     ROW(STACK) =
-        CHOICE("stack", stack, stacks, 3, "best|trtllm|vllm|sglang",
+        CHOICE("stack", stack, roof_stack_names, 3, "best|trtllm|vllm|sglang",
                "serving stack whose measured kernels the estimate uses (default best: the fastest)",
                SERVED(WORKLOAD)),
     ROW(CACHE) = CHOICE(
         "cache", cache, caches, 1, "cold|warm",
         "estimate with operands in memory (cold, the default) or in the L2 cache (warm)", WORKLOAD),
-    ROW(QUANTIZE_INPUT) =
-        CHOICE("quantize_input", quantize_input, quantizations, 3, "none|static|dynamic|block",
-               "estimate includes quantising the input tensor (default none)", WORKLOAD),
+    ROW(QUANTIZE_INPUT) = CHOICE(
+        "quantize_input", quantize_input, roof_quantize_names, 3, "none|static|dynamic|block",
+        "estimate includes quantising the input tensor (default none)", WORKLOAD),
     ROW(WORKING_SET) =
         {.key = "working_set_bytes",
          .option = "working-set",

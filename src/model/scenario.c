@@ -16,10 +16,8 @@
 const char *roof_phase_name(enum roof_phase phase)
 {
     static const char *const names[ROOF_PHASE_COUNT] = {
-        [ROOF_PHASE_DECODE] = "decode",
-        [ROOF_PHASE_PREFILL] = "prefill",
-        [ROOF_PHASE_MIXED] = "mixed",
-        [ROOF_PHASE_REQUEST] = "request",
+        ROOF_PHASES_ASKED,
+        "request",
     };
     return names[phase];
 }

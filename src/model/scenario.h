@@ -18,6 +18,8 @@ enum roof_phase {
     ROOF_PHASE_REQUEST, /**< a prompt and the tokens generated after it; given by `generate` */
     ROOF_PHASE_COUNT
 };
+/* The names of the phases that can be asked for, in the order of the enumeration. */
+#define ROOF_PHASES_ASKED "decode", "prefill", "mixed"
 const char *roof_phase_name(enum roof_phase phase);
 
 /** The ways in which tokens are proposed. */

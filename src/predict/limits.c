@@ -22,18 +22,25 @@ static struct roof_hardware unmeasured(const struct roof_model_prediction *predi
     return hardware;
 }
 
-/* Tells whether the device can run a pass of the scenario at all: it may have no link for a split.
- * A request says so itself when its memory is worked out. */
+/* Tells whether the device can run the scenario at all, which memory does not say: it may have no
+ * link for a split. */
 static bool runs_at(struct search *search, int64_t size)
 {
     const struct roof_model *const model = search->prediction->model;
     const struct roof_hardware hardware = unmeasured(search->prediction);
+    struct roof_scenario prefill;
     struct roof_pass pass;
     *search->size = size;
     struct roof_scenario s = search->scenario;
+    if (roof_scenario_resolve(&s, model, NULL) != ROOF_OK) {
+        return false;
+    }
+    if (s.phase == ROOF_PHASE_REQUEST) {
+        const struct roof_scenario request = s;
+        roof_scenario_phases(&prefill, &s, &request);
+    }
     return roof_scenario_resolve(&s, model, NULL) == ROOF_OK &&
-           (s.phase == ROOF_PHASE_REQUEST ||
-            roof_pass_run(&pass, model, &s, &hardware, NULL, NULL) == ROOF_OK);
+           roof_pass_run(&pass, model, &s, &hardware, NULL, NULL) == ROOF_OK;
 }
 
 static bool fits_at(struct search *search, int64_t size)

@@ -114,7 +114,9 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
     roof_text_put(out, "Use ");
-    roof_plan_describe(out, plan, problem);
+    roof_plan_describe_place(out, plan, problem);
+    roof_text_put(out, plan->prefill.copies > 0 ? ",\n    " : ", ");
+    roof_plan_describe_load(out, plan, problem);
     roof_text_printf(out, "\n  engines:     %s\n", row.engines);
     (bound ? put_bounds : put_expected)(out, plan, note);
     put_way(out, plan);
