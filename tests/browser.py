@@ -235,6 +235,16 @@ def check_load(browser, folder, failures):
 def check_plan(browser, folder, failures):
     """A plan that is chosen is asked for: its times stand in the card, and its operators are those of a step."""
     page = os.path.join(folder, 'plans.html')
+    priced = ('model', 'llama-3-8b', '-H', 'h100-sxm', '--prompt', '1k', '--generate', '100', '--by', 'ideal', '--price-per-hour', 'h100-sxm=3')
+    run('recommend', *priced, '-o', page)
+    best = json.loads(run('recommend', *priced, '-f', 'json'))['candidates'][0]
+    browser.open(page)
+    wait(browser, "return document.querySelector('tbody button') !== null", 'plans with a price')
+    seen = browser.js("return document.querySelector('#view tbody tr').textContent")
+    if short(best['cost_per_million_tokens']) not in seen or short(best['tokens_per_s']) not in seen:
+        failures.append(f'the first plan with a price: {seen}, not {best}')
+    browser.js("change({model: 'meta-llama/Llama-3.3-70B-Instruct', view: 'roofline'})")
+    wait(browser, IDLE, 'a name at Hugging Face')
     asked = ('model', 'deepseek-r1', '-H', 'h200', '--devices', '8', '--prompt', '4k', '--generate', '1000', '--tp', '1', '--ep', '8')
     run('recommend', *asked, '-o', page)
     best = json.loads(run('recommend', *asked, '-f', 'json'))['candidates'][0]

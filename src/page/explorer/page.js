@@ -25,7 +25,7 @@ const START = { about: 'model', model: 'llama-3-8b', operator: 'gemm', hardware:
   precision: '', phase: 'decode', batch: '1', context: '4096', prompt: '2048', generate: '256' };
 
 let state = { ...START };
-let known = { models: [], hardware: [], precisions: [], layouts: [], operators: [] };
+let known = { models: [], hardware: [], precisions: [], layouts: [], operators: [], engines: [] };
 
 function toFragment(s) {
   const parameters = new URLSearchParams();
@@ -56,7 +56,7 @@ function change(next) {
 const FLAG_KEYS = ['unfused_attention', 'split_projections', 'no_launch_overhead', 'native_only', 'why'];
 // Of these some are of few commands, and the others are not asked with them.
 const FEW = { by: ['recommend', 'simulate'], ...Object.fromEntries([
-  ...['formats', 'objective', 'kind', 'native_only', 'min_tokens_per_s', 'max_cost', 'max_power', 'price_per_hour', 'engine'].map((key) => [key, ['recommend']]),
+  ...['formats', 'objective', 'kind', 'native_only', 'min_tokens_per_s', 'max_cost', 'max_power'].map((key) => [key, ['recommend']]),
   ...['seed', 'warm_up', 'router', 'step_scale', 'request_overhead'].map((key) => [key, ['simulate']])]) };
 
 function extraOf(s, command) {
@@ -87,6 +87,7 @@ function fromQuestion(question) {
   const rest = {}, extra = {};
   for (const [key, value] of Object.entries(given)) {
     if (key === 'class') rest.class = value[0];
+    else if (key === 'price_per_hour') rest[key] = value.join(',');
     else if (value === undefined) continue;
     else if (shown.has(key) || operator) rest[shown.has(key) ? key : `dim_${key}`] = first(value);
     else extra[key] = FLAG_KEYS.includes(key) ? true : value;
@@ -210,7 +211,8 @@ const FIELDS = {
     { key: 'devices', label: 'Devices at most' }, { key: 'concurrency', label: 'Requests at once' },
     { key: 'max_ttft', label: 'First token within', hint: '1s' }, { key: 'max_tpot', label: 'Then a token each', hint: '30ms' },
     { key: 'max_accuracy_loss', label: 'Accuracy loss', choices: () => ['', 'none', '<1%', '1-2%', '2-5%', 'any'] },
-    { key: 'objective', label: 'Best by', hint: 'throughput' },
+    { key: 'objective', label: 'Best by', hint: 'throughput' }, { key: 'engine', label: 'Engine', choices: () => ['', ...known.engines] },
+    { key: 'price_per_hour', label: 'Price of a device-hour', hint: 'h100-sxm=3' },
   ],
   load: [
     { key: 'rate', label: 'Requests per second' }, { key: 'arrivals', label: 'Arrivals', hint: 'poisson, gamma:2' },
@@ -387,6 +389,7 @@ function commandLine(command, inputs) {
   for (const [key, value] of Object.entries(rest)) {
     const option = `${key.length === 1 ? '-' : '--'}${key.replaceAll('_', '-')}`;
     if (value === true) words.push(option);
+    else if (key === 'price_per_hour') for (const price of value) words.push(option, price);
     else if (key === 'set') for (const [figure, number] of Object.entries(value)) words.push(option, `${figure}=${number}`);
     else if (value !== false) words.push(option, typeof value === 'object' && !Array.isArray(value) ? `${deviceName(JSON.stringify(value))}.json` : String(value));
   }
@@ -760,6 +763,7 @@ function planInputs() {
   const base = answers[0].inputs;
   const inputs = { model: base.model, hardware: state.hardware.map((d) => (d.startsWith('{') ? JSON.parse(d) : d)), prompt: state.prompt, generate: state.generate, ...extraOf(state, 'recommend'), ...given(state, LIMITS), ...given(state, SPLIT) };
   if (state.kv) inputs.kv = state.kv;
+  if (inputs.price_per_hour) inputs.price_per_hour = inputs.price_per_hour.split(',').map((p) => p.trim());
   return inputs;
 }
 
@@ -773,7 +777,7 @@ function viewPlans(view) {
     const fixed = Object.entries(given(state, SPLIT)).map(([key, value]) => `${key.replaceAll('_', ' ')} ${value}`);
     const held = fixed.length > 0 ? ` All have ${fixed.join(', ')}, as the form says.` : '';
     const columns = [['hardware', (p) => p.hardware], ['formats', (p) => p.formats], ['KV', (p) => p.kv], ['devices', (p) => p.devices], ['copies', (p) => p.dp], ['tp', (p) => p.tp], ['pp', (p) => p.pp], ['ep', (p) => p.ep], ['batch', (p) => p.batch],
-      ['first token, ms', (p) => p.expected_ttft_ms ?? p.ttft_ms], ['token each, ms', (p) => p.expected_tpot_ms ?? p.tpot_ms], ['tokens/s', (p) => p.expected_tokens_per_s ?? p.tokens_per_s], ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
+      ['first token, ms', (p) => p.expected_ttft_ms ?? p.ttft_ms], ['token each, ms', (p) => p.expected_tpot_ms ?? p.tpot_ms], ['tokens/s', (p) => p.expected_tokens_per_s ?? p.tokens_per_s], ...(inputs.price_per_hour ? [['cost of a million tokens', (p) => p.cost_per_million_tokens]] : []), ['accuracy loss', (p) => p.accuracy_loss], ['engines', (p) => p.engines], ['by', (p) => (p.basis === 'expected' ? 'estimate' : 'bound')]];
     view.replaceChildren(
       make('p', {}, status === 0 ? `${document_.count} plans hold the limits; the best first.${held}` : 'No plan holds the limits; the program says what comes nearest:'),
       plans.length === 0 ? '' : make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Plans' }, make('table', {}, make('thead', {}, make('tr', {}, make('th', {}, 'plan'), ...columns.map(([label]) => make('th', { scope: 'col' }, label)))),
@@ -956,7 +960,7 @@ async function start() {
   addEventListener('popstate', () => { state = fromFragment(location.hash.slice(1)); fillForm(); askAll(); });
   const question = JSON.parse(byId('start').textContent || '{}');
   state = location.hash.length > 1 ? fromFragment(location.hash.slice(1)) : fromQuestion(question);
-  const lists = ['models', 'hardware', 'precisions', 'layouts', 'operators'];
+  const lists = ['models', 'hardware', 'precisions', 'layouts', 'operators', 'engines'];
   ask(lists.map(listRequest), (i, { status, text, message }) => {
     if (status !== 0) { showError(message); return; }
     const rows = JSON.parse(text);
