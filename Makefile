@@ -496,6 +496,10 @@ oracle: $(BIN)
 check-browser:
 	@sh tests/browser.sh $(BUILD)/explorer
 
+## check-serve: the service over HTTP, with 100,000 requests over which its memory must not grow (minutes)
+check-serve: $(BIN) $(FAKES)
+	SERVE_REQUESTS=100000 sh tests/cli/serve.sh $(BIN)
+
 ## mutate: wrong code, one mistake at a time (MODULES=a,b JOBS=N): what no test notices
 MODULES ?= operator,workload,predict,scenario,graph,model_size,sweep,recommend
 JOBS    ?= 2
@@ -649,6 +653,6 @@ help:
 	@sed -n 's/^## //p' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: all calibrate errors charts llama-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
-        check-browser check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
+        check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
         install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)

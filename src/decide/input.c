@@ -16,7 +16,8 @@
 #define SERVED(commands_) ((commands_) | ROOF_COMMAND_SIMULATE)
 #define ALL (SERVED(WORKLOAD) | ROOF_COMMAND_LIST)
 /* Commands whose questions a page can begin at, but for plot. */
-#define PAGES (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
+#define PAGES                                                                                      \
+    (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE)
 /* The commands that print documents and tables. */
 #define TABLES (ALL & ~(unsigned)ROOF_COMMAND_PLOT)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
@@ -645,7 +646,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md; with -o, by its extension",
-                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE | ROOF_COMMAND_SIMULATE,
+                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE,
                    .group = ROOF_GROUP_OUTPUT},
     ROW(CHART_FORMAT) = {.option = "format",
                          .letter = 'f',
@@ -770,9 +771,8 @@ const struct roof_input *roof_input(size_t id)
 
 size_t roof_input_number(const char *key)
 {
-    char name[ROOF_INPUT_NAME_SIZE];
     size_t i = 0;
-    while (i < ROOF_INPUT_COUNT && strcmp(roof_input_key(name, roof_input(i)), key) != 0) {
+    while (i < ROOF_INPUT_COUNT && !roof_input_has_key(roof_input(i), key)) {
         i++;
     }
     return i;
