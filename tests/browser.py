@@ -243,6 +243,10 @@ def check_plan(browser, folder, failures):
     seen = browser.js("return document.querySelector('#view tbody tr').textContent")
     if short(best['cost_per_million_tokens']) not in seen or short(best['tokens_per_s']) not in seen:
         failures.append(f'the first plan with a price: {seen}, not {best}')
+    browser.js("change({hardware: ['mi300x']})")
+    wait(browser, "return /would help: .*x\\)/.test(document.getElementById('help-0').textContent)", 'what would help by bounds')
+    browser.js("change({model: 'deepseek-r1', hardware: ['h200'], tp: '8', run: 'pass', by: '', extra: '', view: 'roofline'})")
+    wait(browser, "return /would fit: .*fp8/.test(document.getElementById('help-0').textContent)", 'what would fit')
     browser.js("change({model: 'meta-llama/Llama-3.3-70B-Instruct', view: 'roofline'})")
     wait(browser, IDLE, 'a name at Hugging Face')
     asked = ('model', 'deepseek-r1', '-H', 'h200', '--devices', '8', '--prompt', '4k', '--generate', '1000', '--tp', '1', '--ep', '8')

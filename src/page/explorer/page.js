@@ -883,7 +883,7 @@ function viewHelp(view) {
   ask(answers.map(helpRequest), (i, { text, message }) => {
     const phases = opportunitiesOf(text);
     blocks.push(make('h2', {}, deviceName(answers[i].device)), ...(phases.length === 0 ? [make('p', {}, message || 'Nothing is known.')] : phases.flatMap(({ phase, head, rows }) => [make('h3', {}, phase),
-      make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': `${phase} on ${deviceName(answers[i].device)}` }, make('table', {}, make('thead', {}, make('tr', {}, ...head.map((h) => make('th', { scope: 'col' }, h)))),
+      make('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': `${phase} on ${deviceName(answers[i].device)}` }, make('table', {}, make('thead', {}, make('tr', {}, ...head.map((h, k) => make('th', { scope: 'col', className: k === head.length - 1 ? 'left' : '' }, h)))),
         make('tbody', {}, ...rows.map((cells) => make('tr', {}, ...cells.map((c, k) => make('td', { className: k === 0 || k === cells.length - 1 ? 'left' : '' }, c)))))))])));
   }, () => view.replaceChildren(make('p', { className: 'soft' }, 'One change at a time, each predicted like the rest; a gain is in tokens/s of all sequences.'), ...blocks));
 }
@@ -892,9 +892,13 @@ function viewHelp(view) {
 function showHelp(answer, report) {
   const node = byId(`help-${answers.indexOf(answer)}`);
   const phases = opportunitiesOf(report);
-  const { rows = [] } = phases.find(({ phase }) => phase.toLowerCase() === state.phase) ?? phases[0] ?? {};
-  const gains = rows.map(([change_, , , best, expected]) => [change_, expected === '' || expected === undefined ? best : expected]).filter(([change_, gain]) => !/^(batch|\()/.test(change_) && parseFloat(gain) >= 1.05);
-  if (node && gains.length > 0) node.replaceChildren('would help: ', gains.slice(0, 2).map(([change_, gain]) => `${change_} (${gain})`).join('; '));
+  const { head = [], rows = [] } = phases.find(({ phase }) => phase.toLowerCase() === state.phase) ?? phases[0] ?? {};
+  // What does not fit is helped by what makes it fit.
+  const tight = answer.prediction.fits === false;
+  const fits = (note) => /\bfits\b/.test(note) && !/not fit/.test(note);
+  const gains = rows.map((cells) => [cells[0], ['expected gain', 'gain at best', 'gain'].map((h) => cells[head.indexOf(h)] ?? '').find((gain) => parseFloat(gain) > 0), cells.at(-1)])
+    .filter(([change_, gain, note]) => !/^(batch|\()/.test(change_) && (tight ? fits(note) : parseFloat(gain) >= 1.05));
+  if (node && gains.length > 0) node.replaceChildren(tight ? 'would fit: ' : 'would help: ', gains.slice(0, 2).map(([change_, gain]) => `${change_} (${gain})`).join('; '));
 }
 
 function viewFormats(view) {
