@@ -109,10 +109,18 @@ static double figure(const struct task *t, enum roof_figure_id id)
     return t->device->figure[id].value;
 }
 
+/* Returns the bits that an element takes in memory, without its scales: 32 of tf32. */
+static double stored_bits(enum roof_precision precision)
+{
+    const struct roof_format *const format = roof_format(precision);
+    return format->block_elements == 1 ? (double)format->block_bytes * BYTE_BITS
+                                       : format->element_bits;
+}
+
 static struct tensor tensor_of(const struct task *t, enum roof_role role,
                                enum roof_precision precision, double row, double step, double lines)
 {
-    const double bits = roof_format(precision)->element_bits;
+    const double bits = stored_bits(precision);
     return (struct tensor){.bytes = t->p->role_bytes[role] / t->batch,
                            .row_bits = row * bits,
                            .step_bits = step * bits,
@@ -185,7 +193,8 @@ static enum roof_status check_rows(const struct task *t, struct roof_error *erro
                 error, ROOF_USAGE,
                 ROOF_KEY("tile") ": a row of %.0f %s elements ends inside a byte; "
                                  "pad %s",
-                sides[i].tensor->row_bits / format->element_bits, format->name, sides[i].dimension);
+                sides[i].tensor->row_bits / stored_bits(sides[i].precision), format->name,
+                sides[i].dimension);
         }
     }
     return ROOF_OK;
