@@ -17,6 +17,8 @@
 #define CHIP "{\"id\": \"chip\", \"l2_bytes\": 1000000, " FIGURES "}"
 /* A cache that holds nothing for long. */
 #define SMALL "{\"id\": \"small\", \"l2_bytes\": 1000, " FIGURES "}"
+/* A cache that holds B and one row of tiles of A below, but not two. */
+#define MIDDLE "{\"id\": \"middle\", \"l2_bytes\": 360000, " FIGURES "}"
 #define TENSOR "{\"id\": \"tensor\", \"l2_bytes\": 1000000, \"sm_tmem_bytes\": 262144, " FIGURES "}"
 
 struct asked {
@@ -101,6 +103,10 @@ static void test_orders(void **unused)
     close_to(t.group, 2);
     close_to(t.order_bytes[ROOF_TILE_GROUPED], 262144.0 + 2 * 262144 + 524288);
     assert_int_equal(t.order, ROOF_TILE_ALONG_M);
+    assert_int_equal(analyse(&t, MIDDLE, &asked, &error), ROOF_OK);
+    close_to(t.order_bytes[ROOF_TILE_ALONG_N], 262144.0 + 4 * 262144 + 524288);
+    /* Two columns at once are 131072 bytes beside all of A, 262144: too many by a little. */
+    close_to(t.order_bytes[ROOF_TILE_ALONG_M], 2 * 262144.0 + 262144 + 524288);
 }
 
 /* Clusters of 2 x 1 share the columns of B; those that are not full are filled up. */
@@ -116,6 +122,10 @@ static void test_cluster(void **unused)
     close_to(t.wave_efficiency, 0.8);
     close_to(t.busy, 1);
     close_to(t.bytes[ROOF_TILE_L2], 327680.0 * 4 + 262144.0 * 3 + 655360);
+    const struct asked wide = {640, 512, 256, {128, 128, 32}, 2, {1, 2}};
+    assert_int_equal(analyse(&t, CHIP, &wide, &error), ROOF_OK);
+    close_to(t.grid, 20);
+    close_to(t.bytes[ROOF_TILE_L2], 327680.0 * 2 + 262144.0 * 5 + 655360);
 }
 
 /* Rows of 257 elements of 2 bytes begin at any even byte: a part of 64 bytes touches (64 + 30) / 32
