@@ -17,7 +17,8 @@
 #define SERVED(commands_) ((commands_) | ROOF_COMMAND_SIMULATE)
 #define ALL (SERVED(WORKLOAD) | ROOF_COMMAND_LIST)
 /* Commands whose questions a page can begin at, but for plot. */
-#define PAGES (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND)
+#define PAGES                                                                                      \
+    (ROOF_COMMAND_PREDICT | ROOF_COMMAND_SWEEP | ROOF_COMMAND_RECOMMEND | ROOF_COMMAND_SIMULATE)
 /* The commands that print documents and tables. */
 #define TABLES (ALL & ~(unsigned)ROOF_COMMAND_PLOT)
 #define FORMAT(key_, option_, letter_, field_, help_, commands_)                                   \
@@ -78,10 +79,8 @@ static const char *const charsets[] = {"auto", "unicode", "ascii", NULL};
 static const char *const monitor_formats[] = {"text", "json", "ndjson", "csv", NULL};
 static const char *const check_formats[] = {"text", "json", "tap", "junit", NULL};
 static const char *const measure_formats[] = {"text", "json", "csv", NULL};
-static const char *const stacks[] = {"best", "trtllm", "vllm", "sglang", NULL};
 static const char *const caches[] = {"cold", "warm", NULL};
-static const char *const quantizations[] = {"none", "static", "dynamic", "block", NULL};
-static const char *const phases[] = {"decode", "prefill", "mixed", NULL};
+static const char *const phases[] = {ROOF_PHASES_ASKED, NULL};
 static const char *const rankings[] = {"ideal", "expected", NULL};
 static const char *const simulation_rows[] = {"summary", "requests", NULL};
 static const char *const kinds[] = {"any", "aggregated", "disaggregated", NULL};
@@ -136,15 +135,15 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                 .group = ROOF_GROUP_DEVICE,
                 .many = true},
     ROW(STACK) =
-        CHOICE("stack", stack, stacks, 3, "best|trtllm|vllm|sglang",
+        CHOICE("stack", stack, roof_stack_names, 3, "best|trtllm|vllm|sglang",
                "serving stack whose measured kernels the estimate uses (default best: the fastest)",
                SERVED(WORKLOAD)),
     ROW(CACHE) = CHOICE(
         "cache", cache, caches, 1, "cold|warm",
         "estimate with operands in memory (cold, the default) or in the L2 cache (warm)", WORKLOAD),
-    ROW(QUANTIZE_INPUT) =
-        CHOICE("quantize_input", quantize_input, quantizations, 3, "none|static|dynamic|block",
-               "estimate includes quantising the input tensor (default none)", WORKLOAD),
+    ROW(QUANTIZE_INPUT) = CHOICE(
+        "quantize_input", quantize_input, roof_quantize_names, 3, "none|static|dynamic|block",
+        "estimate includes quantising the input tensor (default none)", WORKLOAD),
     ROW(WORKING_SET) =
         {.key = "working_set_bytes",
          .option = "working-set",
@@ -686,7 +685,7 @@ static const struct roof_input inputs[ROOF_INPUT_COUNT - ROOF_DIM_COUNT] = {
                    .max = 4,
                    .value = "FORMAT",
                    .help = "text (default), json, ndjson, csv or md; with -o, by its extension",
-                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE | ROOF_COMMAND_SIMULATE,
+                   .commands = ROOF_COMMAND_LIST | ROOF_COMMAND_COMPARE,
                    .group = ROOF_GROUP_OUTPUT},
     ROW(CHART_FORMAT) = {.option = "format",
                          .letter = 'f',
@@ -811,9 +810,8 @@ const struct roof_input *roof_input(size_t id)
 
 size_t roof_input_number(const char *key)
 {
-    char name[ROOF_INPUT_NAME_SIZE];
     size_t i = 0;
-    while (i < ROOF_INPUT_COUNT && strcmp(roof_input_key(name, roof_input(i)), key) != 0) {
+    while (i < ROOF_INPUT_COUNT && !roof_input_has_key(roof_input(i), key)) {
         i++;
     }
     return i;

@@ -18,6 +18,8 @@ enum roof_phase {
     ROOF_PHASE_REQUEST, /**< a prompt and the tokens generated after it; given by `generate` */
     ROOF_PHASE_COUNT
 };
+/* The names of the phases that can be asked for, in the order of the enumeration. */
+#define ROOF_PHASES_ASKED "decode", "prefill", "mixed"
 const char *roof_phase_name(enum roof_phase phase);
 
 /** The ways in which tokens are proposed. */
@@ -90,6 +92,8 @@ enum roof_status roof_scenario_resolve(struct roof_scenario *scenario,
 
 /** Returns the devices of one stage: tp x attention_dp of a resolved scenario. */
 int64_t roof_stage_devices(const struct roof_scenario *scenario);
+/** Returns the devices of all stages and copies. */
+int64_t roof_scenario_devices(const struct roof_scenario *scenario);
 /** Returns true if attention and experts of a resolved scenario are split in ways that neither "tp"
  * nor "ep" alone says. */
 bool roof_splits_apart(const struct roof_scenario *scenario);

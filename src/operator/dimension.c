@@ -96,6 +96,21 @@ const char *roof_input_key(char out[ROOF_INPUT_NAME_SIZE], const struct roof_inp
     return out;
 }
 
+bool roof_key_is(const char *key, const char *option)
+{
+    for (; *key == (*option == '-' ? '_' : *option); key++, option++) {
+        if (*key == '\0') {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool roof_input_has_key(const struct roof_input *input, const char *key)
+{
+    return roof_key_is(key, input->key == NULL ? input->option : input->key);
+}
+
 const char *roof_input_marked(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input)
 {
     char key[ROOF_INPUT_NAME_SIZE];

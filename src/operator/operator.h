@@ -103,6 +103,10 @@ const char *roof_input_name(char out[ROOF_INPUT_NAME_SIZE], const struct roof_in
 
 /** Writes the key of an input: its own, or its option with "_" for "-". Returns out. */
 const char *roof_input_key(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
+/** Tells if a key is that of an option: the option with "_" for "-". */
+bool roof_key_is(const char *key, const char *option);
+/** Tells if a key is that of an input. */
+bool roof_input_has_key(const struct roof_input *input, const char *key);
 /** Writes the key with the marks of ROOF_KEY, for a message. Returns out. */
 const char *roof_input_marked(char out[ROOF_INPUT_NAME_SIZE], const struct roof_input *input);
 

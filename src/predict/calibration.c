@@ -113,9 +113,9 @@ static const char *const numerics_names[ROOF_NUMERICS_COUNT] = {
     [ROOF_NUMERICS_INT8] = "int8",   [ROOF_NUMERICS_FP4] = "fp4",
     [ROOF_NUMERICS_W8A16] = "w8a16", [ROOF_NUMERICS_W4A16] = "w4a16",
     [ROOF_NUMERICS_W4A8] = "w4a8",   [ROOF_NUMERICS_32BIT] = "32bit"};
-static const char *const stack_names[ROOF_STACK_COUNT] = {"best", "trtllm", "vllm", "sglang"};
-static const char *const quantize_names[ROOF_QUANTIZE_COUNT] = {"none", "static", "dynamic",
-                                                                "block"};
+const char *const roof_stack_names[ROOF_STACK_COUNT + 1] = {"best", "trtllm", "vllm", "sglang"};
+const char *const roof_quantize_names[ROOF_QUANTIZE_COUNT + 1] = {"none", "static", "dynamic",
+                                                                  "block"};
 
 const char *roof_numerics_name(enum roof_numerics numerics)
 {
@@ -124,12 +124,12 @@ const char *roof_numerics_name(enum roof_numerics numerics)
 
 const char *roof_stack_name(enum roof_stack stack)
 {
-    return stack_names[stack];
+    return roof_stack_names[stack];
 }
 
 const char *roof_quantize_name(enum roof_quantize quantize)
 {
-    return quantize_names[quantize];
+    return roof_quantize_names[quantize];
 }
 
 enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_precision activations)
@@ -237,9 +237,9 @@ static enum roof_status read_fit(struct roof_kernel_fit *out, const struct roof_
         const char *const *names;
         size_t count;
     } words[] = {{&kernel, "kernel", kernel_names, ROOF_KERNEL_COUNT},
-                 {&stack, "stack", stack_names, ROOF_STACK_COUNT},
+                 {&stack, "stack", roof_stack_names, ROOF_STACK_COUNT},
                  {&numerics, "numerics", numerics_names, ROOF_NUMERICS_COUNT},
-                 {&quantize, "quantize_input", quantize_names, ROOF_QUANTIZE_COUNT}};
+                 {&quantize, "quantize_input", roof_quantize_names, ROOF_QUANTIZE_COUNT}};
     const struct {
         double *out;
         const char *key;

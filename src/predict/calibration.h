@@ -52,6 +52,9 @@ enum roof_numerics {
     ROOF_NUMERICS_COUNT
 };
 const char *roof_numerics_name(enum roof_numerics numerics);
+/* The names by number, and NULL after the last. */
+extern const char *const roof_stack_names[ROOF_STACK_COUNT + 1];
+extern const char *const roof_quantize_names[ROOF_QUANTIZE_COUNT + 1];
 const char *roof_stack_name(enum roof_stack stack);
 const char *roof_quantize_name(enum roof_quantize quantize);
 /** Returns the numerics of a product; COUNT when no kernel is known for the pair. */

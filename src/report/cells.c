@@ -137,8 +137,12 @@ static bool put_lead(struct roof_table *table, size_t i, struct roof_text *out,
     struct roof_cell *const cell = &table->cell[i];
     const bool spaced = *separator != '\0';
     if (cell->lead_length == 0) {
-        cell->lead_length =
-            (size_t)snprintf(cell->lead, sizeof cell->lead, "\"%s\":", table->columns.field[i].key);
+        const char *const key = table->columns.field[i].key;
+        const size_t length = strlen(key);
+        cell->lead[0] = '"';
+        memcpy(cell->lead + 1, key, length);
+        memcpy(cell->lead + 1 + length, "\":", 2);
+        cell->lead_length = length + 3;
     }
     if (spaced) {
         roof_text_put(out, separator);

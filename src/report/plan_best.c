@@ -114,10 +114,17 @@ void roof_plan_put_best(struct roof_text *out, const struct roof_plan *plan,
     struct roof_plan_row row;
     roof_plan_name(&row, plan, 1, problem);
     roof_text_put(out, "Use ");
-    roof_plan_describe(out, plan, problem);
+    roof_plan_describe_place(out, plan, problem);
+    roof_text_put(out, plan->prefill.copies > 0 ? ",\n    " : ", ");
+    roof_plan_describe_load(out, plan, problem);
     roof_text_printf(out, "\n  engines:     %s\n", row.engines);
     (bound ? put_bounds : put_expected)(out, plan, note);
     put_way(out, plan);
+    if (requests) {
+        roof_text_printf(out, "  arrivals:    %s; for random ones: roofline simulate\n",
+                         plan->prefill.copies > 0 ? "even, so that no prompt waits"
+                                                  : "one whenever a request ends");
+    }
     roof_text_printf(out, "  memory:      %s on each device; accuracy loss %s\n",
                      roof_format_quantity(number, plan->memory_bytes, ROOF_UNIT_CAPACITY),
                      roof_accuracy_name(plan->loss));
@@ -314,8 +321,8 @@ static const struct roof_gain *gain_of(const struct roof_speedup_row *row,
     return is_bound(speedup) ? &row->bound : &row->expected;
 }
 
-/* Writes an operator of the step: "  gate_up_proj  9.175 ms -> 4.897 ms, 1.87x; compute-bound from
- * 389". */
+/* Writes an operator of the step: "  gate_up_proj  9.175 ms -> 4.897 ms, 1.87x; lower bound: compute
+ * from batch 389". */
 static void put_operator(struct roof_text *out, const struct roof_plan_speedup *speedup, size_t i)
 {
     const struct roof_speedup_row *const row = &speedup->decode.row[i];
@@ -334,11 +341,12 @@ static void put_operator(struct roof_text *out, const struct roof_plan_speedup *
     if (before != after) {
         roof_text_printf(out, " -> %s", roof_bottleneck_name(after));
     }
-    if (isnan(batch)) {
-        roof_text_put(out, "\n");
-    } else {
-        roof_text_printf(out, "; bound: compute from batch %.0f\n", batch);
+    if (batch > 1) {
+        roof_text_printf(out, "; lower bound: compute from batch %.0f", batch);
+    } else if (!isnan(batch)) {
+        roof_text_put(out, "; lower bound: compute");
     }
+    roof_text_put(out, "\n");
 }
 
 /* Writes the operators that save most of a step, and those whose bottleneck changed. */

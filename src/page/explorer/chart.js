@@ -167,8 +167,8 @@ class Chart {
       group.append(svgNode('line', { x1: x, x2: x, y1: this.place('y', dot.low), y2: this.place('y', dot.high), stroke: dot.color, 'stroke-width': 1.5 }));
     }
     const node = svgNode('circle', { class: 'point', cx: x, cy: y, r: dot.size, fill: dot.open ? 'var(--ground)' : dot.color, 'fill-opacity': 0.8,
-      stroke: dot.color, tabindex: 0, role: 'button', 'aria-label': `${dot.name}: ${dot.note}` });
-    node.append(svgNode('title', {}, `${dot.name}\n${dot.note}`));
+      stroke: dot.color, tabindex: 0, role: 'button', 'aria-label': dot.name ? `${dot.name}: ${dot.note}` : dot.note });
+    node.append(svgNode('title', {}, dot.name ? `${dot.name}\n${dot.note}` : dot.note));
     if (dot.choose) {
       node.addEventListener('click', dot.choose);
       node.addEventListener('keydown', (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); dot.choose(); } });
