@@ -34,7 +34,8 @@ struct search {
     uint64_t wanted; /* rows of the file */
     bool near;       /* the last row is among the next points */
     struct roof_text row;
-    char *line; /* of the file */
+    struct roof_tile tile; /* of the point at hand */
+    char *line;            /* of the file */
     size_t capacity;
     uint64_t lines; /* read */
     off_t at;       /* behind them */
@@ -182,7 +183,7 @@ static enum roof_status on_row(void *context, const struct roof_prediction *pred
     struct search *const s = context;
     roof_text_clear(&s->row);
     s->table.rows = 0;
-    roof_table_point(&s->table, &s->row, prediction, model);
+    roof_table_point(&s->table, &s->row, prediction, model, &s->tile);
     const enum roof_status status =
         s->row.failed ? roof_no_memory(error) : take_row(s, s->row.data, s->row.length, error);
     s->passed.points++;
@@ -248,6 +249,7 @@ static enum roof_status pass_rows(struct search *s, int64_t threads, struct roof
     if (status == ROOF_UNSATISFIED && s->near) {
         struct roof_sweep sweep = *s->sweep;
         sweep.refused = on_refused;
+        sweep.tile = &s->tile;
         status = roof_sweep_run(&sweep, s->first + s->passed.points, s->count - s->passed.points,
                                 on_row, s, error);
     }

@@ -166,7 +166,9 @@ static enum roof_status read_input(struct sweep_input *in, struct roof_table *ta
         roof_asking_remark(a, in->grid.draft);
     }
     TRY(roof_table_open(table, roof_asking_rows(a),
-                        q->model ? ROOF_TABLE_MODEL_PREDICTIONS : ROOF_TABLE_PREDICTIONS,
+                        q->model                              ? ROOF_TABLE_MODEL_PREDICTIONS
+                        : roof_asking_has(a, ROOF_INPUT_TILE) ? ROOF_TABLE_TILES
+                                                              : ROOF_TABLE_PREDICTIONS,
                         sweep->base.common.op, q->value[ROOF_INPUT_COLUMNS], error));
     const bool readable = a->format == ROOF_TEXT || a->format == ROOF_MARKDOWN;
     if (readable && !roof_asking_has(a, ROOF_INPUT_COLUMNS)) {

@@ -138,10 +138,15 @@ static void print_option(char letter, const char *option, const char *value, con
 static const struct heading {
     enum roof_group group;
     const char *text;
-} headings[] = {{ROOF_GROUP_WORKLOAD, "Workload"},      {ROOF_GROUP_MODEL, "Model"},
-                {ROOF_GROUP_FORMATS, "Formats"},        {ROOF_GROUP_DEVICE, "Device"},
-                {ROOF_GROUP_EXPECTED, "Expected time"}, {ROOF_GROUP_COMMAND, NULL},
-                {ROOF_GROUP_LIMITS, "Limits"},          {ROOF_GROUP_OUTPUT, "Output"}};
+} headings[] = {{ROOF_GROUP_WORKLOAD, "Workload"},
+                {ROOF_GROUP_MODEL, "Model"},
+                {ROOF_GROUP_FORMATS, "Formats"},
+                {ROOF_GROUP_DEVICE, "Device"},
+                {ROOF_GROUP_EXPECTED, "Expected time"},
+                {ROOF_GROUP_TILE, "Tiles"},
+                {ROOF_GROUP_COMMAND, NULL},
+                {ROOF_GROUP_LIMITS, "Limits"},
+                {ROOF_GROUP_OUTPUT, "Output"}};
 static_assert(COUNT(headings) == ROOF_GROUP_COUNT, "every group has a heading");
 
 static void print_group(const struct cli_command *command, const char *workload,
@@ -227,8 +232,9 @@ static void print_menu(const struct cli_command *command, const struct menu *men
 
 /* The groups of plans of models: what they are searched for comes first. */
 static const enum roof_group plan_order[] = {
-    ROOF_GROUP_LIMITS, ROOF_GROUP_COMMAND, ROOF_GROUP_MODEL,    ROOF_GROUP_WORKLOAD,
-    ROOF_GROUP_DEVICE, ROOF_GROUP_FORMATS, ROOF_GROUP_EXPECTED, ROOF_GROUP_OUTPUT};
+    ROOF_GROUP_LIMITS,   ROOF_GROUP_COMMAND, ROOF_GROUP_MODEL,
+    ROOF_GROUP_WORKLOAD, ROOF_GROUP_DEVICE,  ROOF_GROUP_FORMATS,
+    ROOF_GROUP_EXPECTED, ROOF_GROUP_TILE,    ROOF_GROUP_OUTPUT};
 static_assert(COUNT(plan_order) == ROOF_GROUP_COUNT, "every group has a place");
 
 static const struct heading *heading_of(enum roof_group group)

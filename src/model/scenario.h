@@ -38,7 +38,8 @@ enum roof_drafting {
  */
 struct roof_scenario {
     struct roof_workload common;
-    int64_t phase;   /**< enum roof_phase */
+    struct roof_tile_choice tile; /**< of an operator */
+    int64_t phase;                /**< enum roof_phase */
     int64_t context; /**< KV length: tokens of the prompt, or cached by a decode step, the new one
                           included (default 4096, or the model's limit if that is less) */
     int64_t chunk;   /**< prefill: new tokens of this pass (default: the whole context); mixed: of

@@ -37,6 +37,28 @@ const struct roof_input roof_dimensions[ROOF_DIM_COUNT] = {
 #undef ROW
 };
 
+/* The bits of a size. */
+#define SIZE_BITS 20
+
+int64_t roof_sizes_pack(const struct roof_sizes *sizes)
+{
+    int64_t packed = 0;
+    for (int i = 0; i < ROOF_SIZES_MAX; i++) {
+        packed = packed << SIZE_BITS | sizes->size[i];
+    }
+    return packed;
+}
+
+struct roof_sizes roof_sizes_unpack(int64_t packed)
+{
+    struct roof_sizes sizes;
+    for (int i = ROOF_SIZES_MAX; i-- > 0;) {
+        sizes.size[i] = packed & ((INT64_C(1) << SIZE_BITS) - 1);
+        packed >>= SIZE_BITS;
+    }
+    return sizes;
+}
+
 int64_t roof_input_get(const void *asked, const struct roof_input *input)
 {
     const void *const at = (const char *)asked + input->offset;

@@ -16,6 +16,7 @@ static const struct {
     {ROOF_TABLE_PREDICTIONS,
      {"batch", "activations", "arithmetic_intensity", "compute_precision", "attainable_tflops",
       "out", "kv", "bottleneck"}},
+    {ROOF_TABLE_TILES, {"cluster", "time_us", "tile_grid", "weights", "tile_dram_intensity"}},
     {ROOF_TABLE_MODEL_PREDICTIONS,
      {"pp", "ep", "kv", "activations", "tp", "tokens_per_s_per_user", "phase", "generate", "prompt",
       "context", "weights", "bottleneck", "fits", "expected_ttft_ms", "ttft_ms"}},

@@ -21,6 +21,7 @@
 #include "model/layout.h"
 #include "operator/operator.h"
 #include "predict/model_prediction.h"
+#include "predict/tile.h"
 #include "roofline/question.h"
 #include "simulate/simulation_fields.h"
 
@@ -36,6 +37,7 @@ enum roof_output {
 /** The kinds of results that rows of a table show. */
 enum roof_table_kind {
     ROOF_TABLE_PREDICTIONS,
+    ROOF_TABLE_TILES,           /**< predictions of products with a tile */
     ROOF_TABLE_RECOMMENDATIONS, /**< candidates */
     ROOF_TABLE_HARDWARE,
     ROOF_TABLE_PRECISIONS,
@@ -131,6 +133,8 @@ void roof_table_end(struct roof_table *table, struct roof_text *out);
 
 void roof_table_prediction(struct roof_table *table, struct roof_text *out,
                            const struct roof_prediction *prediction);
+void roof_table_tile(struct roof_table *table, struct roof_text *out,
+                     const struct roof_prediction *prediction, const struct roof_tile *tile);
 void roof_table_candidate(struct roof_table *table, struct roof_text *out,
                           const struct roof_candidate *candidate);
 void roof_table_hardware(struct roof_table *table, struct roof_text *out,
