@@ -421,22 +421,22 @@ static double common_bits(double a, double b, double most)
     return bits;
 }
 
-/* Returns the sectors that a part of a row touches, on average, as a multiple of its own bits. */
-static double sector_factor(const struct tensor *x)
+/* Returns what the sectors that a part of a row touches have beside it, on average, as a multiple
+ * of its own bits. */
+static double sector_excess(const struct tensor *x)
 {
     const double aligned = common_bits(x->row_bits, x->step_bits, SECTOR_BITS);
-    return (x->step_bits + SECTOR_BITS - aligned) / x->step_bits;
+    return (SECTOR_BITS - aligned) / x->step_bits;
 }
 
 static void find_l2(struct roof_tile *tile, const struct task *t)
 {
     const double a = t->a.bytes * ceil(t->columns / (double)tile->cluster_n);
     const double b = t->b.bytes * ceil(t->rows / (double)tile->cluster_m);
-    const double exact = a + b + t->c.bytes;
-    const double sectors =
-        a * sector_factor(&t->a) + b * sector_factor(&t->b) + t->c.bytes * sector_factor(&t->c);
-    tile->bytes[ROOF_TILE_L2] = t->batch * sectors;
-    tile->sector_bytes = t->batch * (sectors - exact);
+    const double excess =
+        a * sector_excess(&t->a) + b * sector_excess(&t->b) + t->c.bytes * sector_excess(&t->c);
+    tile->bytes[ROOF_TILE_L2] = t->batch * (a + b + t->c.bytes + excess);
+    tile->sector_bytes = t->batch * excess;
 }
 
 /* Returns the clocks in which an SM puts an operand's part of a k step into shared memory: a warp
