@@ -288,11 +288,12 @@ check-page: $(PAGE)/roofline.wasm $(PAGE)/native
 ## calibrate: fit data/calibration again, from the published timings in MEASURED=DIR
 MEASURED    ?=
 # In this order: each device, and those whose kernels it takes where it has no rows of its own.
-CALIBRATED  := h100-sxm \
+CALIBRATED  := h100-sxm:a100-sxm-80gb \
                a100-sxm-80gb:h100-sxm \
                hgx-b200:h100-sxm,a100-sxm-80gb \
                l40s:a100-sxm-80gb,h100-sxm \
-               dgx-spark:l40s,a100-sxm-80gb,hgx-b200
+               rtx-pro-6000:l40s,a100-sxm-80gb,hgx-b200 \
+               dgx-spark:rtx-pro-6000,l40s,a100-sxm-80gb,hgx-b200
 ATTRIBUTION := --attribution 'Kernel timings: ai-dynamo/aiconfigurator@095f58a, \
                aic-core/src/aiconfigurator_core/systems/data, (c) NVIDIA, Apache-2.0' \
                --attribution 'Vector kernels: microsoft/vidur, (c) Microsoft, MIT' \
@@ -303,7 +304,7 @@ calibrate: $(FIT)
 	for each in $(CALIBRATED); do \
 	    id=$${each%%:*}; lenders=$$(printf '%s' "$${each#$$id}" | tr ':,' '  '); lend=; \
 	    for other in $$lenders; do lend="$$lend --lend data/calibration/$$other.json"; done; \
-	    $(FIT) $(BUILD)/measured.csv --hardware $$id -o data/calibration/$$id.json $$lend \
+	    $(FIT) $(BUILD)/measured.csv --evaluations 400 --hardware $$id -o data/calibration/$$id.json $$lend \
 	        $(ATTRIBUTION) || exit 1; done
 
 ## bench: predictions per second, and whole processes beside /bin/true and jq, as JSON lines

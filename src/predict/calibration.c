@@ -109,10 +109,11 @@ const char *roof_kernel_name(enum roof_kernel kernel)
 /* --- numerics ------------------------------------------------------------------------------ */
 
 static const char *const numerics_names[ROOF_NUMERICS_COUNT] = {
-    [ROOF_NUMERICS_16BIT] = "16bit", [ROOF_NUMERICS_FP8] = "fp8",
-    [ROOF_NUMERICS_INT8] = "int8",   [ROOF_NUMERICS_FP4] = "fp4",
-    [ROOF_NUMERICS_W8A16] = "w8a16", [ROOF_NUMERICS_W4A16] = "w4a16",
-    [ROOF_NUMERICS_W4A8] = "w4a8",   [ROOF_NUMERICS_32BIT] = "32bit"};
+    [ROOF_NUMERICS_16BIT] = "16bit",  [ROOF_NUMERICS_FP8] = "fp8",
+    [ROOF_NUMERICS_INT8] = "int8",    [ROOF_NUMERICS_FP4] = "fp4",
+    [ROOF_NUMERICS_W8A16] = "w8a16",  [ROOF_NUMERICS_W4A16] = "w4a16",
+    [ROOF_NUMERICS_W4A8] = "w4a8",    [ROOF_NUMERICS_32BIT] = "32bit",
+    [ROOF_NUMERICS_MX4A16] = "mx4a16"};
 const char *const roof_stack_names[ROOF_STACK_COUNT + 1] = {"best", "trtllm", "vllm", "sglang"};
 const char *const roof_quantize_names[ROOF_QUANTIZE_COUNT + 1] = {"none", "static", "dynamic",
                                                                   "block"};
@@ -144,7 +145,10 @@ enum roof_numerics roof_numerics_of(enum roof_precision weights, enum roof_preci
         return ROOF_NUMERICS_16BIT;
     }
     if (a == 16) {
-        return w >= 9 ? ROOF_NUMERICS_COUNT : w >= 8 ? ROOF_NUMERICS_W8A16 : ROOF_NUMERICS_W4A16;
+        return w >= 9                            ? ROOF_NUMERICS_COUNT
+               : w >= 8                          ? ROOF_NUMERICS_W8A16
+               : weights == ROOF_PRECISION_MXFP4 ? ROOF_NUMERICS_MX4A16
+                                                 : ROOF_NUMERICS_W4A16;
     }
     if (a >= 8 && a < 9 && w < 9) {
         return w < 8 ? ROOF_NUMERICS_W4A8 : integer ? ROOF_NUMERICS_INT8 : ROOF_NUMERICS_FP8;
@@ -398,13 +402,17 @@ static enum roof_status from_json(struct roof_calibration **out, struct roof_jso
 
 static const struct roof_registry registry = {.folder = "calibration", .noun = "calibration"};
 
-/* Devices without measurements take those of a device of their architecture that has them. */
+/* Devices without measurements take those of a device of their architecture that has them; the
+ * first row that fits counts. Blackwell has two kinds of SM: those of workstations (12.x) have
+ * neither tensor memory nor the matrix instructions of the data centre, so other kernels run on
+ * them. */
 static const struct {
     const char *architecture; /* the beginning of its name */
     const char *id;
 } families[] = {{"Ampere", "a100-sxm-80gb"},
                 {"Hopper", "h100-sxm"},
                 {"Ada Lovelace", "l40s"},
+                {"Blackwell (SM12", "rtx-pro-6000"},
                 {"Blackwell", "hgx-b200"}};
 
 static enum roof_status load_id(struct roof_calibration **out, const char *id,
