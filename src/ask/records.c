@@ -117,7 +117,8 @@ static enum roof_status open_table(struct recording *r, enum roof_operator of,
     if (readable && columns == NULL) {
         /* A reader wants to see what was asked, and nothing else. */
         roof_table_keep_dimensions(table, records->dimensions);
-        roof_table_narrow(table, r->asking->question); /* before what the records give is shown */
+        roof_table_narrow(table, r->asking->question,
+                          NULL); /* before what the records give is shown */
         for (size_t id = 0; r->model && id < ROOF_INPUT_COUNT; id++) {
             const char *const key = roof_input(id)->key;
             if (key != NULL && roof_records_has(records, key)) {

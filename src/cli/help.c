@@ -207,11 +207,17 @@ static const struct menu {
       ROOF_INPUT_LINE, ROOF_INPUT_OUTPUT}},
 };
 
+static void print_usage(const struct cli_command *command)
+{
+    printf("usage: roofline %s%s%s [options]\n\n%s\n\n", command->name,
+           *command->operands == '\0' ? "" : " ", command->operands, command->summary);
+}
+
 static void print_menu(const struct cli_command *command, const struct menu *menu)
 {
     const bool plans = command->id == ROOF_COMMAND_RECOMMEND;
-    printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s\nOptions that people use most\n",
-           command->name, command->operands, command->summary, menu->examples);
+    print_usage(command);
+    printf("Examples\n%s\nOptions that people use most\n", menu->examples);
     for (size_t i = 0; i < COUNT(menu->input); i++) {
         const struct roof_input *const row = roof_input(menu->input[i]);
         const char *const help = cli_help_of(command, plans ? "model" : NULL, menu->input[i]);
@@ -250,8 +256,8 @@ static void print_page(const struct cli_command *command, const char *workload)
 {
     const bool plans =
         command->id == ROOF_COMMAND_RECOMMEND && workload != NULL && strcmp(workload, "model") == 0;
-    printf("usage: roofline %s %s [options]\n\n%s\n\nExamples\n%s", command->name,
-           command->operands, command->summary, command->examples);
+    print_usage(command);
+    printf("Examples\n%s", command->examples);
     for (size_t i = 0; i < ROOF_GROUP_COUNT; i++) {
         print_group(command, workload, plans ? heading_of(plan_order[i]) : &headings[i]);
     }

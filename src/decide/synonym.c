@@ -66,6 +66,7 @@ static const struct {
     {"device", ROOF_INPUT_HARDWARE},
     {"nodes", ROOF_DIM_DEVICES},
     {"num-devices", ROOF_DIM_DEVICES},
+    {"total-gpus", ROOF_DIM_DEVICES},
     {"engine", ROOF_INPUT_STACK},
     {"stack", ROOF_INPUT_ENGINE},
 };

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "decide/question.h"
 #include "report/plan_parts.h"
 #include "report/speedup_report.h"
 #include "report/table.h"
@@ -282,9 +283,43 @@ static void put_changes(struct roof_text *out, const struct roof_plan_answer *an
     roof_text_put(out, s->changes == 0 ? "  No small change of the question helps.\n\n" : "\n");
 }
 
+/* Says how to give the link of a device that has none, where plans need one. */
+static void put_no_link(struct roof_text *out, const struct roof_plan_answer *answer,
+                        const struct roof_hardware *hardware)
+{
+    struct roof_link link;
+    if (answer->plans.rejected[ROOF_REJECTED_SPLIT] > 0 &&
+        roof_hardware_link(&link, hardware, 2, NULL) != ROOF_OK) {
+        roof_text_printf(out,
+                         "The link of %s is unknown, and splits need it: --set link_gb_s=VALUE\n",
+                         hardware->id);
+    }
+}
+
+/* Says which formats the published checkpoint has, where those that are asked for are not smaller.
+ */
+static void put_published(struct roof_text *out, const struct roof_plan_answer *answer,
+                          const struct roof_question *question)
+{
+    const struct roof_engines *const engines = answer->problem.engines;
+    if (answer->plans.rejected[ROOF_REJECTED_WIDER] == 0 ||
+        !roof_asked(question, ROOF_INPUT_FORMATS)) {
+        return;
+    }
+    for (size_t i = 0; i < engines->servings; i++) {
+        if (answer->plans.model[i] != NULL && roof_serving_published(&engines->serving[i]) &&
+            roof_serving_suits(&engines->serving[i], answer->problem.model)) {
+            roof_text_printf(out, "The published checkpoint is --formats %s\n",
+                             engines->serving[i].id);
+            return;
+        }
+    }
+}
+
 /* Writes, when no plan is left, how near the closest candidate comes to all limits, and what was
  * not measured. */
-static void put_nothing(struct roof_text *out, const struct roof_plan_answer *answer)
+static void put_nothing(struct roof_text *out, const struct roof_plan_answer *answer,
+                        const struct roof_question *question)
 {
     const struct roof_plans *const plans = &answer->plans;
     const struct roof_plan_problem *const problem = &answer->problem;
@@ -308,12 +343,14 @@ static void put_nothing(struct roof_text *out, const struct roof_plan_answer *an
         roof_text_put(out, "\n");
     }
     for (size_t h = 0; h < problem->hardware_count; h++) {
+        put_no_link(out, answer, problem->hardware[h]);
         if (!any_engine(problem, h)) {
             roof_text_printf(out, "%s has no plan", problem->hardware[h]->id);
             put_no_engine(out, problem, h);
             roof_text_put(out, "\n");
         }
     }
+    put_published(out, answer, question);
     size_t candidates = 0;
     for (int i = 0; i < ROOF_REJECTED_COUNT; i++) {
         candidates += plans->rejected[i];
@@ -348,7 +385,7 @@ void roof_plan_report_text(struct roof_text *out, const struct roof_plan_answer 
     }
     roof_text_put(out, "\n\n");
     if (plans->count == 0) {
-        put_nothing(out, answer);
+        put_nothing(out, answer, question);
     } else {
         roof_plan_put_best(out, &plans->plan[0], problem);
         if (answer->explained) {
