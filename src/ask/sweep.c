@@ -171,6 +171,7 @@ static enum roof_status check_ends(const struct sweep_input *in,
 struct look {
     struct roof_variety *variety;
     const struct roof_table *table;
+    struct roof_tile tile; /* of the point */
 };
 
 static enum roof_status on_look(void *context, const struct roof_prediction *prediction,
@@ -178,7 +179,7 @@ static enum roof_status on_look(void *context, const struct roof_prediction *pre
 {
     const struct look *const look = context;
     (void)error;
-    roof_variety_add(look->variety, look->table, prediction, model);
+    roof_variety_add(look->variety, look->table, prediction, model, &look->tile);
     return ROOF_OK;
 }
 
@@ -189,6 +190,7 @@ static enum roof_status look_over(struct sweep_input *in, const struct roof_tabl
     struct roof_sweep sweep = in->grid.sweep; /* its lists stay those of the grid */
     struct look look = {.variety = &in->variety, .table = table};
     sweep.refused = ignore_refused;
+    sweep.tile = &look.tile;
     if (in->count <= LOOKED_AT) {
         return roof_sweep_run(&sweep, 0, in->count, on_look, &look, error);
     }

@@ -83,7 +83,11 @@ static enum roof_status write_tiles(struct roof_text *out, const struct tiles *s
         roof_report_tile(out, a->format == ROOF_JSON, &s->prediction, &s->tile[0]);
         return ROOF_OK;
     }
-    roof_table_narrow(&table, a->question);
+    struct roof_variety variety = {.rows = 0};
+    for (size_t i = 0; i < s->count; i++) {
+        roof_variety_add(&variety, &table, &s->prediction, NULL, &s->tile[i]);
+    }
+    roof_table_narrow(&table, a->question, &variety);
     roof_table_begin(&table, out);
     for (size_t i = 0; i < s->count; i++) {
         roof_table_tile(&table, out, &s->prediction, &s->tile[i]);

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "decide/question.h"
 #include "predict/prediction_fields.h"
+#include "predict/tile_fields.h"
 #include "report/render.h"
 
 #define LEFT_OUT_MAX 20
@@ -79,11 +80,14 @@ static bool repeats(const struct roof_fields *columns, const struct roof_value *
 
 void roof_variety_add(struct roof_variety *variety, const struct roof_table *table,
                       const struct roof_prediction *prediction,
-                      const struct roof_model_prediction *model)
+                      const struct roof_model_prediction *model, const struct roof_tile *tile)
 {
     struct roof_value value[ROOF_FIELDS_MAX];
     const struct roof_fields *const columns = &table->columns;
-    if (model != NULL) {
+    if (table->kind == ROOF_TABLE_TILES) {
+        variety->tile = variety->rows == 0 ? *tile : variety->tile; /* it has texts of its own */
+        roof_tile_values(value, columns, prediction, variety->rows == 0 ? &variety->tile : tile);
+    } else if (model != NULL) {
         roof_model_prediction_values(value, columns, model);
     } else {
         roof_prediction_values(value, columns, 0, prediction);

@@ -121,11 +121,12 @@ struct roof_variety {
     bool varies[ROOF_FIELDS_MAX];             /**< not all rows have one value */
     bool differs[ROOF_FIELDS_MAX];            /**< from formats in columns before it */
     bool present[ROOF_FIELDS_MAX];            /**< a row has a value */
+    struct roof_tile tile;                    /**< of the first row, in tables of tiles */
 };
-/** Adds a row; model is NULL in tables of operators. */
+/** Adds a row; model is NULL in tables of operators, tile elsewhere than in tables of tiles. */
 void roof_variety_add(struct roof_variety *variety, const struct roof_table *table,
                       const struct roof_prediction *prediction,
-                      const struct roof_model_prediction *model);
+                      const struct roof_model_prediction *model, const struct roof_tile *tile);
 /** Leaves out columns of a text table that is wider than a page: empty ones, then those that say
  * the same in all rows, then the least important, but none that varies because the question has
  * several values for it; not where it asks for columns, or for all (`wide`). variety may be NULL.
