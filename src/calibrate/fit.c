@@ -174,8 +174,8 @@ static void lend_per_sm(struct roof_kernel_fit *fit, double richer)
  * FP8 products lose at least: both run on the same units. */
 static void limit_power(struct roof_kernel_fit *fit, double least)
 {
-    if (fit->kernel == ROOF_KERNEL_GEMM && fit->numerics == ROOF_NUMERICS_INT8) {
-        double *const power = parameter_of(fit, "power");
+    double *const power = parameter_of(fit, "power");
+    if (fit->kernel == ROOF_KERNEL_GEMM && fit->numerics == ROOF_NUMERICS_INT8 && power != NULL) {
         *power = fmax(least, *power);
     }
 }
@@ -214,9 +214,10 @@ static double extreme_of(struct fitter *f, int fitted, enum roof_numerics numeri
 {
     double found = 0;
     for (int i = 0; i < fitted; i++) {
-        if (f->done[i].kernel == ROOF_KERNEL_GEMM && f->done[i].numerics == numerics) {
-            const double value = *parameter_of(&f->done[i], key);
-            found = found == 0 || (value > found) == highest ? value : found;
+        const double *const value = parameter_of(&f->done[i], key);
+        if (f->done[i].kernel == ROOF_KERNEL_GEMM && f->done[i].numerics == numerics &&
+            value != NULL) {
+            found = found == 0 || (*value > found) == highest ? *value : found;
         }
     }
     return found;
