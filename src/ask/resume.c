@@ -16,11 +16,14 @@
 
 #define READ_BYTES 1048576
 
-/* The whole lines of a file: those with a line end. */
+/* The whole lines of a file: those with a line end. In a text table a blank one ends them: remarks
+ * follow, which are written again. */
 struct lines {
     uint64_t count;
     off_t last; /* where the last one begins */
     off_t end;  /* of the last */
+    bool text;
+    bool remarks;
 };
 
 /* The points of a sweep, which pass until the last row is found, and FILE.part beside them. */
@@ -70,8 +73,13 @@ static void count_lines(struct lines *out, const char *bytes, size_t length, off
 {
     const char *const end = bytes + length;
     for (const char *p = bytes; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) {
+        const off_t next = at + (p - bytes) + 1;
+        out->remarks = out->remarks || (out->text && next == out->end + 1);
+        if (out->remarks) {
+            return;
+        }
         out->last = out->end;
-        out->end = at + (p - bytes) + 1;
+        out->end = next;
         out->count++;
     }
 }
@@ -262,7 +270,7 @@ static enum roof_status pass_rows(struct search *s, int64_t threads, struct roof
 static enum roof_status find_end(off_t *end, struct search *s, int64_t threads,
                                  struct roof_error *error)
 {
-    struct lines lines = {0};
+    struct lines lines = {.text = s->table.output == ROOF_OUTPUT_TEXT};
     *end = 0;
     enum roof_status status = read_lines(&lines, s, error);
     if (status == ROOF_OK) {

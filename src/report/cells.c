@@ -208,3 +208,30 @@ void roof_cells_json(struct roof_table *table, struct roof_text *out,
     }
     roof_text_add(out, "", 0); /* ends with a zero again */
 }
+
+#define TIME_DIGITS 5
+#define DECIMALS_MAX 6
+
+struct roof_time_look roof_time_look(double longest_s, enum roof_unit unit)
+{
+    const double longest = roof_to_unit(longest_s, unit);
+    struct roof_time_look look = {.unit = unit, .decimals = TIME_DIGITS - 1};
+    for (double bound = 10; bound <= longest && look.decimals > 0; bound *= 10) {
+        look.decimals--;
+    }
+    for (double bound = 1; longest > 0 && longest < bound && look.decimals < DECIMALS_MAX;
+         bound /= 10) {
+        look.decimals++;
+    }
+    return look;
+}
+
+const char *roof_time_text(char out[ROOF_QUANTITY_SIZE], double s,
+                           const struct roof_time_look *look)
+{
+    if (isnan(s)) {
+        return "-";
+    }
+    (void)snprintf(out, ROOF_QUANTITY_SIZE, "%.*f", look->decimals, roof_to_unit(s, look->unit));
+    return out;
+}

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/cells.h"
 #include "report/table.h"
 
 /* --- for people ---------------------------------------------------------------------------- */
@@ -139,7 +140,7 @@ static const struct roof_gain *gain_of(const struct roof_speedup_row *row, bool 
 /* How the rows of a table look: their times in one unit, and the causes that save or cost any. */
 struct look {
     bool expected;
-    enum roof_unit unit;
+    struct roof_time_look time;
     int name;  /* width */
     int width; /* of a time */
     bool cause[ROOF_CAUSE_COUNT];
@@ -149,9 +150,11 @@ static struct look look_of(const struct roof_speedup *s, bool expected)
 {
     const double total = gain_of(&s->total, expected)->from_s;
     struct look look = {.expected = expected, .name = (int)strlen("operator")};
+    const double longest = fmax(total, gain_of(&s->total, expected)->to_s);
     char widest[ROOF_QUANTITY_SIZE];
-    look.unit = total < 1e-3 ? ROOF_UNIT_MICROSECONDS : ROOF_UNIT_MILLISECONDS;
-    look.width = snprintf(widest, sizeof widest, "%.3f", roof_to_unit(total, look.unit));
+    look.time =
+        roof_time_look(longest, longest < 1e-3 ? ROOF_UNIT_MICROSECONDS : ROOF_UNIT_MILLISECONDS);
+    look.width = (int)strlen(roof_time_text(widest, longest, &look.time));
     look.width = look.width > 8 ? look.width : 8;
     for (size_t i = 0; i < s->count; i++) {
         const struct roof_gain *const gain = gain_of(&s->row[i], expected);
@@ -166,11 +169,8 @@ static struct look look_of(const struct roof_speedup *s, bool expected)
 
 static void put_time(struct roof_text *out, double s, const struct look *look)
 {
-    if (isnan(s)) {
-        roof_text_printf(out, " %*s", look->width, "-");
-    } else {
-        roof_text_printf(out, " %*.3f", look->width, roof_to_unit(s, look->unit));
-    }
+    char time[ROOF_QUANTITY_SIZE];
+    roof_text_printf(out, " %*s", look->width, roof_time_text(time, s, &look->time));
 }
 
 static void put_row(struct roof_text *out, const struct roof_speedup_row *row,
@@ -222,7 +222,7 @@ static void put_rows(struct roof_text *out, const struct roof_speedup *s, size_t
             roof_text_printf(out, " %*s", look.width, roof_cause_name((enum roof_cause)i));
         }
     }
-    roof_text_printf(out, "  bound (times in %s)\n", roof_unit_name(look.unit));
+    roof_text_printf(out, "  bound (times in %s)\n", roof_unit_name(look.time.unit));
     for (size_t i = 0; i < s->count && i < top; i++) {
         put_row(out, &s->row[order[i]], &look);
     }

@@ -39,7 +39,8 @@ static enum roof_status rate_of(double *out, const struct changed *c,
         *out = found.rate;
     }
     roof_deployment_close(&changed);
-    return status == ROOF_MEMORY ? status : ROOF_OK; /* a split that is not valid is no change */
+    /* A split that is not valid is no change. */
+    return status == ROOF_MEMORY || status == ROOF_IO ? status : ROOF_OK;
 }
 
 /* Puts a change among the best ones. */
