@@ -215,14 +215,9 @@ void roof_cells_json(struct roof_table *table, struct roof_text *out,
 struct roof_time_look roof_time_look(double longest_s, enum roof_unit unit)
 {
     const double longest = roof_to_unit(longest_s, unit);
-    struct roof_time_look look = {.unit = unit, .decimals = TIME_DIGITS - 1};
-    for (double bound = 10; bound <= longest && look.decimals > 0; bound *= 10) {
-        look.decimals--;
-    }
-    for (double bound = 1; longest > 0 && longest < bound && look.decimals < DECIMALS_MAX;
-         bound /= 10) {
-        look.decimals++;
-    }
+    const double before = longest > 0 ? floor(log10(longest)) + 1 : 1; /* digits before the point */
+    struct roof_time_look look = {.unit = unit};
+    look.decimals = (int)fmin(fmax(TIME_DIGITS - before, 0), DECIMALS_MAX);
     return look;
 }
 
