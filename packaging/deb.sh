@@ -10,11 +10,10 @@ version=$(basename "$tarball" .tar.gz | sed 's/^roofline-//')
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
-cp "$tarball" "roofline_$version.orig.tar.gz"
 tar xzf "$tarball"
 cd "roofline-$version"
 packaged=$(dpkg-parsechangelog -S Version)
-[ "${packaged%-*}" = "$version" ] || {
+[ "$packaged" = "$version" ] || {
     echo "debian/changelog has version $packaged, include/roofline/version.h has $version" >&2
     exit 1
 }
