@@ -611,7 +611,7 @@ $(PASSED)/analyze/%: % tests/analyze.sh $(LINT_H)
 
 # What .ci/run does after README's command; docs/testing.md says what is a sample. Under -j two
 # steps go side by side, each with its output in a file.
-CI := lint-quick sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser
+CI := lint-quick sanitize-quick mutate-quick coverage valgrind-quick fuzz check-browser check-packages
 ci: $(CI:%=ci-%)
 $(CI:%=ci-%): ci-%:
 	@mkdir -p $(BUILD)/ci
@@ -668,6 +668,10 @@ check-dist: dist
 deb: dist
 	sh packaging/deb.sh $(DIST) $(BUILD)/deb
 
+## check-packages: check-dist and deb
+check-packages: check-dist
+	$(MAKE) deb
+
 ## portable: build tarballs of programs that need glibc alone, x86-64 and arm64 (sh .ci/deps portable)
 portable: $(BIN)
 	sh packaging/portable.sh x86-64 $(BUILD)
@@ -683,5 +687,5 @@ help:
 
 .PHONY: all calibrate errors charts llama-check reports bench bench-serve demo figures quick check check-unit check-cases check-fuzz check-cli check-rules check-rules-slow check-faults faults check-formulas check-schemas check-project \
         check-browser check-serve check-oracle check-ask oracle mutate mutate-quick bless recipes fuzz fuzz-coverage coverage sanitize sanitize-quick sanitize-threads valgrind valgrind-quick lint lint-quick lint-gcc lint-clang lint-text ci $(CI:%=ci-%) deps \
-        dist check-dist deb portable install clean help FORCE
+        dist check-dist check-packages deb portable install clean help FORCE
 -include $(LIB_OBJ:.o=.d) $(ASKER).d $(BUILD)/tests/faults/driver.d $(CLI_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(FUZZ_BIN:.run=.d) $(FUZZ_CLI:.o=.d) $(PAGE_OBJ:.o=.d)
