@@ -2,6 +2,7 @@
 /* Lists the fields of each kind of result that tables have. */
 #include "catalog/catalog_fields.h"
 #include "decide/decision_fields.h"
+#include "decide/rate_fields.h"
 #include "model/model_fields.h"
 #include "operator/operator_fields.h"
 #include "predict/prediction_fields.h"
@@ -46,6 +47,9 @@ void roof_table_fields(struct roof_fields *out, enum roof_table_kind kind, enum 
         break;
     case ROOF_TABLE_PLANS:
         roof_plan_fields(out);
+        break;
+    case ROOF_TABLE_RATES:
+        roof_rate_fields(out);
         break;
     case ROOF_TABLE_SPEEDUPS:
         roof_speedup_fields(out);
