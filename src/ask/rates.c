@@ -21,7 +21,8 @@ static enum roof_status check_inputs(const struct roof_plan_inputs *inputs,
     static const size_t others[] = {ROOF_INPUT_EMIT,        ROOF_INPUT_EXPLAIN,
                                     ROOF_INPUT_CONCURRENCY, ROOF_INPUT_MIN_TOKENS_PER_S,
                                     ROOF_INPUT_MAX_COST,    ROOF_INPUT_MAX_POWER,
-                                    ROOF_INPUT_DP,          ROOF_DIM_BATCH};
+                                    ROOF_INPUT_DP,          ROOF_INPUT_DRAFT_TOKENS,
+                                    ROOF_DIM_BATCH};
     TRY(roof_asking_refuse(a, others, COUNT(others), ROOF_KEY("rate"), error));
     if (inputs->kind == ROOF_PLAN_DISAGGREGATED) {
         return roof_error_set(error, ROOF_USAGE,

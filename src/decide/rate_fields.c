@@ -20,7 +20,7 @@ enum rate_value { RATE_SCHEMA = 1, RATE_BOTTLENECK };
         .label = (label_)                                                                          \
     }
 
-/* What a plan says of itself that does not depend on its batch. */
+/* These keys of a plan do not depend on its batch. */
 static const char *const plan_keys[] = {"rank",    "basis",   "model",   "hardware",
                                         "formats", "layout",  "weights", "activations",
                                         "kv",      "engines", "stack",   "dp",

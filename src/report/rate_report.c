@@ -111,7 +111,7 @@ static void fit_column(struct roof_table *table, const char *key, size_t width)
     }
 }
 
-/* What the rows of the table have in common. */
+/* Rows of the table have these values in common, or none wider. */
 struct common {
     bool one_device;
     bool priced;

@@ -7,7 +7,7 @@
 #include "report/table.h"
 #include "roofline/question.h"
 
-/** What was asked and found. */
+/** An answer has what was asked and what was found. */
 struct roof_rate_answer {
     const struct roof_rate_problem *problem;
     const struct roof_rate_plans *found;
