@@ -176,10 +176,13 @@ $(BUILD)/tests/faults/preload.so: tests/faults/preload.c tests/faults/state.h $(
 	$(filter-out -fsanitize% -fno-sanitize%,$(COMPILE)) -shared -fPIC $(LDFLAGS) -o $@ $< -ldl
 
 # Drivers whose devices are planted; tests put their folders first in LD_LIBRARY_PATH.
-FAKE_LIBS := nvidia/libnvidia-ml.so.1 old/libnvidia-ml.so.1 amd/librocm_smi64.so.7
+FAKE_LIBS := nvidia/libnvidia-ml.so.1 nvidia/libcuda.so.1 nvidia/libcublasLt.so.13 \
+             old/libnvidia-ml.so.1 amd/librocm_smi64.so.7
 FAKES     := $(FAKE_LIBS:%=$(BUILD)/tests/fake/%)
 $(BUILD)/tests/fake/nvidia/libnvidia-ml.so.1 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: tests/fake/nvml.c
 $(BUILD)/tests/fake/old/libnvidia-ml.so.1: LACKS := -DWITHOUT_POWER
+$(BUILD)/tests/fake/nvidia/libcuda.so.1: tests/fake/cuda.c
+$(BUILD)/tests/fake/nvidia/libcublasLt.so.13: tests/fake/cublaslt.c
 $(BUILD)/tests/fake/amd/librocm_smi64.so.7: tests/fake/rocm_smi.c
 $(FAKES): tests/fake/fake.h $(BUILD)/command
 	@mkdir -p $(@D)
@@ -284,6 +287,7 @@ $(PASSED)/unit/$(1)/%: $(BUILD)/tests/unit/$(1)/%.o $$(below) $(BUILD)/tests/uni
 endef
 below :=
 $(foreach floor,$(FLOORS),$(eval $(call unit_rule,$(floor))))
+$(PASSED)/unit/measure/test_cuda: $(FAKES)
 UNIT_OK := $(UNIT_SRC:tests/%.c=$(PASSED)/%)
 # They take longest, so that they begin first.
 UNIT_LONG := $(filter %/test_plan %/test_kernel,$(UNIT_OK))

@@ -130,6 +130,7 @@ struct roof_meter {
     void (*close)(struct roof_bench *bench);
 };
 
+extern const struct roof_meter roof_meter_cuda;
 extern const struct roof_meter roof_meter_cpu;
 
 /* Returns the backends, those tried first at the front: GPUs before the CPU. */
