@@ -295,22 +295,22 @@ enum roof_status roof_nvml_open(struct roof_gpus **out, struct roof_error *error
     return roof_nvml_open_at(out, NULL, error);
 }
 
-enum roof_status roof_nvml_check_free(struct roof_gpus *base, struct roof_error *error)
+enum roof_status roof_nvml_check_free(struct roof_gpus *gpus, struct roof_error *error)
 {
-    const struct nvml_gpus *const gpus = (const struct nvml_gpus *)base;
+    const struct nvml_gpus *const nvml = (const struct nvml_gpus *)gpus;
     unsigned count = 0;
     unsigned mode = 0;
     unsigned pending = 0;
-    if (gpus->call.nvmlDeviceGetMigMode != NULL &&
-        gpus->call.nvmlDeviceGetMigMode(gpus->device[0], &mode, &pending) == NVML_SUCCESS &&
+    if (nvml->call.nvmlDeviceGetMigMode != NULL &&
+        nvml->call.nvmlDeviceGetMigMode(nvml->device[0], &mode, &pending) == NVML_SUCCESS &&
         mode != 0) {
         return roof_error_set(error, ROOF_IO,
                               "the GPU is divided (MIG), so its parts share what is measured; "
                               "shared measures nevertheless");
     }
     /* Without room for the processes it says how many there are. */
-    if (gpus->call.nvmlDeviceGetComputeRunningProcesses_v3 != NULL &&
-        gpus->call.nvmlDeviceGetComputeRunningProcesses_v3(gpus->device[0], &count, NULL) ==
+    if (nvml->call.nvmlDeviceGetComputeRunningProcesses_v3 != NULL &&
+        nvml->call.nvmlDeviceGetComputeRunningProcesses_v3(nvml->device[0], &count, NULL) ==
             NVML_ERROR_INSUFFICIENT_SIZE &&
         count > 0) {
         return roof_error_set(error, ROOF_IO,
